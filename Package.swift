@@ -53,7 +53,8 @@ let package = Package(
 
     // The engine: services whose state is made of journaled events.
     .target(
-      name: "EventSourcing", dependencies: ["Facts", "JSON", "Journal", "Queues", "Signals"],
+      name: "EventSourcing",
+      dependencies: ["Facts", "JSON", "Journal", "Queues", "Signals", "Wire"],
       exclude: ["README.md"]),
 
     // The view: one client, as the application sees it; and the sockets that clients come from.
@@ -102,7 +103,8 @@ let package = Package(
     .target(name: "BinderClient", dependencies: ["Facts", "JSON", "Wire"]),
     .target(name: "Console", dependencies: ["Facts", "JSON", "Wire"]),
     .executableTarget(
-      name: "bindctl", dependencies: ["BinderClient", "Console", "Facts", "JSON", "Wire"]),
+      name: "bindctl",
+      dependencies: ["BinderClient", "CSupport", "Console", "Facts", "JSON", "Wire"]),
 
     // What test targets share.
     .target(

@@ -28,6 +28,9 @@ public final class BinderClient {
   /// The limits on how long the client waits for answers.
   public var limits = AnswerLimits()
 
+  /// Opens a connection in place of ``search``, and names the daemon; `nil` to search.
+  package var opener: (() throws(ClientError) -> (ClientSocket, String))?
+
   let client: ClientName
   private var connection: BinderConnection?
 
@@ -74,6 +77,9 @@ public final class BinderClient {
     }
   }
 
+  /// Drops the connection for calls; the next call connects again.
+  package func disconnect() { connection = nil }
+
   /// Calls a method, waits for its result and decodes it.
   public func call<Value: Decodable>(
     _ method: String, _ params: JSONObject = [:], as type: Value.Type,
@@ -96,12 +102,17 @@ public final class BinderClient {
 
   /// Opens a socket to the daemon for a program that implements the protocol itself.
   public func openSocket() throws(ClientError) -> ClientSocket {
-    try ClientSocket.open(search).0
+    try open().0
+  }
+
+  private func open() throws(ClientError) -> (ClientSocket, String) {
+    if let opener { return try opener() }
+    return try ClientSocket.open(search)
   }
 
   /// Returns a new connection whose daemon may not have answered yet, for a caller that polls.
   package func connectWithoutWaiting() throws(ClientError) -> BinderConnection {
-    try BinderConnection(search, client: client, output: output, limits)
+    try BinderConnection(try open(), client: client, output: output, limits)
   }
 
   func connect(until deadline: Deadline) throws(ClientError) -> BinderConnection {

@@ -36,6 +36,9 @@ public final class BinderConnection {
   public var onNotification: ((_ method: String, _ params: JSONText) -> Void)?
   private let limits: AnswerLimits
   private var closingReason: String?
+
+  /// Whether the daemon has sent a line.
+  private var hasReceived = false
   private let output: CInt?
 
   /// The path of the daemon's socket.
@@ -60,15 +63,16 @@ public final class BinderConnection {
   /// The most bytes of notifications kept while the client waits for an answer.
   private static let maxNotificationBytes = 64 << 20
 
-  /// Connects to the first place where a daemon listens, and sends `hello` without waiting.
+  /// Sends `hello` on a new socket without waiting.
   ///
   /// - Parameters:
+  ///   - opened: The socket, and its path or another name of the daemon.
   ///   - client: The program's name and version, which `daemon/connections` shows.
   ///   - output: A descriptor to watch. Waiting ends when its reader closes it.
   init(
-    _ search: SocketSearch, client: ClientName, output: CInt?, _ limits: AnswerLimits
+    _ opened: (ClientSocket, String), client: ClientName, output: CInt?, _ limits: AnswerLimits
   ) throws(ClientError) {
-    (socket, path) = try ClientSocket.open(search)
+    (socket, path) = opened
     self.output = output
     self.limits = limits
     hello = try send(
@@ -211,7 +215,16 @@ public final class BinderConnection {
   package func receiveArrived() throws(ClientError) {
     let isMore = try take()
     if let refusal { throw refusal }
-    guard isMore else { throw .lost(reason: closingReason) }
+    guard isMore else { throw lostError() }
+  }
+
+  /// Returns the notifications that have arrived and were not read.
+  func takeNotifications() -> ArraySlice<(method: String, params: Incoming.Params)> {
+    defer {
+      notifications = []
+      (nextNotification, notificationBytes) = (0, 0)
+    }
+    return notifications[nextNotification...]
   }
 
   // MARK: Receiving
@@ -224,7 +237,7 @@ public final class BinderConnection {
     case .readerGone: throw .readerGone
     case .failed: throw .lost(reason: nil)
     }
-    guard try take() else { throw .lost(reason: closingReason) }
+    guard try take() else { throw lostError() }
   }
 
   /// Processes the bytes that have arrived.
@@ -250,6 +263,7 @@ public final class BinderConnection {
   }
 
   private func note(_ frame: Incoming, _ line: JSONText) {
+    hasReceived = true
     if let method = frame.method, let params = frame.params {
       if method == "closing" {
         closingReason = params.reason
@@ -288,6 +302,12 @@ public final class BinderConnection {
   /// Reads the remaining messages and returns the error with the daemon's reason.
   private func whyLost() throws(ClientError) -> ClientError {
     while try take() {}
+    return lostError()
+  }
+
+  /// Returns the error for the end of the connection.
+  private func lostError() -> ClientError {
+    if !hasReceived, let error = socket.whyEnded?() { return error }
     return .lost(reason: closingReason)
   }
 }

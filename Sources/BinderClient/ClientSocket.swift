@@ -55,8 +55,18 @@ public final class ClientSocket {
   /// The most bytes read at once.
   private static let chunkSize = 1 << 16
 
+  /// Returns the reason why the connection ended before the daemon answered; `nil` if it is unknown.
+  ///
+  /// Called once at most, when the connection has ended.
+  package var whyEnded: (() -> ClientError?)?
+
   private let trace = LineTrace()
   private var chunk = [UInt8](repeating: 0, count: chunkSize)
+
+  /// Takes over a connected socket.
+  package init(adopting descriptor: CInt) {
+    self.descriptor = descriptor
+  }
 
   /// Connects to a path.
   ///

@@ -37,7 +37,7 @@ public struct Deadline: Equatable, Sendable {
   }
 
   /// Returns the earlier of two deadlines.
-  static func earlier(_ a: Deadline, _ b: Deadline) -> Deadline { a.end < b.end ? a : b }
+  package static func earlier(_ a: Deadline, _ b: Deadline) -> Deadline { a.end < b.end ? a : b }
 
   /// The monotonic clock in milliseconds.
   private static var now: UInt64 {

@@ -151,11 +151,11 @@ public final class Follower {
 extension ClientError {
   /// Whether a retry may succeed.
   ///
-  /// A missing permission is permanent.
+  /// A missing permission is permanent, and so is a connection that another client has ended.
   package var isPassing: Bool {
     switch self {
     case .noDaemon: true
-    case .lost(let reason): reason != "permission_denied"
+    case .lost(let reason): reason != "permission_denied" && reason != "kicked"
     case .refused(let error): error.name == .shuttingDown || error.name == .overloaded
     default: false
     }

@@ -35,6 +35,9 @@ public struct Topic: Equatable, Sendable {
   /// stream.
   public let passesGaps: Bool
 
+  /// Whether each event says who has recorded it.
+  public let withOrigin: Bool
+
   /// The minimum interval between values in milliseconds; 0 for none.
   ///
   /// Requires ``Mode/newest``.
@@ -48,21 +51,24 @@ public struct Topic: Equatable, Sendable {
     self.source = source
     self.mode = mode
     self.from = from
-    (filter, durable, passesGaps) = (nil, nil, false)
+    (filter, durable, passesGaps, withOrigin) = (nil, nil, false, false)
     intervalMilliseconds = interval
   }
 
   /// Creates a topic for the events of the journal.
   ///
-  /// - Parameter durable: A reader that resumes after its last acknowledged event; see
-  ///   ``Follower/acknowledge(_:upTo:until:)``. `from` then applies only to its first use.
+  /// - Parameters:
+  ///   - durable: A reader that resumes after its last acknowledged event; see
+  ///     ``Follower/acknowledge(_:upTo:until:)``. `from` then applies only to its first use.
+  ///   - withOrigin: Whether each event says who has recorded it.
   public init(
     eventsFrom from: JSONValue?, filter: JSONObject? = nil, durable: DurableReader? = nil,
-    passesGaps: Bool = false
+    passesGaps: Bool = false, withOrigin: Bool = false
   ) {
     source = "events"
     self.durable = durable
     self.passesGaps = passesGaps
+    self.withOrigin = withOrigin
     mode = .every
     self.from = from
     self.filter = filter

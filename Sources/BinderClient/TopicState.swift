@@ -54,6 +54,7 @@ struct TopicState {
       params["from"] = topic.from
     }
     if topic.passesGaps { params["on_gap"] = .string("continue") }
+    if topic.withOrigin { params["who"] = .bool(true) }
     params["filter"] = topic.filter.map { .object($0) }
     if topic.intervalMilliseconds > 0 {
       params["min_interval_ms"] = .number(JSONNumber(topic.intervalMilliseconds))

@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -240,4 +241,9 @@ static int release_segments(struct dl_phdr_info *program, size_t size, void *unu
 
 void cposix_release_program(void) {
   dl_iterate_phdr(release_segments, NULL);
+}
+
+int cposix_signal_descriptor(const void *signals) {
+  int fd = signalfd(-1, signals, SFD_CLOEXEC);
+  return fd < 0 ? -errno : fd;
 }

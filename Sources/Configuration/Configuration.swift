@@ -24,6 +24,7 @@ package struct Configuration: Equatable, Sendable {
   package var retention: [Retention] = []
   package var web = WebSettings()
   package var feeds = FeedSchedule()
+  package var slowLog = SlowLogSettings()
   package var roles: Roles
 
   /// Possible mistakes that are not errors, for example an unknown user.
@@ -78,6 +79,7 @@ package struct Configuration: Equatable, Sendable {
     if retention != new.retention { names.append("retention") }
     if web != new.web { names.append("web") }
     if feeds != new.feeds { names.append("feeds") }
+    if slowLog != new.slowLog { names.append("slow_log") }
     if roles != new.roles { names.append("roles") }
     return names
   }

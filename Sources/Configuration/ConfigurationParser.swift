@@ -9,7 +9,7 @@ struct ConfigurationParser {
 
   private static let members = [
     "socket", "socket_mode", "journal", "durability", "bind_directory", "limits", "retention",
-    "web", "feeds", "roles",
+    "web", "feeds", "slow_log", "roles",
   ]
 
   /// Parses a file and stores its settings in `configuration`.
@@ -78,6 +78,7 @@ struct ConfigurationParser {
     }
     if let node = members["web"] { readWeb(node, into: &configuration.web) }
     if let node = members["feeds"] { readFeeds(node, into: &configuration.feeds) }
+    if let node = members["slow_log"] { readSlowLog(node, into: &configuration.slowLog) }
     if let node = members["roles"] {
       configuration.roles = RoleParser(reader, accounts).roles(node)
     }

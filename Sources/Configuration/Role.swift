@@ -86,7 +86,8 @@ package struct Role: Hashable, Sendable {
   /// They are allowed unless a rule denies them.
   package static let boundBySources: Set = [
     "get", "set", "subscribe", "history", "open", "close", "intent", "bind", "unbind", "ack",
-    "atomic", "wait",
+    "nack",
+    "working", "atomic", "wait",
   ]
 
   package func mayCall(_ method: String) -> Bool {

@@ -52,7 +52,7 @@ extension Role {
     name: "user", methods: .all(but: Role.administration), read: .all(), write: .all())
 
   /// The patterns of the methods that administer the daemon.
-  package static let administration = ["acl", "reload", "journal.*"]
+  package static let administration = ["acl", "kick", "reload", "journal.*"]
 }
 
 extension Rules {

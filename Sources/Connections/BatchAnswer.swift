@@ -85,6 +85,7 @@ final class BatchAnswer {
         : connection.refusal(ofAnswerWith: buffer.count)
       if let error {
         buffer = ByteBuffer()
+        connection.context.traffic.noteRefusal(error.name)
         Frame.error(error, id, &buffer)
       }
       buffer.truncate(to: buffer.count - 1)  // removes the LF

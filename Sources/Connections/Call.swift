@@ -50,6 +50,7 @@ package struct Call {
 
   /// Answers with an error.
   package func refuse(_ error: WireError, after position: UInt64 = 0) {
+    if !isOver { connection.context.traffic.noteRefusal(error.name) }
     respond(after: position) { id, buffer in Frame.error(error, id, &buffer) }
   }
 
@@ -252,6 +253,7 @@ extension Connection {
     expiry = nil
     guard !isEnded else { return }
     for (addressee, milliseconds) in pending.expire(at: context.now()) {
+      context.traffic.noteRefusal(.timeout)
       Frame.error(.timeout(after: milliseconds, mayBeDone: true), addressee.id, &output.bytes)
       list()
     }

@@ -106,6 +106,8 @@ package enum Closing: String, CaseIterable {
   case lineTimeout = "line_timeout"
   case protocolAbuse = "protocol_abuse"
   case journalFailed = "journal_failed"
+  /// Another client has ended the connection.
+  case kicked
 
   /// The limit that the client has exceeded; `nil` if there is none.
   var limit: LimitName? {
@@ -115,7 +117,7 @@ package enum Closing: String, CaseIterable {
     case .tooManyConnections: .connections
     case .lineTimeout: .partialLine
     case .protocolAbuse: .badLines
-    case .shutdown, .permissionDenied, .journalFailed: nil
+    case .shutdown, .permissionDenied, .journalFailed, .kicked: nil
     }
   }
 
@@ -125,7 +127,7 @@ package enum Closing: String, CaseIterable {
     switch self {
     case .shutdown: 250
     case .tooManyConnections, .journalFailed: 1_000
-    case .stalled, .outQueueFull, .permissionDenied, .lineTimeout, .protocolAbuse: nil
+    case .stalled, .outQueueFull, .permissionDenied, .lineTimeout, .protocolAbuse, .kicked: nil
     }
   }
 }

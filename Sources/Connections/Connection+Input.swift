@@ -5,6 +5,7 @@ extension Connection {
   /// Processes bytes from the client and runs the requests that they complete.
   package func receive(_ bytes: Span<UInt8>) {
     guard !isEnded else { return }
+    context.traffic.receivedBytes &+= UInt64(bytes.count)
     process { input in input.feed(bytes) { take($0) } }
     refuseLongLine()
     if let dropped = input.dropped, dropped > limits.flood { close(.lineTimeout, .flood) }
@@ -91,11 +92,14 @@ extension Connection {
     var scanner = JSONScanner(line)
     guard let first = scanner.peek() else { return .done }  // a blank line
     if first == UInt8(ascii: "[") { return takeBatch(line) }
+    context.stages.begin()
     do throws(Request.Fault) {
       let request = try Request(parsing: line, limits: limits)
+      if context.stages.isRunning { context.stages.end(.parse) }
       badLines = 0
       return run(request, line, batch: nil, index: 0)
     } catch {
+      context.stages.cancel()
       noteBadLine(error)
       return .done
     }
@@ -120,12 +124,14 @@ extension Connection {
     for i in begun.next..<begun.requests.count {
       switch begun.requests[i] {
       case .failure(let fault):
+        context.traffic.noteRefusal(fault.error.name)
         begun.answer.set(i, fault.id, after: 0, isLate: false) {
           Frame.error(fault.error, fault.id, &$0)
         }
       case .success(let request):
         // `take` has checked the time for the first request of a slice.
         let isUp = i > begun.next && context.time.isUp()
+        if !isUp { context.stages.begin() }
         let verdict = isUp ? park(.turn) : run(request, line, batch: begun.answer, index: i)
         guard verdict == .done else {
           batch = begun
@@ -141,16 +147,33 @@ extension Connection {
     _ request: Request, _ line: Span<UInt8>, batch: BatchAnswer?, index: Int
   ) -> LineSplitter.Verdict {
     context.requests += 1
+    requests += 1
     let call = Call(connection: self, id: request.id(in: line), batch: batch, index: index)
     guard let onRequest else {
+      context.stages.cancel()
       call.refuse(WireError(.internalError, "requests are not handled here"))
       return .done
     }
     runningBatch = batch
     defer { runningBatch = nil }
-    if let reason = onRequest(call, request, line) { return park(reason) }
+    if let reason = onRequest(call, request, line) {
+      context.stages.cancel()
+      context.requests &-= 1  // it runs again
+      return park(reason)
+    }
+    if context.stages.isRunning { noteEndOfMethod() }
     parkedSince = nil
     return .done
+  }
+
+  /// Ends the measurement of a request.
+  private func noteEndOfMethod() {
+    context.stages.finish()
+    guard context.slowLog.isOn else { return }
+    let stages = context.stages
+    context.slowLog.note(
+      stages.method, of: peer, clientName, afterMilliseconds: waitedMilliseconds, stages.durations,
+      waitingFor: hasUndurableWrites ? writtenPosition : nil)
   }
 
   private func park(_ reason: Parking) -> LineSplitter.Verdict {
@@ -174,6 +197,7 @@ extension Connection {
   }
 
   func refuse(_ id: RequestID, _ error: WireError) {
+    context.traffic.noteRefusal(error.name)
     emit(after: 0, to: .request(id), isLate: false) { Frame.error(error, id, &$0) }
   }
 

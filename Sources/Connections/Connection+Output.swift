@@ -101,6 +101,7 @@ extension Connection {
       error = refusal(ofAnswerWith: size)
     }
     guard let error else { return }
+    context.traffic.noteRefusal(error.name)
     buffer.truncate(to: start)
     Frame.error(error, addressee.id, &buffer)
   }
@@ -154,7 +155,9 @@ extension Connection {
   }
 
   private func send(_ buffer: borrowing ByteBuffer, from start: Int) -> Int? {
-    transport?.send(buffer.span.extracting(start..<buffer.count))
+    let sent = transport?.send(buffer.span.extracting(start..<buffer.count))
+    context.traffic.sentBytes &+= UInt64(sent ?? 0)
+    return sent
   }
 
   private func noteStall() {
@@ -242,8 +245,10 @@ extension Connection {
 
   /// Replaces the answers to lost writes by an error.
   func reject(_ error: WireError) {
-    pending.reject(after: context.position, error)
-    pendingLate.reject(after: context.position, error)
+    let count =
+      pending.reject(after: context.position, error)
+      + pendingLate.reject(after: context.position, error)
+    if count > 0 { context.traffic.noteRefusal(error.name, count) }
     writtenPosition = min(writtenPosition, context.position)
     list()
   }
@@ -258,7 +263,8 @@ extension Connection {
 
   /// Replaces the answers to events that were not recorded by an error, which waits for `position`.
   package func refuseUndecided(at position: UInt64, _ error: WireError) {
-    pending.refuseUndecided(at: position, error)
+    let count = pending.refuseUndecided(at: position, error)
+    if count > 0 { context.traffic.noteRefusal(error.name, count) }
     batch?.answer.refuseUndecided(at: position, error)
     list()
   }

@@ -104,6 +104,12 @@ package final class Connection: Client, DisposeBagProvider {
   /// The client's name from `hello`; `nil` before.
   package var clientName: String?
 
+  /// The time of connecting, in milliseconds of the monotonic clock.
+  package let connectedAt: UInt64
+
+  /// The number of requests of this client.
+  package internal(set) var requests: UInt64 = 0
+
   /// The bindings that end with this connection, by handle.
   package internal(set) var bindings: [Handle: any Disposable] = [:]
 
@@ -112,6 +118,9 @@ package final class Connection: Client, DisposeBagProvider {
 
   /// The last handle number that was assigned.
   package private(set) var lastHandle = 0
+
+  /// The reason for which the daemon closes the connection; `nil` if the client does.
+  private var closing: Closing?
 
   var badLines = 0
 
@@ -141,12 +150,14 @@ package final class Connection: Client, DisposeBagProvider {
 
   override init(id: UInt64, peer: Peer, user: UserShare, in context: ConnectionContext) {
     input = LineSplitter(limit: context.limits.lineIn)
+    connectedAt = context.now()
     super.init(id: id, peer: peer, user: user, in: context)
   }
 
   /// Starts reading from the client.
   package func start(_ transport: any Transport) {
     self.transport = transport
+    context.traffic.connections &+= 1
     updateReading()
   }
 
@@ -288,6 +299,7 @@ package final class Connection: Client, DisposeBagProvider {
     guard !isEnded else { return }
     context.writeClosing(reason, limit, &output.bytes)
     _ = sendOutput()
+    closing = reason
     end()
   }
 
@@ -320,7 +332,10 @@ package final class Connection: Client, DisposeBagProvider {
     bufferedBytes = 0
     let transport = transport
     self.transport = nil
-    transport?.close()
+    if let transport {
+      context.traffic.noteEnd(closing)
+      transport.close()
+    }
     context.onEnd(self)
   }
 
@@ -386,6 +401,14 @@ extension Connection {
         ["what": .string("binding"), "id": wish.text.value])
     }
     return wish
+  }
+
+  /// Notifies the client, after the answers to earlier requests.
+  package func notify(_ method: StaticString, _ members: @escaping (inout ByteBuffer) -> Void) {
+    if afterBatch({ [self] in notify(method, members) }) { return }
+    emit(after: 0, to: .nobody, isLate: false) { buffer in
+      Frame.notification(method, &buffer, members)
+    }
   }
 
   /// Notifies the client, after the answer that created the binding, that the binding failed to set

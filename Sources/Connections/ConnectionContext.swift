@@ -26,6 +26,17 @@ package final class ConnectionContext {
   /// The scheduler of each turn's time between the clients.
   let time: TurnTime
 
+  /// Cumulative counters, for the metrics.
+  package internal(set) var traffic = Traffic()
+
+  /// The durations of the stages of requests, for the metrics.
+  ///
+  /// A structure, so that requests that are not measured only read a flag.
+  package internal(set) var stages: StageClock
+
+  /// Collects slow requests.
+  let slowLog: SlowLog
+
   /// The data that subscriptions share.
   package let broadcasts: BroadcastTable
 
@@ -58,7 +69,7 @@ package final class ConnectionContext {
   var current: Client?
 
   /// Whether new requests are no longer run.
-  var isStopping = false
+  package internal(set) var isStopping = false
 
   /// Called when a client has ended.
   var onEnd: (Client) -> Void = { _ in }
@@ -79,6 +90,8 @@ package final class ConnectionContext {
     self.now = now
     self.scheduler = scheduler
     time = TurnTime(clock: clock)
+    stages = StageClock(clock: clock)
+    slowLog = SlowLog(clock: clock)
     broadcasts = BroadcastTable(on: scheduler)
   }
 
@@ -99,16 +112,22 @@ package final class ConnectionContext {
 
   // MARK: Turns
 
+  /// Ends the dispatch of the running request to a method, if it is measured.
+  package func endDispatch(to method: String) {
+    if stages.isRunning { stages.endDispatch(to: method) }
+  }
+
   /// Advances the durable position.
   func advance(to position: UInt64) {
     self.position = position
+    slowLog.advance(to: position)
     broadcasts.scheduleMarks()
-    let waiting = waiting
-    self.waiting = []
     for client in waiting {
       client.isWaiting = false
       list(client)
     }
+    // Its capacity is bounded by the number of clients.
+    waiting.removeAll(keepingCapacity: true)
   }
 
   /// Lists a client to be served at the end of this turn.
@@ -159,6 +178,8 @@ package final class ConnectionContext {
       turnEnd = []
       for action in actions { action() }
     }
+    traffic.turns &+= 1
+    let begun = listed.isEmpty && !broadcasts.hasChanges ? nil : stages.beginDelivery()
     while broadcasts.hasChanges || !listed.isEmpty || !gone.isEmpty {
       broadcasts.markSubscribers()
       let clients = listed
@@ -172,6 +193,7 @@ package final class ConnectionContext {
       for client in gone { client.end() }
     }
     broadcasts.dropFrames()
+    if let begun { stages.endDelivery(begun) }
     time.endTurn()
     return !self.postponed.isEmpty || time.hasInterrupted
   }

@@ -57,6 +57,17 @@ package final class ConnectionTable {
     return users[uid]?.connections ?? 0 < limits.connectionsPerUser ? nil : .connectionsPerUser
   }
 
+  /// The slow log.
+  package var slowLog: SlowLog { context.slowLog }
+
+  /// Sets the limit in milliseconds above which requests are kept in the slow log, 0 for none, and
+  /// the number of requests to keep.
+  package func setSlowLog(limitMilliseconds: Int, size: Int) {
+    slowLog.limitMilliseconds = limitMilliseconds
+    slowLog.size = size
+    context.stages.isEvery = limitMilliseconds > 0
+  }
+
   /// The bytes of pending output of all clients.
   package var outputBytes: Int { connections.values.reduce(0) { $0 + $1.outputBytes } }
 
@@ -69,6 +80,7 @@ package final class ConnectionTable {
 
   /// Replaces the answers to lost events by an error.
   package func reject(_ error: WireError) {
+    context.slowLog.forgetWaiting()
     for connection in connections.values { connection.reject(error) }
   }
 

@@ -13,7 +13,7 @@ package struct LogSource {
   package let key: String
 
   /// Every entry that becomes durable from now on.
-  package let live: Signal<LogEntry, Never>
+  package var live: Signal<LogEntry, Never>
 
   /// Reads durable entries after a position, in order, on another thread.
   ///
@@ -30,6 +30,13 @@ package struct LogSource {
 
   /// Returns the first position that the journal still holds.
   package let first: () -> UInt64
+
+  /// Returns a log without entries.
+  package static var none: LogSource {
+    LogSource(
+      key: "", live: Signal { _ in NonDisposable.instance }, position: { 0 }, first: { 1 },
+      read: { _ in Signal { _ in NonDisposable.instance } })
+  }
 
   package init(
     key: String, live: Signal<LogEntry, Never>, position: @escaping () -> UInt64,

@@ -139,26 +139,32 @@ struct PendingReplies: ~Copyable {
   /// Replaces the answers to lost events by an error.
   ///
   /// - Parameter position: The last durable position.
-  mutating func reject(after position: UInt64, _ error: WireError) {
+  /// - Returns: The number of replaced answers.
+  mutating func reject(after position: UInt64, _ error: WireError) -> Int {
     reject(after: position, settlingAt: position, error)
   }
 
   /// Replaces the answers that wait for ``undecided`` by an error that waits for `position`.
-  mutating func refuseUndecided(at position: UInt64, _ error: WireError) {
+  ///
+  /// - Returns: The number of replaced answers.
+  mutating func refuseUndecided(at position: UInt64, _ error: WireError) -> Int {
     reject(after: Self.undecided - 1, settlingAt: position, error)
   }
 
   private mutating func reject(
     after position: UInt64, settlingAt settled: UInt64, _ error: WireError
-  ) {
+  ) -> Int {
+    var count = 0
     rewrite { entry, answer, buffer in
       guard entry.position > position else {
         buffer.append(answer)
         return entry
       }
       Self.refuse(entry, error, &buffer)
+      count += 1
       return Entry(position: settled, end: 0, to: entry.to)
     }
+    return count
   }
 
   /// Rewrites the waiting answers.

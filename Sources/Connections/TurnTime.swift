@@ -111,7 +111,7 @@ final class TurnTime {
   /// Ends the turn and resets the time of all users.
   func endTurn() {
     for user in spenders { user.spent = 0 }
-    spenders = []
+    spenders.removeAll(keepingCapacity: true)
   }
 }
 

@@ -84,6 +84,13 @@ package enum Process {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
+  /// The processor time of this process in nanoseconds.
+  package static var cpuNanoseconds: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+
   /// Milliseconds since the system booted, including time in suspend.
   package static var bootMilliseconds: UInt64 {
     var time = timespec()

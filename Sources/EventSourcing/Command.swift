@@ -25,6 +25,10 @@ package struct Command {
   /// durability setting.
   package var waitsForDisk = false
 
+  /// Returns the lease with which the written values end, and grants it if necessary; called
+  /// within the command.
+  package var lease: (() throws -> String)?
+
   /// Returns whether the caller may record events in a stream; `nil` allows all streams.
   package var mayRecord: ((_ stream: String) -> Bool)?
 
@@ -85,6 +89,9 @@ package struct Accepted: Equatable {
   /// Whether the command had already run under the same idempotency key.
   package var isReplayed = false
 
+  /// The lease with which the written values end.
+  package var lease: String?
+
   /// Whether the value must be read from the journal; see ``ServiceHost/finish(_:)``.
   package var isValueInJournal = false
 
@@ -93,13 +100,14 @@ package struct Accepted: Equatable {
 
   package init(
     value: JSONText?, seq: UInt64? = nil, version: UInt64? = nil, isReplayed: Bool = false,
-    isValueInJournal: Bool = false
+    isValueInJournal: Bool = false, lease: String? = nil
   ) {
     self.value = value
     self.seq = seq
     self.version = version
     self.isReplayed = isReplayed
     self.isValueInJournal = isValueInJournal
+    self.lease = lease
   }
 }
 

@@ -208,9 +208,9 @@ struct MetaTexts {
 
   mutating func text(_ method: String, _ caller: Peer) -> String {
     if let last, last.caller == caller, last.method == method { return last.text }
-    let method = method
+    let program = caller.program.map { #","program":\#(JSONText(string: $0))"# } ?? ""
     let text =
-      #"{"uid":\#(caller.uid),"pid":\#(caller.pid),"method":\#(JSONText(string: method))}"#
+      #"{"uid":\#(caller.uid),"pid":\#(caller.pid),"method":\#(JSONText(string: method))\#(program)}"#
     last = (method, caller, text)
     return text
   }
@@ -221,6 +221,9 @@ struct Meta: Codable {
   let uid: UInt32
   let pid: Int32
   let method: String
+
+  /// See ``Peer/program``.
+  var program: String?
 
   /// The fingerprint of the call; only on the last event of a command with a key.
   var call: String?

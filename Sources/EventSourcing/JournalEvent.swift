@@ -2,8 +2,7 @@ package import Facts
 package import JSON
 internal import Journal
 
-/// An event as readers get it: a durable ``Record`` in the newest form of its type, without the
-/// metadata of its command.
+/// An event as readers get it: a durable ``Record`` in the newest form of its type.
 package struct JournalEvent: Equatable, Sendable {
   package let seq: UInt64
 
@@ -23,6 +22,9 @@ package struct JournalEvent: Equatable, Sendable {
   /// The idempotency key of the command that recorded the event; `nil` if the client gave none.
   package let command: String?
 
+  /// The metadata of its command, JSON.
+  private let meta: String?
+
   /// Creates an event from a record and converts it to its current form, if the form is known.
   init(_ record: Record, _ forms: [String: EventForms] = [:]) {
     seq = record.seq
@@ -38,6 +40,25 @@ package struct JournalEvent: Equatable, Sendable {
     version = record.version
     time = record.time
     command = record.command
+    meta = record.meta
+  }
+
+  /// The process and the method that recorded the event; `nil` if the journal does not say.
+  package var origin: Origin? {
+    guard let meta, let meta = EventCoder().value(Meta.self, of: JSONText(kept: meta)) else {
+      return nil
+    }
+    return Origin(uid: meta.uid, pid: meta.pid, program: meta.program, method: meta.method)
+  }
+
+  /// The process and the method that recorded an event.
+  package struct Origin: Equatable, Sendable {
+    package let uid: UInt32
+    package let pid: Int32
+
+    /// See ``Peer/program``.
+    package let program: String?
+    package let method: String
   }
 }
 

@@ -119,7 +119,7 @@ final class JournalFold: Fold {
       data.object("heads") { data in
         heads.forEach { stream, head in
           data.key(quoted: stream)
-          data.append(head.kept.text)
+          head.write(to: &data)
         }
       }
       data.member("window", window.kept)
@@ -143,11 +143,18 @@ extension UInt32 {
 
 /// The snapshot form `[seq,version,user]`, without the user if unknown.
 ///
-/// Parsed by hand for speed, because there is one for each stream.
+/// Written and parsed by hand for speed, because there is one for each stream.
 extension Head {
-  fileprivate var kept: JSONText {
-    let user = charge.user == Charge.nobody ? "" : ",\(charge.user)"
-    return JSONText(kept: "[\(seq),\(version)\(user)]")
+  fileprivate func write(to buffer: inout ByteBuffer) {
+    buffer.append(UInt8(ascii: "["))
+    buffer.append(integer: seq)
+    buffer.append(UInt8(ascii: ","))
+    buffer.append(integer: version)
+    if charge.user != Charge.nobody {
+      buffer.append(UInt8(ascii: ","))
+      buffer.append(integer: charge.user)
+    }
+    buffer.append(UInt8(ascii: "]"))
   }
 
   fileprivate init?(kept text: JSONText) {

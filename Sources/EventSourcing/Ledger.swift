@@ -89,6 +89,13 @@ package final class Ledger<State: ServiceState> {
   @usableFromInline
   let isAboutReaders: Bool
 
+  /// Returns the name and the durable value of a source by the bytes of its name; see
+  /// ``ServiceState/entry(_:)``.
+  @usableFromInline
+  package var entry: (_ source: Span<UInt8>) -> (name: String, value: JSONText)? = {
+    _ in nil
+  }
+
   /// Registers with a host; call it before the host starts.
   @inlinable
   package init(_ service: String, in host: ServiceHost, isAboutReaders: Bool = false) {
@@ -96,6 +103,7 @@ package final class Ledger<State: ServiceState> {
     self.isAboutReaders = isAboutReaders
     self.host = host
     number = register { [self] in commit($0) }
+    entry = { [unowned self] in shown.entry($0) }
   }
 
   // MARK: Recording
@@ -114,6 +122,8 @@ package final class Ledger<State: ServiceState> {
   ) {
     let (kind, data) = event.written(coder)
     let stream = stream ?? service
+    // First, because the answer to a command has the position of its last event.
+    if host.isLeasing { noteLeasable(event, kind, in: stream) }
     let growth = newest.growth(by: event, in: stream)
     let before = growth == nil ? newest.size(ofStream: stream) : 0
     let inverse = newest.inverse(of: event, in: stream)
@@ -190,6 +200,26 @@ package final class Ledger<State: ServiceState> {
 }
 
 extension Ledger {
+  /// Tells the host that a part of the state was written or removed.
+  @usableFromInline
+  func noteLeasable(_ event: State.Event, _ eventKind: String, in stream: String) {
+    guard let removal = State.removal(after: event, in: stream) else {
+      return host.noteUnleasable(stream)
+    }
+    let (kind, text) = removal.written(coder)
+    let part = LeasedPart(stream: stream, kind: kind, data: text.text)
+    host.noteLeasable(part, isRemoved: eventKind == kind)
+  }
+
+  /// Records the event that removes a part; does nothing if the part is not there.
+  private func remove(_ part: LeasedPart) {
+    let data = JSONText(kept: part.data)
+    guard let event = State.Event(kind: part.kind, data: data, coder),
+      newest.has(toRemove: event, in: part.stream)
+    else { return }
+    record(event, in: part.stream)
+  }
+
   /// Registers with the host and returns the host's number for this ledger.
   ///
   /// - Parameter commit: Calls ``commit(_:)``; made where the type of the state is known, so that
@@ -214,6 +244,7 @@ extension Ledger {
       isEmpty: { [self] in newest.size(ofStream: $0) == 0 && !newest.has($0) },
       commit: commit,
       discard: { [self] in discard(after: $0) },
+      remove: { [self] in remove($0) },
       changes: { [self] in changes(matching: $0) },
       snapshot: { [self] in snapshot() },
       unknown: { [self] in start?.unknown ?? unknown },
@@ -385,6 +416,9 @@ final class LedgerLink {
   /// Called when all records after a position are lost or rolled back.
   let discard: (UInt64) -> Void
 
+  /// Called within a command to remove what was written under a lease.
+  let remove: (LeasedPart) -> Void
+
   /// See ``Ledger/changes(matching:)``.
   let changes: (Pattern) -> Signal<SourceChange, Never>
 
@@ -403,7 +437,7 @@ final class LedgerLink {
     finishReplay: @escaping () -> Void, size: @escaping (String) -> Int,
     isEmpty: @escaping (String) -> Bool,
     commit: @escaping (Record) -> Void,
-    discard: @escaping (UInt64) -> Void,
+    discard: @escaping (UInt64) -> Void, remove: @escaping (LeasedPart) -> Void,
     changes: @escaping (Pattern) -> Signal<SourceChange, Never>,
     snapshot: @escaping () -> @Sendable (UInt64) -> Snapshot, unknown: @escaping () -> UnknownKinds,
     makeFold: @escaping @Sendable () -> any Fold
@@ -418,6 +452,7 @@ final class LedgerLink {
     self.isEmpty = isEmpty
     self.commit = commit
     self.discard = discard
+    self.remove = remove
     self.changes = changes
     self.snapshot = snapshot
     self.unknown = unknown

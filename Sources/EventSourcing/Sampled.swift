@@ -6,18 +6,25 @@ package final class Sampled<Value: Equatable>: SignalProtocol {
   package typealias Error = Never
 
   private let measure: () -> Value
+  private let begin: () -> any Disposable
   private let interval: Double
   private let scheduler: any Scheduler
   private let subject = PassthroughSubject<Value, Never>()
   private var last: Value?
   private var timer: (any Disposable)?
+  private var preparation: (any Disposable)?
 
   /// - Parameters:
   ///   - interval: Seconds between measurements.
+  ///   - begin: Prepares the measurements when the first observer arrives. The result is disposed
+  ///     when the last one leaves.
   ///   - measure: Takes a measurement. Called on the loop, so it must not block.
   package init(
-    every interval: Double, on scheduler: any Scheduler, _ measure: @escaping () -> Value
+    every interval: Double, on scheduler: any Scheduler,
+    whileObserved begin: @escaping () -> any Disposable = { BlockDisposable {} },
+    _ measure: @escaping () -> Value
   ) {
+    self.begin = begin
     self.interval = interval
     self.scheduler = scheduler
     self.measure = measure
@@ -63,6 +70,7 @@ package final class Sampled<Value: Equatable>: SignalProtocol {
   }
 
   private func start() {
+    preparation = begin()
     last = measure()
     schedule()
   }
@@ -79,5 +87,7 @@ package final class Sampled<Value: Equatable>: SignalProtocol {
     timer?.dispose()
     timer = nil
     last = nil
+    preparation?.dispose()
+    preparation = nil
   }
 }

@@ -70,6 +70,21 @@ package final class ServiceHost {
   /// The observers of durable events.
   let watchers = EventWatchers()
 
+  /// The leases; `nil` if there are none, as in most tests.
+  package var leases: (any LeaseKeeper)?
+
+  /// Whether leases must know what the running command writes.
+  @usableFromInline
+  private(set) var isLeasing = false
+
+  private var isRecordingLeases = false
+
+  /// The lease of the running command.
+  package private(set) var runningLease: String?
+
+  /// The first stream of the running command whose event cannot end with a lease.
+  private var unleasable: String?
+
   /// - Parameter snapshotEvery: The number of events between snapshots.
   package init(store: any EventStore, snapshotEvery: UInt64 = 100_000) {
     self.store = store
@@ -121,10 +136,7 @@ package final class ServiceHost {
   /// - Parameters:
   ///   - name: Valid UTF-8.
   ///   - prefix: What the name lacks at its beginning, for example `"cells/"`.
-  package func sourceName(_ name: Span<UInt8>, prefix: StaticString = "") -> String {
-    guard prefix.utf8CodeUnitCount > 0 else {
-      return store.name(ofStream: name) ?? String(validUTF8: name)
-    }
+  package func sourceName(_ name: Span<UInt8>, prefix: StaticString) -> String {
     nameBuffer.removeAll(keepingCapacity: 4096)
     nameBuffer.append(prefix)
     nameBuffer.append(name)
@@ -243,8 +255,12 @@ package final class ServiceHost {
     lastRecord = nil
     (deniedStream, badStream) = (nil, nil)
     let before = store.usage.charges(of: command.caller.uid)
-    defer { running = nil }
+    defer {
+      running = nil
+      if isLeasing { endLeasing() }
+    }
     do {
+      if command.lease != nil || leases?.isEmpty == false { try beginLeasing(command) }
       let value = try body()
       try checkRights()
       try checkQuota(since: before)
@@ -284,6 +300,43 @@ package final class ServiceHost {
   package func checkRights() throws(Refusal) {
     if let badStream { throw .service(badStream) }
     if let deniedStream { throw .denied(stream: deniedStream) }
+    if let unleasable { throw .service(NotLeasable(stream: unleasable)) }
+  }
+
+  // MARK: Leases
+
+  private func beginLeasing(_ command: Command) throws {
+    unleasable = nil
+    runningLease = try command.lease?()
+    isLeasing = true
+  }
+
+  private func endLeasing() {
+    (isLeasing, runningLease, unleasable) = (false, nil, nil)
+  }
+
+  /// Runs code that records the events of leases; every caller may cause them, and they end with
+  /// no lease.
+  package func recordingLeases<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
+    let wasLeasing = isLeasing
+    (isLeasing, isRecordingLeases) = (false, true)
+    defer { (isLeasing, isRecordingLeases) = (wasLeasing, false) }
+    try body()
+  }
+
+  /// Records that an event of the running command has written or removed a part of a state.
+  func noteLeasable(_ part: LeasedPart, isRemoved: Bool) {
+    leases?.note(part, under: isRemoved ? nil : runningLease)
+  }
+
+  /// Records that an event of the running command cannot end with a lease.
+  func noteUnleasable(_ stream: String) {
+    if runningLease != nil, unleasable == nil { unleasable = stream }
+  }
+
+  /// Records the event that removes what was written under a lease; call it within a command.
+  package func remove(_ part: LeasedPart) {
+    ledger(String(part.stream.prefix { $0 != "/" }))?.remove(part)
   }
 
   /// Returns the answer of an earlier run of the same command, or `nil` if there is none.
@@ -309,24 +362,25 @@ package final class ServiceHost {
       return Accepted(value: value)
     }
     lastRecord = nil
+    let lease = runningLease
     if command.waitsForDisk { store.requireDisk() }
     guard let id = command.identity else {
       store.seal(meta: nil)
-      return Accepted(value: value, seq: record.seq, version: record.version)
+      return Accepted(value: value, seq: record.seq, version: record.version, lease: lease)
     }
     // The last event of a command with an idempotency key stores the answer.
     let call = command.fingerprint
     let caller = command.caller
     let meta = Meta(
-      uid: caller.uid, pid: caller.pid, method: command.method, call: String(call, radix: 16),
-      value: value)
+      uid: caller.uid, pid: caller.pid, method: command.method, program: caller.program,
+      call: String(call, radix: 16), value: value)
     store.seal(meta: coder.text(meta).text)
     window.note(
       id,
       .init(
         seq: record.seq, version: record.version, time: record.time, call: call,
         answer: .init(value)))
-    return Accepted(value: value, seq: record.seq, version: record.version)
+    return Accepted(value: value, seq: record.seq, version: record.version, lease: lease)
   }
 
   /// Stores the answer of a command that recorded nothing, in memory only.
@@ -366,7 +420,9 @@ package final class ServiceHost {
       stream: stream, type: type, data: data.text, command: running.id,
       meta: running.meta)
     (draft.user, draft.growth) = (running.user, growth)
-    if let mayRecord = running.mayRecord, deniedStream == nil, !mayRecord(stream) {
+    if let mayRecord = running.mayRecord, deniedStream == nil, !isRecordingLeases,
+      !mayRecord(stream)
+    {
       deniedStream = stream  // rolled back with the rest when the command ends
     }
     if badStream == nil { badStream = StreamFault(stream, of: ledgers[ledger].service) }

@@ -40,6 +40,11 @@ package protocol ServiceState: Codable, Sendable {
   /// it has none.
   func value(of source: String) -> JSONText?
 
+  /// Returns the name and the value of a source by the bytes of its name, with one look-up.
+  ///
+  /// `nil` if it has no value, or if only ``value(of:)`` finds it.
+  func entry(_ source: Span<UInt8>) -> (name: String, value: JSONText)?
+
   /// Returns the content of a list or a map, which is empty if it was never written.
   ///
   /// Returns `nil` for other sources.
@@ -81,6 +86,15 @@ package protocol ServiceState: Codable, Sendable {
   /// Applied at the same place, it restores this state. `nil` if there is no such event; the cost
   /// of a rollback then depends on the size of the state.
   func inverse(of event: Event, in stream: String) -> Inverse?
+
+  /// Returns the event that removes what an event has written, so that it can end with a lease;
+  /// see ``LeasedPart``.
+  ///
+  /// An event that removes it returns itself. `nil` if what it writes cannot end with a lease.
+  static func removal(after event: Event, in stream: String) -> Event?
+
+  /// Returns whether there is something that a removal would remove.
+  func has(toRemove removal: Event, in stream: String) -> Bool
 
   /// Undoes the event that was applied last.
   mutating func revert(_ inverse: Inverse, at place: Place)
@@ -126,6 +140,9 @@ extension ServiceState {
     number > last ? nil : "number \(number) is not after \(last)"
   }
 
+  /// By default, values are found by ``value(of:)`` alone.
+  package func entry(_ source: Span<UInt8>) -> (name: String, value: JSONText)? { nil }
+
   /// By default there is only one form.
   package static var upcasters: [Upcaster] { [] }
 
@@ -158,6 +175,11 @@ extension ServiceState {
 
   /// By default there is no inverse.
   package func inverse(of event: Event, in stream: String) -> Inverse? { nil }
+
+  /// By default nothing can end with a lease.
+  package static func removal(after event: Event, in stream: String) -> Event? { nil }
+
+  package func has(toRemove removal: Event, in stream: String) -> Bool { true }
 
   /// Does nothing by default; override it for large copy-on-write state.
   package mutating func unshare() {}

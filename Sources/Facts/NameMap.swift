@@ -128,12 +128,18 @@ public struct NameMap<Value> {
     let number = bucket(hash)
     let tag = UInt16(truncatingIfNeeded: hash >> 48)
     let (page, bucket) = (number >> Self.pageBits, number & (1 << Self.pageBits &- 1))
-    let found = pages[page][bucket]
-    let tags = found.tags.span
-    var index = tags.count &- 1
-    while index >= 0 {
-      if tags[index] == tag, found.entries[index].name.utf8.span.hasSameBytes(as: name) { break }
-      index &-= 1
+    // A pointer to the buckets counts no references.
+    let index = unsafe pages[page].withUnsafeBufferPointer { buckets in
+      var index = unsafe buckets[bucket].tags.count &- 1
+      while index >= 0 {
+        if unsafe buckets[bucket].tags[index] == tag,
+          unsafe buckets[bucket].entries[index].name.utf8.span.hasSameBytes(as: name)
+        {
+          break
+        }
+        index &-= 1
+      }
+      return index
     }
     return Slot(page: page, bucket: bucket, index: index, tag: tag)
   }
@@ -158,6 +164,15 @@ public struct NameMap<Value> {
   public subscript(bytes name: Span<UInt8>) -> Value? {
     let slot = find(name)
     return slot.index < 0 ? nil : pages[slot.page][slot.bucket].entries[slot.index].value
+  }
+
+  /// Returns the text and the value of a name by its bytes; `nil` if it is absent.
+  @inlinable
+  public func entry(_ name: Span<UInt8>) -> (name: String, value: Value)? {
+    let slot = find(name)
+    guard slot.index >= 0 else { return nil }
+    let entry = pages[slot.page][slot.bucket].entries[slot.index]
+    return (entry.name, entry.value)
   }
 
   /// Returns the text of a name that is present; `nil` if it is absent.
@@ -252,7 +267,9 @@ public struct NameMap<Value> {
   public func forEach(_ body: (String, Value) -> Void) {
     for page in pages {
       for bucket in page {
-        for entry in bucket.entries { body(entry.name, entry.value) }
+        // A span counts no references.
+        let entries = bucket.entries.span
+        for i in entries.indices { body(entries[i].name, entries[i].value) }
       }
     }
   }

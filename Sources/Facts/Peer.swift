@@ -1,7 +1,7 @@
 /// A process that talks to the daemon, as the kernel identified it when it connected.
 ///
-/// It is also the caller of a command. Events store only its ``uid`` and ``pid``; access rules read
-/// ``uid`` and ``groups``.
+/// It is also the caller of a command. Events store its ``uid``, ``pid`` and ``program``; access
+/// rules read ``uid`` and ``groups``.
 package struct Peer: Hashable, Sendable {
   package let uid: UInt32
 
@@ -11,8 +11,13 @@ package struct Peer: Hashable, Sendable {
   /// The IDs of all groups, the effective one first; empty if only the user is known.
   package let groups: [UInt32]
 
-  package init(uid: UInt32, pid: Int32 = 0, groups: [UInt32] = []) {
-    (self.uid, self.pid, self.groups) = (uid, pid, groups)
+  /// The name of the program, at most 15 bytes, as the kernel shows it; `nil` if it is unknown.
+  package let program: String?
+
+  package init(
+    uid: UInt32, pid: Int32 = 0, groups: [UInt32] = [], program: String? = nil
+  ) {
+    (self.uid, self.pid, self.groups, self.program) = (uid, pid, groups, program)
   }
 
   /// The effective group; `nil` if only the user is known.

@@ -32,15 +32,17 @@ extension ByteBuffer {
     let ones: UInt64 = 0x0101_0101_0101_0101
     var i = 0
     var flagged: UInt64 = 0
-    while i + 8 <= raw.byteCount {
-      let word = unsafe raw.unsafeLoadUnaligned(fromByteOffset: i, as: UInt64.self)
+    while i < raw.byteCount, raw.byteCount >= 8 {
+      // The last word overlaps the one before it.
+      i = min(i, raw.byteCount &- 8)
+      let word = unsafe raw.unsafeLoadUnaligned(fromUncheckedByteOffset: i, as: UInt64.self)
       let quote = word ^ 0x2222_2222_2222_2222
       let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
       flagged |=
         (quote &- ones) & ~quote | (backslash &- ones) & ~backslash
         | (word &- 0x2020_2020_2020_2020) & ~word | zeros(word ^ 0x7F7F_7F7F_7F7F_7F7F)
         | zeros(word ^ 0xC2C2_C2C2_C2C2_C2C2)
-      i += 8
+      i &+= 8
     }
     guard flagged & 0x8080_8080_8080_8080 == 0 else { return false }
     while i < bytes.count {

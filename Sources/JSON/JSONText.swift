@@ -133,28 +133,33 @@ public struct JSONText: Sendable {
   /// Returns whether the bytes contain no white space and no raw control character: DEL, or C1,
   /// whose UTF-8 begins with 0xC2.
   ///
-  /// Also returns `false` for a space in a string and for other characters that begin with 0xC2.
-  /// Such a text is copied unnecessarily, but correctly.
+  /// Also returns `false` for a space in a string within an array or object, and for other
+  /// characters that begin with 0xC2. Such a text is copied unnecessarily, but correctly.
   private static func isCompact(_ bytes: Span<UInt8>) -> Bool {
     let raw = unsafe bytes.bytes
+    // The spaces of a string are part of it.
+    let quote = UInt8(ascii: "\"")
+    let isString = bytes.count > 1 && bytes[0] == quote && bytes[bytes.count - 1] == quote
+    let least: UInt8 = isString ? 0x20 : 0x21
     var i = 0
     while i &+ 8 <= raw.byteCount {
       let word = unsafe raw.unsafeLoadUnaligned(fromUncheckedByteOffset: i, as: UInt64.self)
-      guard isCompact(word) else { return false }
+      guard isCompact(word, from: least) else { return false }
       i &+= 8
     }
     while i < bytes.count {
       let byte = bytes[i]
-      if byte <= 0x20 || byte == 0x7F || byte == 0xC2 { return false }
+      if byte < least || byte == 0x7F || byte == 0xC2 { return false }
       i &+= 1
     }
     return true
   }
 
+  /// Returns whether all bytes of a word are at least `least`, and none may need an escape.
   @inline(__always)
-  private static func isCompact(_ word: UInt64) -> Bool {
+  private static func isCompact(_ word: UInt64, from least: UInt8 = 0x21) -> Bool {
     let flagged =
-      (word &- 0x2121_2121_2121_2121) & ~word | zeros(word ^ 0x7F7F_7F7F_7F7F_7F7F)
+      (word &- UInt64(least) &* 0x0101_0101_0101_0101) & ~word | zeros(word ^ 0x7F7F_7F7F_7F7F_7F7F)
       | zeros(word ^ 0xC2C2_C2C2_C2C2_C2C2)
     return flagged & 0x8080_8080_8080_8080 == 0
   }

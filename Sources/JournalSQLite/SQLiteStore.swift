@@ -50,6 +50,12 @@ package final class SQLiteStore: EventStore {
   private var generation = 0
   private var times = CommitTimes()
 
+  /// The durations of all commits since the opening.
+  package private(set) var commitTimes = Histogram()
+
+  /// The number of events that became durable since the opening.
+  package private(set) var committedEvents: UInt64 = 0
+
   private let files: JournalFiles
   private let start: SQLiteReader
   /// Whether a write failed in a way that makes later writes unreliable.
@@ -270,11 +276,13 @@ package final class SQLiteStore: EventStore {
 
   private func commit(upTo seq: UInt64, _ nanoseconds: UInt64) {
     times.commits += 1
+    commitTimes.add(nanoseconds)
     times.totalNanoseconds += nanoseconds
     times.maxNanoseconds = max(times.maxNanoseconds, nanoseconds)
     while let records = written.first, let last = records.last, last.seq <= seq {
       _ = written.popFirst()
       times.events += records.count
+      committedEvents &+= UInt64(records.count)
       appender.commit(upTo: last.seq)
       committedSubject.send(records)
     }

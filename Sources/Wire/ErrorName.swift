@@ -29,6 +29,7 @@ public enum ErrorName: String, CaseIterable, Sendable {
   case notBindable = "not_bindable"
   case bindingCycle = "binding_cycle"
   case tooExpensive = "too_expensive"
+  case unavailable
 
   /// One row of the table.
   public struct Row: Sendable {
@@ -109,6 +110,8 @@ public enum ErrorName: String, CaseIterable, Sendable {
       Row(1009, false, ["path"], "the binding would close a cycle")
     case .tooExpensive:
       Row(1010, false, ["cost", "max"], "the request costs too much")
+    case .unavailable:
+      Row(1011, true, ["service"], "no program answers for the service")
     }
   }
 

@@ -75,6 +75,12 @@ public struct Limits: Equatable, Sendable {
   /// Milliseconds that a synchronous method may run.
   public var callMilliseconds = 5_000
 
+  /// Milliseconds that a lease of a connection waits for its client after a restart.
+  public var leaseGraceMilliseconds = 5_000
+
+  /// Leases of one user, except root and the daemon's own user.
+  public var leasesPerUser = 10_000
+
   /// Consecutive bad lines before the daemon closes the connection.
   public var badLines = 16
 
@@ -126,6 +132,8 @@ public enum LimitName: String, CaseIterable, Sendable {
   case partialLine = "partial_line_ms"
   case stall = "stall_ms"
   case call = "call_ms"
+  case leaseGrace = "lease_grace_ms"
+  case leasesPerUser = "leases_user"
   case badLines = "bad_lines"
   case commandBytes = "cmd_bytes"
   case idBytes = "id_bytes"
@@ -174,6 +182,9 @@ public enum LimitName: String, CaseIterable, Sendable {
     case .partialLine: Row(\.partialLineMilliseconds, 10...Self.day, "a line from start to end")
     case .stall: Row(\.stallMilliseconds, 10...Self.day, "a client that takes no output")
     case .call: Row(\.callMilliseconds, 1...Self.day, "a method that is not async")
+    case .leaseGrace:
+      Row(\.leaseGraceMilliseconds, 0...Self.day, "a lease waits for its client after a restart")
+    case .leasesPerUser: Row(\.leasesPerUser, 0...1_000_000, "leases of one user")
     case .badLines: Row(\.badLines, 1...Self.many, "bad lines in a row")
     case .commandBytes: Row(\.commandBytes, 1...1024, "bytes of a cmd")
     case .idBytes: Row(\.idBytes, 1...Self.many, "bytes of an id that is a string")

@@ -1,3 +1,4 @@
+import CSupport
 import Glibc
 
 /// The path of binderd: in the same directory as bindctl, otherwise from the PATH.
@@ -20,12 +21,14 @@ struct Child {
   ///   - environment: Variables in addition to those of this process.
   ///   - output: The file for its stderr; `nil` to inherit.
   ///   - descriptor: The descriptor for its stdout; `nil` to inherit.
+  ///   - errors: The descriptor for its stderr; `nil` to inherit.
   ///   - input: The descriptor for its stdin; `nil` to inherit.
   ///   - isApart: Whether it gets its own process group, so that Ctrl-C does not reach it.
   /// - Throws: ``Failure`` with exit code 127 or 126, as in shells.
   init(
     _ words: [String], environment: [String: String] = [:], errorsTo output: String? = nil,
-    printingTo descriptor: CInt? = nil, readingFrom input: CInt? = nil, isApart: Bool = false
+    printingTo descriptor: CInt? = nil, errorsInto errors: CInt? = nil,
+    readingFrom input: CInt? = nil, isApart: Bool = false
   ) throws {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -43,6 +46,7 @@ struct Child {
     }
     if let input { posix_spawn_file_actions_adddup2(&actions, input, 0) }
     if let descriptor { posix_spawn_file_actions_adddup2(&actions, descriptor, 1) }
+    if let errors { posix_spawn_file_actions_adddup2(&actions, errors, 2) }
     var variables = Self.variables(adding: environment)
     defer { for variable in variables { free(variable) } }
     var arguments = words.map { strdup($0) } + [nil]
@@ -73,14 +77,18 @@ struct Child {
   }
 
   /// Runs a program and returns its exit code and output.
-  static func output(of words: [String]) throws -> (code: CInt, text: String) {
+  ///
+  /// - Parameter errors: The file for its stderr; `nil` to inherit.
+  static func output(
+    of words: [String], errorsTo errors: String? = nil
+  ) throws -> (code: CInt, text: String) {
     var ends: [CInt] = [-1, -1]
     guard pipe(&ends) == 0 else {
       throw Failure("cannot create a pipe: \(String(cString: strerror(errno)))")
     }
     _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
     defer { close(ends[0]) }
-    let started = Result { try Child(words, printingTo: ends[1]) }
+    let started = Result { try Child(words, errorsTo: errors, printingTo: ends[1]) }
     close(ends[1])
     let child = try started.get()
     var bytes: [UInt8] = []
@@ -155,6 +163,16 @@ struct SignalWait {
     var time = timespec(tv_sec: 0, tv_nsec: milliseconds * 1_000_000)
     let number = sigtimedwait(&signals, nil, &time)
     return number > 0 ? number : nil
+  }
+
+  /// Returns a descriptor that is readable while a signal is pending; it is never closed.
+  func descriptor() throws -> CInt {
+    var signals = signals
+    let descriptor = cposix_signal_descriptor(&signals)
+    guard descriptor >= 0 else {
+      throw Failure("cannot watch for signals: \(String(cString: strerror(-descriptor)))")
+    }
+    return descriptor
   }
 
   /// Unblocks the signals; pending ones take effect now.

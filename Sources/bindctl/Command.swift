@@ -21,6 +21,9 @@ final class Context {
   let output: Output
   let client: BinderClient
 
+  /// The machine of the daemon; `nil` for this one.
+  let remote: RemoteHost?
+
   /// The syntax of all commands, for the help and the completions.
   let syntaxes: Syntaxes
 
@@ -28,12 +31,17 @@ final class Context {
     self.invocation = invocation
     self.syntaxes = syntaxes
     output = try Output(invocation)
+    let socket = invocation.value("socket")
+    remote = try invocation.value("host").map { name throws(UsageError) in
+      try RemoteHost(name, socket: socket)
+    }
     client = BinderClient(
       socket: invocation.value("socket"), name: "bindctl", version: Release.version)
     // If the reader of a pipe goes away, a waiting command ends.
     if output.isPipe { client.output = STDOUT_FILENO }
     client.onNote = { note($0.forPeople) }
     client.limits = try limits()
+    if let remote { client.opener = remote.open }
   }
 
   /// Returns the time limits for replies: `-t`, otherwise five minutes.
@@ -79,9 +87,25 @@ final class Context {
 }
 
 /// Writes a message that is not a result to stderr.
-func note(_ text: String) {
-  write("bindctl: \(isatty(STDERR_FILENO) == 1 ? text.harmless() : text)\n", to: STDERR_FILENO)
+func note(_ text: String) { say(text, messageStyle.yellow("bindctl:")) }
+
+/// Writes an error to stderr.
+func complain(_ text: String) { say(text, messageStyle.red("bindctl:")) }
+
+private func say(_ text: String, _ name: String) {
+  let shown = isatty(STDERR_FILENO) == 1 ? text.harmless() : text
+  write("\(name) \(shown)\n", to: STDERR_FILENO)
 }
+
+/// The style of messages on stderr.
+private let messageStyle: Style = {
+  // Found without the parser, because the command line may be wrong.
+  let words = CommandLine.arguments.prefix { $0 != "--" }
+  let choice =
+    words.last { $0.hasPrefix("--color=") }.map { String($0.dropFirst("--color=".count)) }
+    ?? zip(words, words.dropFirst()).first { $0.0 == "--color" }?.1
+  return Style(choice: choice, environment: variable, isTerminal: isatty(STDERR_FILENO) == 1)
+}()
 
 extension ConnectionNote {
   fileprivate var forPeople: String {

@@ -4,10 +4,14 @@ import Console
 var allCommands: [Command] {
   [
     getCommand, setCommand, removeCommand, isCommand, waitCommand, callCommand, watchCommand,
-    eventsCommand, ackCommand, historyCommand, atCommand, servicesCommand, describeCommand,
+    lockCommand, eventsCommand, ackCommand, workCommand, serveCommand, publishCommand,
+    historyCommand, atCommand, plotCommand, boardCommand, treeCommand, servicesCommand,
+    describeCommand,
     viewsCommand, openCommand, bindCommand, unbindCommand, bindingsCommand, statsCommand,
-    pingCommand,
-    reloadCommand, aclCommand, pipeCommand, sessionCommand, journalCommand, errorsCommand,
+    metricsCommand, doctorCommand, slowCommand,
+    topCommand, psCommand, kickCommand, pingCommand, whoamiCommand,
+    reloadCommand, aclCommand, pipeCommand, shellCommand, sessionCommand, journalCommand,
+    errorsCommand,
     versionCommand, completionsCommand, helpCommand,
   ]
 }
@@ -20,9 +24,15 @@ var commandSyntaxes: Syntaxes {
 }
 
 private let globalOptions =
-  [Option("socket", value: "PATH", "where the daemon listens; see 'bindctl help socket'")]
+  [
+    Option("socket", value: "PATH", "where the daemon listens; see 'bindctl help socket'"),
+    Option(
+      "host", letter: "H", value: "HOST",
+      "use the daemon of another machine, with ssh: [USER@]HOST[:PORT]"),
+  ]
   + Form.options + [
     Option("color", value: "WHEN", "color the output: always, never or auto"),
+    Option("no-pager", "do not show long output in $PAGER"),
     Option(
       "timeout", letter: "t", value: "TIME",
       "give up after TIME (250ms, 2s, 5m, 1h) and exit with 124"),

@@ -56,6 +56,8 @@ extension ClientError {
     case .noDaemon(let attempts): "\(self); \(Self.nextStep(attempts))"
     case .lost(reason: "permission_denied"):
       "permission denied: no role in the daemon's configuration includes this user; ask its administrator"
+    case .lost(reason: "kicked"):
+      "an administrator has ended this connection with 'bindctl kick'"
     case .lost where isWrite:
       "\(self); the request may have been run; check before you repeat it"
     case .timedOut where isWrite:
@@ -68,6 +70,9 @@ extension ClientError {
   }
 
   private static func nextStep(_ attempts: [Attempt]) -> String {
+    if let attempt = attempts.first, attempt.place.origin == RemoteHost.origin {
+      return "try: ssh \(attempt.place.path) bindctl doctor"
+    }
     if let denied = attempts.first(where: \.isDenied) {
       return "\(Self.owner(of: denied.place.path)); join that group, ask the owner,"
         + " or use another socket with --socket PATH"
@@ -99,6 +104,8 @@ extension WireError {
     let command = asked.command
     if case .string(let guess)? = data["did_you_mean"] { return "did you mean '\(guess)'?" }
     switch name {
+    case .notFound where data["what"] == .string("connection"):
+      return "'bindctl ps' lists the connections"
     case .notFound where data["what"] == .string("view"):
       return "'bindctl views' lists the views"
     case .notFound:

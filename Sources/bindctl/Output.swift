@@ -11,6 +11,9 @@ final class Output {
   /// The width of the terminal in columns; `nil` if stdout is not a terminal.
   let width: Int?
 
+  /// The pager for the following lines; `nil` for none.
+  private var pager: Pager?
+
   /// Whether stdout is a pipe or socket, whose reader may go away.
   let isPipe: Bool
 
@@ -26,9 +29,32 @@ final class Output {
     isPipe = kind == S_IFIFO || kind == S_IFSOCK
   }
 
+  /// The size of the terminal in columns and lines.
+  var size: (width: Int, height: Int) {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+      return (80, 24)
+    }
+    return (Int(size.ws_col), Int(size.ws_row))
+  }
+
+  /// Shows the following lines in a pager if they do not fit on the screen.
+  func page() {
+    guard isTerminal, form == .human, pager == nil else { return }
+    pager = Pager(width: size.width, height: size.height)
+  }
+
+  /// Shows the lines that wait for the end of the output, and waits until the user quits the pager.
+  func finish() {
+    pager?.finish()
+    pager = nil
+  }
+
   /// Writes a line at once; on a terminal, escapes control characters except our own styles.
   func line(_ text: String) {
-    write((isTerminal ? text.harmless(keepsStyle: style.isOn) : text) + "\n", to: STDOUT_FILENO)
+    let shown = isTerminal ? text.harmless(keepsStyle: style.isOn) : text
+    if let pager { return pager.write(shown) }
+    write(shown + "\n", to: STDOUT_FILENO)
   }
 
   /// Returns foreign text, with control characters escaped for a terminal.
@@ -39,10 +65,12 @@ final class Output {
   /// - Parameters:
   ///   - document: The result with the protocol's members.
   ///   - bare: The value for shell programs; `nil` for the document.
-  ///   - human: The text for people.
+  ///   - human: The text for people; if it is empty, nothing is printed.
   func result(_ document: JSONObject, bare: JSONValue?, human: @autoclosure () -> String) {
     switch form {
-    case .human: line(human())
+    case .human:
+      let text = human()
+      if !text.isEmpty { line(text) }
     case .json: line(plain(JSONValue.object(document).text.text))
     case .raw: line(plain(bare?.bare ?? JSONValue.object(document).text.text))
     // The text of the template is the user's own, so it may contain control characters.
@@ -56,8 +84,10 @@ final class Output {
   }
 
   /// Writes a table for people.
-  func table(_ table: Table) {
-    for text in table.lines(isTerminal: isTerminal, style) { line(text) }
+  ///
+  /// - Parameter cell: Styles a cell, given its column.
+  func table(_ table: Table, cell: (Int, String) -> String = { $1 }) {
+    for text in table.lines(isTerminal: isTerminal, style, cell: cell) { line(text) }
   }
 }
 

@@ -111,6 +111,12 @@ final class Terminal {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
+  /// Returns whether a descriptor is readable now; `false` for none.
+  func hasInput(_ descriptor: CInt?) -> Bool {
+    var end = pollfd(fd: descriptor ?? -1, events: Int16(POLLIN), revents: 0)
+    return poll(&end, 1, 0) > 0
+  }
+
   /// Replaces the lines on the screen with one write.
   func show(_ lines: [String]) {
     guard lines != shown else { return }

@@ -25,24 +25,28 @@ func runBindctl(_ words: [String]) -> ExitCode {
       return try showHelp([], context)
     }
     if invocation.has("help") {
+      context.output.page()
+      defer { context.output.finish() }
       return try showHelp([name], context)
     }
     guard let command = allCommands.first(where: { $0.syntax.name == name }) else { return .bug }
+    if context.isPaged { context.output.page() }
+    defer { context.output.finish() }
     return try command.run(context)
   } catch let error as UsageError {
     let help = (["bindctl help"] + [error.command].compactMap(\.self)).joined(separator: " ")
-    note("\(error)" + ("\(error)".hasSuffix("?") ? " See '\(help)'" : "; see '\(help)'"))
+    complain("\(error)" + ("\(error)".hasSuffix("?") ? " See '\(help)'" : "; see '\(help)'"))
     return .usage
   } catch let error as ClientError {
     if error != .readerGone {
-      note(error.forPeople(asked(running)))
+      complain(error.forPeople(asked(running)))
     }
     return ExitCode(error)
   } catch let error as Failure {
-    note(error.message)
+    complain(error.message)
     return error.code
   } catch {
-    note("this is a bug in bindctl: \(error)")
+    complain("this is a bug in bindctl: \(error)")
     return .bug
   }
 }

@@ -45,6 +45,8 @@ private func describe(_ settings: Settings) {
   let (web, feeds) = (configuration.web, configuration.feeds)
   print("web         \(web.allowsLocal ? "also" : "no") addresses of this machine and its network")
   print("feeds       every \(feeds.interval) s, \(feeds.unwatched ? "also" : "not") unwatched")
+  let slow = configuration.slowLog
+  print("slow log    \(slow.milliseconds == 0 ? "off" : "from \(slow.milliseconds) ms")")
   print("role        owner: root and user \(Process.user), everything")
   for entry in configuration.roles.entries { print("role        \(entry.text)") }
 }

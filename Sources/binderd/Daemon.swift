@@ -4,6 +4,7 @@ import Configuration
 import Connections
 import EventLoop
 import EventSourcing
+import Facts
 import Features
 import JournalSQLite
 import Signals
@@ -24,6 +25,7 @@ final class Daemon {
   private let bindings: BindingsService
   private let liveBindings: LiveBindings
   let journal: JournalService
+  let leases: LeasesService
   let feeds: FeedsService
   let web: CurlClient
   let feedReader: FeedWorker
@@ -67,14 +69,25 @@ final class Daemon {
     let cells = CellsService(in: host)
     let lists = ListsService(in: host)
     let maps = MapsService(in: host)
+    let leases = LeasesService(in: host, on: scheduler)
+    leases.maxPerUser = configuration.limits.leasesPerUser
+    leases.graceMilliseconds = configuration.limits.leaseGraceMilliseconds
+    leases.onFailure = { lease, reason in
+      log.write(.warning, "the will of \(lease) was not run: \(reason)")
+    }
+    let clientLeases = ClientLeases(leases)
+    let locks = LocksService(in: host)
+    let programs = Programs(in: host)
     let people = PeopleService(in: host)
     let threads = ThreadsService(in: host)
     let bindings = BindingsService(in: host)
     let liveBindings = LiveBindings(on: scheduler)
+    liveBindings.time = .local
     let readers = LiveReaders(ReadersService(in: host))
     let journal = JournalService(
       of: store, at: settings.journalPath, in: host, on: scheduler, log)
     journal.retention = configuration.retention
+    journal.boot = Process.bootID
     let secrets = CryptSecrets(on: loop)
     let users = UsersService(
       in: host, secrets: secrets, account: PasswordFile().user(named:))
@@ -95,38 +108,57 @@ final class Daemon {
     let webSearch = WebSearch(configuration.web.search, by: web)
     let search = SearchService([index, webSearch], on: scheduler)
     let daemon = DaemonService(
-      on: scheduler, stats: { stats.now }, connections: { stats.connections })
+      on: scheduler, stats: { stats.now }, connections: { stats.connections },
+      streams: StreamMeter(host) { Process.nanoseconds }, slow: { table.slowLog.shown })
+    let metrics = DaemonMetrics(table, host, store, log)
+    table.slowLog.now = { Process.now }
+    logSlowRequests(of: table, log) { loop.milliseconds }
+    table.setSlowLog(configuration.slowLog)
 
     // Access control, and the effect of a changed configuration.
     let catalog = Catalog(over: host)
     catalog.clock = { Process.milliseconds }
-    catalog.onInternalError = { ref, detail in log.write(.error, "\(ref): \(detail)") }
+    catalog.onInternalError = { ref, detail in
+      log.write(.error, "\(ref): \(detail)", .internalError)
+    }
     let rights = RightsTable(for: catalog)
-    let refusals = RefusalLog(on: scheduler) { log.write(.warning, $0) }
+    let refusals = RefusalLog(on: scheduler) { text, uid, pid in
+      let fields = [uid.map { ("BINDER_UID", "\($0)") }, pid.map { ("BINDER_PID", "\($0)") }]
+      log.write(.warning, text, .refused, fields: fields.compactMap(\.self))
+    }
     let access = AccessControl(configuration.roles, rights, refusals)
     let reload = Reload(file, settings, log, manager) { configuration, files in
       table.context.limits = configuration.limits.fitting(descriptors)
       host.quota = StateQuota(table.context.limits)
+      leases.maxPerUser = table.context.limits.leasesPerUser
       journal.retention = configuration.retention
       web.allowsLocal = configuration.web.allowsLocal
       webSearch.address = configuration.web.search
       feeds.schedule = configuration.feeds
+      table.setSlowLog(configuration.slowLog)
       access.change(to: configuration.roles, for: table.connections.values)
       let loaded = loadBindings(rights[.owner], liveBindings, files)
       let lost = warnings(of: bindings, for: rights[.owner], access.role(ofUser:))
       return (loaded.hasChanged, loaded.faults + lost)
     }
+    leases.will = { calls, owner throws(WireError) in
+      try makeWill(of: calls, owner, access, rights, table)
+    }
     let administration = Administration(
-      reload: reload.run, decide: access.decision(on:by:), file: { reload.path })
+      reload: reload.run(isCheck:), decide: access.decision(on:by:), file: { reload.path })
 
     catalog.fill { catalog in
       bindProtocol(catalog, stats.server, stats: { stats.now })
+      bindMetrics(catalog) { metrics.now(callsOf: catalog) }
       bindSources(catalog, readers)
       bindViews(catalog)
       bindHistory(catalog)
       bindCells(catalog, to: cells)
       bindLists(catalog, to: lists)
       bindMaps(catalog, to: maps)
+      bindLeases(catalog, to: leases, clientLeases)
+      bindLocks(catalog, to: locks, clientLeases)
+      bindPrograms(catalog, to: programs)
       bindPeople(catalog, to: people)
       bindThreads(catalog, to: threads, clients)
       bindBindings(catalog, to: bindings, liveBindings)
@@ -144,6 +176,12 @@ final class Daemon {
         "daemon/journal", "What is done to the journal now, and how far.", journal.progress)
       bindJournal(catalog, to: journal)
       bindAdministration(catalog, to: administration)
+      bindKick(catalog, to: table) { conn, client, caller in
+        log.write(
+          .notice,
+          "uid \(caller.uid) pid \(caller.pid) ended connection \(conn) of uid \(client.uid)"
+            + " pid \(client.pid)")
+      }
     }
 
     (self.loop, self.store, self.host, self.table) = (loop, store, host, table)
@@ -151,7 +189,7 @@ final class Daemon {
     (self.journal, self.reload) = (journal, reload)
     (self.secrets, self.machine) = (secrets, machine)
     (self.feeds, self.web, self.feedReader) = (feeds, web, feedReader)
-    (self.index, self.sessions) = (index, sessions)
+    (self.index, self.sessions, self.leases) = (index, sessions, leases)
     removers = [
       Remover("cells.remove", cells.ledger) { _ = try cells.remove(String($0)) },
       Remover("lists.clear", lists.ledger) { _ = try lists.clear(String($0)) },
@@ -196,6 +234,7 @@ final class Daemon {
     if settings.durability != nil {
       journal.start()
       feeds.start()
+      leases.start()
     }
     journalWatch.checkQuota()
     restoreBindings(rights[.owner], bindings, liveBindings) { log.write(.warning, $0) }
@@ -212,6 +251,7 @@ final class Daemon {
   func abandon() {
     server.stopListening()
     journal.stop()
+    leases.stop()
     stopFetching()
     index.stop()
     stopWorking()

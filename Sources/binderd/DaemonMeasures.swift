@@ -16,6 +16,9 @@ final class DaemonMeasures {
   private let loop: Loop
   private let started: UInt64
 
+  /// The wall time of the start, in microseconds since 1970.
+  private let startTime: Int64
+
   /// The last rates.
   ///
   /// They are shared by all clients that ask within a second.
@@ -37,6 +40,7 @@ final class DaemonMeasures {
   init(table: ConnectionTable, host: ServiceHost, store: SQLiteStore, loop: Loop) {
     (self.table, self.host, self.store, self.loop) = (table, host, store, loop)
     started = loop.milliseconds
+    startTime = Process.now
     measured = started
   }
 
@@ -84,7 +88,11 @@ final class DaemonMeasures {
     table.connections.values.sorted { $0.id < $1.id }.map { connection in
       ConnectionInfo(
         id: connection.id, uid: connection.peer.uid, pid: connection.peer.pid,
-        client: connection.clientName, subscriptions: connection.subscriptions.count,
+        client: connection.clientName, program: connection.peer.program,
+        since: Timestamp(
+          microseconds: startTime + Int64(connection.connectedAt - started) * 1000
+        ).text,
+        subscriptions: connection.subscriptions.count, requests: connection.requests,
         outputBytes: connection.outputBytes)
     }
   }

@@ -31,7 +31,9 @@ final class JournalWatch {
       refused += 1
       guard refused == 1, loggedAt.map({ now() - $0 >= Self.pause }) ?? true else { return }
       (isLogged, loggedAt) = (true, now())
-      log.write(.warning, "\(fault): commands are refused until it does; everything else continues")
+      log.write(
+        .warning, "\(fault): commands are refused until it does; everything else continues",
+        .journalRefuses)
     }
     .dispose(in: bag)
     host.progress.observeNext { [unowned self] _ in
@@ -44,7 +46,7 @@ final class JournalWatch {
       let time = now()
       guard warnedAt[filling.user].map({ time - $0 >= Self.pause }) ?? true else { return }
       warnedAt[filling.user] = time
-      log.write(.warning, filling.warning)
+      log.write(.warning, filling.warning, .stateFilling)
     }
     .dispose(in: bag)
     store.onLogNotice = { notice in
@@ -61,7 +63,7 @@ final class JournalWatch {
 
   /// Logs quotas that are almost used up; called at the start.
   func checkQuota() {
-    for filling in host.fillings { log.write(.warning, filling.warning) }
+    for filling in host.fillings { log.write(.warning, filling.warning, .stateFilling) }
   }
 }
 

@@ -40,9 +40,11 @@ final class Reload {
 
   /// Reloads the configuration, applies it and returns the changes.
   ///
+  /// - Parameter isCheck: Whether to report the changes without applying them.
   /// - Throws: All faults of the file, which are also logged; nothing is changed then.
   @discardableResult
-  func run() throws(ConfigurationFaults) -> ReloadReport {
+  func run(isCheck: Bool = false) throws(ConfigurationFaults) -> ReloadReport {
+    if isCheck { return try check() }
     manager.notify("RELOADING=1", "MONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
     defer { manager.notify("READY=1") }
     let new: Configuration
@@ -52,7 +54,7 @@ final class Reload {
       files = try Settings(options: options, configuration: new).bindDirectory.read()
     } catch {
       for fault in error.faults { log.write(.error, "\(fault)") }
-      log.write(.error, "the configuration was not changed")
+      log.write(.error, "the configuration was not changed", .reloadFailed)
       throw error
     }
     let (hasBound, faults) = takeOver(new, files)
@@ -64,10 +66,19 @@ final class Reload {
     return report
   }
 
+  private func check() throws(ConfigurationFaults) -> ReloadReport {
+    let new = try file.read()
+    _ = try Settings(options: options, configuration: new).bindDirectory.read()
+    return ReloadReport(
+      file: path, changed: configuration.changes(in: new),
+      needsRestart: started.needsRestart(for: new),
+      warnings: new.warnings)
+  }
+
   private func tell(_ report: ReloadReport) {
     for warning in report.warnings { log.write(.warning, "\(warning)") }
     let changed = report.changed.isEmpty ? "nothing" : report.changed.joined(separator: ", ")
-    log.write(.notice, "the configuration was reloaded; changed: \(changed)")
+    log.write(.notice, "the configuration was reloaded; changed: \(changed)", .reloaded)
     guard !report.needsRestart.isEmpty else { return }
     log.write(
       .warning, "\(report.needsRestart.joined(separator: ", ")): takes effect only after a restart")

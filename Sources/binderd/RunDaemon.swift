@@ -89,13 +89,14 @@ private func serve(
   }
   var code: CInt = 0
   let failure = daemon.host.failed.observeNext { fault in
-    log.write(.error, "\(fault); exiting to be restarted")
+    log.write(.error, "\(fault); exiting to be restarted", .journalFailed)
     code = EX_IOERR
     loop.stop()
   }
   log.write(
     .notice,
-    "binderd \(Release.version) serves \(daemon.server.path), journal at \(daemon.host.durable)")
+    "binderd \(Release.version) serves \(daemon.server.path), journal at \(daemon.host.durable)",
+    .started)
   manager.notify("READY=1", "STATUS=serving")
   Process.releaseProgram()
   loop.run()

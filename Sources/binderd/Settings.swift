@@ -1,4 +1,5 @@
 import Configuration
+import Connections
 import EventSourcing
 internal import Facts
 import Glibc
@@ -56,6 +57,12 @@ struct Settings {
   /// The durability of the journal; `nil` if it is only read.
   var durability: Durability? {
     options.isReadOnly ? nil : options.durability ?? configuration.durability ?? .always
+  }
+}
+
+extension ConnectionTable {
+  func setSlowLog(_ settings: SlowLogSettings) {
+    setSlowLog(limitMilliseconds: settings.milliseconds, size: settings.size)
   }
 }
 

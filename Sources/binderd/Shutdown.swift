@@ -53,6 +53,7 @@ final class Shutdown {
   func finish() {
     daemon.server.stopListening()
     daemon.journal.stop()
+    daemon.leases.stop()
     daemon.stopFetching()
     daemon.index.stop()
     daemon.sessions.marks.finish()

@@ -13,7 +13,9 @@ import Wire
 /// Executes the request of the command line and returns an exit code of sysexits(3).
 func runRequest() -> CInt {
   let manager = ServiceManager()
-  let log = Log(isJournal: manager.isLoggedByJournal)
+  let log = Log(
+    isJournal: manager.isLoggedByJournal,
+    journalSocket: manager.isLoggedByJournal ? "/run/systemd/journal/socket" : nil)
   do {
     let options = try Options(commandLine())
     switch options.request {

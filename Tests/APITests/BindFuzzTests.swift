@@ -21,7 +21,8 @@ struct BindFuzzTests {
       "pick(\"\")",
       "pick(\"/~2\")", "format(\"{}{}\")", "default(9223372036854775808)", "ü", "\u{0}", "1e400",
       "-",
-      "to_number", "lowercase",
+      "to_number", "lowercase", "(", "every(", "5m", "1e9d", "count", "count(3)", "scan(avg)",
+      "map(1,2)", "clamp(2,1)", "between(1,2)", "delay(1s)", "sample(0s)", "distinct", "avg",
     ])
 
   /// Values that transformers may not like.
@@ -43,7 +44,7 @@ struct BindFuzzTests {
         guard again.description == expression.description else {
           return "'\(expression.description)' reads back as '\(again.description)'"
         }
-        return fault(try transformers.transformer(for: expression))
+        return fault(try transformers.steps(for: expression))
       } catch {
         guard !"\(error)".isEmpty, 1...text.unicodeScalars.count + 1 ~= error.column else {
           return "\(error): there is no such column"
@@ -52,6 +53,36 @@ struct BindFuzzTests {
       }
     }
     if let found { Issue.record("\(found)") }
+  }
+
+  private func fault(_ steps: [BindStep<JSONValue>]) -> String? {
+    var time = 0.0
+    var waiting: [() -> Void] = []
+    let clock = BindClock(now: { time }) { _, action in
+      waiting.append(action)
+      return SimpleDisposable()
+    }
+    for step in steps {
+      switch step {
+      case .transformer(let transformer): if let fault = fault(transformer) { return fault }
+      case .filter(let passes): for value in Self.values { _ = try? passes(value) }
+      case .stage(let make):
+        let stage = make()
+        var made: [JSONValue] = []
+        stage.start(clock) { made.append($0) }
+        for value in Self.values { try? stage.receive(value) }
+        time += 1e6
+        for action in waiting { action() }
+        stage.restore(stage.state, waits: true)
+        stage.restore(Self.values, waits: true)
+        for value in Self.values { try? stage.receive(value) }
+        stage.stop()
+        if let value = made.first(where: { (try? JSONValue(parsing: $0.text.text)) != $0 }) {
+          return "it emits \(value.text.text)"
+        }
+      }
+    }
+    return nil
   }
 
   /// Returns a description of an invalid result of a transformer; `nil` if it has none.

@@ -1,4 +1,6 @@
+import Configuration
 import Connections
+import Facts
 import JSON
 import Signals
 import TestSupport
@@ -241,5 +243,36 @@ struct EventsTests {
     let lines = client.settle()
     #expect(lines.first?.contains(#""seq":2,"after":2}"#) == true)
     #expect(lines.dropFirst().first?.contains(#""sub":"e","seq":3,"value":3"#) == true)
+  }
+
+  @Test
+  func `events say who has recorded them, if a client asks and may see connections`() throws {
+    let history = #"{"id":1,"method":"history","params":{"source":"events","limit":1,"who":true}}"#
+    let who = #""data":{"value":3},"who":{"uid":1000,"pid":42,"program":"sh","method":"cells.set"}"#
+    #expect(client.call(history).contains(who))
+    _ = client.call(
+      #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"w","who":true}}"#)
+    _ = client.call(
+      #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"e"}}"#)
+    client.send(
+      #"{"id":1,"method":"set","params":{"source":"cells/a","value":4,"_meta":{"cmd":"c"}}}"#)
+    let lines = client.settle()
+    let told = #""cmd":"c","who":{"uid":1000,"pid":42,"program":"sh","method":"set"}"#
+    #expect(lines.filter { $0.contains(told) && $0.contains(#""sub":"w""#) }.count == 1)
+    #expect(lines.filter { $0.contains(#""cmd":"c"}"#) && $0.contains(#""sub":"e""#) }.count == 1)
+
+    let events = Rules(allow: [Rule(try #require(Pattern("cells/**")))])
+    let all = Rules(allow: [Rule(try #require(Pattern("**")))])
+    let other = bench.connect(as: Role(name: "a", methods: all, read: events, write: Rules()))
+    for request in [
+      history, #"{"id":1,"method":"subscribe","params":{"source":"events","who":true}}"#,
+    ] {
+      let error = other.error(request)
+      #expect(error?.name == .permissionDenied)
+      #expect(error?.data["need"] == .string("read daemon/connections"))
+    }
+    #expect(
+      client.error(#"{"id":1,"method":"subscribe","params":{"source":"cells/a","who":true}}"#)?
+        .data["path"] == .string("/who"))
   }
 }

@@ -68,6 +68,13 @@ struct JSONTransformerTests {
   }
 
   @Test
+  func `extreme arguments are taken, and a pointer without a slash is not`() {
+    #expect(run("round(-9223372036854775808)", "5") == "0")
+    #expect(run(#"pick("x")"#, #"{"x":1}"#) == "no transformer")
+    #expect(run(#"pick("/x")"#, #"{"x":1}"#) == "1")
+  }
+
+  @Test
   func `no step makes a value longer than the limit`() {
     let ten = #"format("{}{}{}{}{}{}{}{}{}{}")"#
     let chain = Array(repeating: ten, count: 7).joined(separator: " | ")

@@ -1,6 +1,7 @@
 import JSON
 import TestSupport
 import Testing
+import Wire
 
 /// `rpc.discover` against the rules of OpenRPC 1.2.6 (<https://spec.open-rpc.org/>), as far as the
 /// document uses them.
@@ -42,6 +43,18 @@ struct OpenRPCTests {
 
   private func only(_ object: JSONObject, _ names: Set<String>) {
     #expect(Set(object.members.map(\.name)).isSubset(of: names))
+  }
+
+  @Test
+  func `the document of one service has its methods only`() throws {
+    let client = try Bench().connect()
+    let result = client.result(#"{"id":1,"method":"rpc.discover","params":["cells"]}"#)
+    let names = try Self.objects(result?.resolved["methods"]).compactMap { string($0, "name") }
+    #expect(names.contains("cells.set"))
+    #expect(names.allSatisfy { $0.hasPrefix("cells.") })
+    #expect(
+      client.error(#"{"id":1,"method":"rpc.discover","params":["cell"]}"#)?.data["did_you_mean"]
+        == .string("cells"))
   }
 
   @Test

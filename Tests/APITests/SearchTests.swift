@@ -139,7 +139,7 @@ struct SearchTests {
         #""props":{"failure":{"kind":"state","value":null},"results":{"kind":"list","value":[]},"#
           + #""searching":{"kind":"state","value":false},"#
           + #""term":{"kind":"state","value":""}},"intents":{"search":{"params":{"term":"string"},"#
-          + #""live":true},"select":{"params":{"id":"string"}}}"#))
+          + #""main":true,"live":true},"select":{"params":{"id":"string"}}}"#))
     type(" gre", client)
     bench.time.advance(200)
     type(" green ", client)

@@ -12,6 +12,7 @@ struct ShuffledServicesTests {
     let whole = try WholeBench(lineOrder: LineOrder.order(seed))
     let client = whole.bench.connect()
     var told = [
+      client.call(#"{"id":0,"method":"hello","params":{"limits":{"line":1000000}}}"#),
       client.call(#"{"id":1,"method":"describe"}"#),
       client.call(#"{"id":1,"method":"rpc.discover"}"#),
       client.call(#"{"id":1,"method":"whoami"}"#),

@@ -84,6 +84,8 @@ final class Bench {
       bindCells(catalog, to: cells)
       bindReaders(catalog, to: readers)
       bindSystem(catalog, to: system)
+      bindMetrics(catalog) { [] }
+      bindKick(catalog, to: table) { _, _, _ in }
       bindAll(catalog)
       bind(catalog, parts)
     }
@@ -142,7 +144,7 @@ final class TestClient {
 
   init(_ bench: Bench, uid: UInt32, as role: Role) {
     self.bench = bench
-    connection = bench.table.connect(Peer(uid: uid, pid: 42, groups: [100]))
+    connection = bench.table.connect(Peer(uid: uid, pid: 42, groups: [100], program: "sh"))
     bindConnection(connection, to: bench.rights[role])
     connection.start(transport)
   }

@@ -55,12 +55,20 @@ final class WholeBench {
               isSynchronized: false)
           })
         let feeds = FeedsService(in: host, web: web, reader: FakeReader(), on: time)
-        end = { [unowned host] in #expect(throws: Never.self) { try feeds.end(in: host) } }
+        let leases = LeasesService(in: host, on: time)
+        let (clientLeases, locks) = (ClientLeases(leases), LocksService(in: host))
+        let programs = Programs(in: host)
+        end = { [unowned host] in
+          #expect(throws: Never.self) { try feeds.end(in: host) }
+          leases.stop()
+        }
         let search = SearchService([FixedBackend([])], on: time)
-        let daemon = DaemonService(on: time, stats: { DaemonStats() }, connections: { [] })
+        let daemon = DaemonService(
+          on: time, stats: { DaemonStats() }, connections: { [] },
+          streams: StreamMeter(host) { time.nanoseconds })
         let nobody = Accounts(user: { _ in nil }, group: { _ in nil })
         let administration = Administration(
-          reload: { () throws(ConfigurationFaults) in
+          reload: { _ throws(ConfigurationFaults) in
             ReloadReport(file: nil, changed: [], needsRestart: [], warnings: [])
           },
           decide: { Configuration(nobody).roles.decision(on: $0, by: $1, owner: 0) }, file: { nil })
@@ -68,6 +76,9 @@ final class WholeBench {
         checkNames = {
           try Self.checkNames(lists.ledger)
           try Self.checkNames(maps.ledger)
+          try Self.checkNames(leases.ledger)
+          try Self.checkNames(locks.ledger)
+          try Self.checkNames(programs.ledger)
           try Self.checkNames(people.ledger)
           try Self.checkNames(threads.ledger)
           try Self.checkNames(users.ledger)
@@ -78,6 +89,9 @@ final class WholeBench {
         return { catalog in
           bindLists(catalog, to: lists)
           bindMaps(catalog, to: maps)
+          bindLeases(catalog, to: leases, clientLeases)
+          bindLocks(catalog, to: locks, clientLeases)
+          bindPrograms(catalog, to: programs)
           bindPeople(catalog, to: people)
           bindThreads(catalog, to: threads, parts.clients)
           bindBindings(catalog, to: bindings, parts.live)

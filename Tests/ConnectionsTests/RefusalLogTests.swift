@@ -13,7 +13,7 @@ struct RefusalLogTests {
   private let refusals: RefusalLog
 
   init() {
-    refusals = RefusalLog(on: time) { [lines] in lines.all.append($0) }
+    refusals = RefusalLog(on: time) { [lines] text, _, _ in lines.all.append(text) }
   }
 
   /// Returns the lines written since the last call.

@@ -96,7 +96,7 @@ struct BindDirectoryTests {
     #expect(
       try run(check, 78)
         == "\(place)/home.bind:1:9: unknown operator '~~>'\n"
-        + "\(place)/home.bind:3:22: unknown transformer 'nott'\n"
+        + "\(place)/home.bind:3:22: unknown transformer 'nott': did you mean 'not'?\n"
         + "\(place)/other.bind:1:21: expected transformer, found the end\n")
     chmod(place + "/other.bind", 0o666)
     #expect(try run(check, 78).contains("\(place)/other.bind: everybody may write it"))

@@ -78,7 +78,7 @@ struct ErrorTableTests {
     case .timeout:
       return [call("wait", #"{"source":"cells/never","_meta":{"timeout_ms":5}}"#)]
     case .internalError, .overloaded, .batchTooLarge, .permissionDenied, .shuttingDown, .readOnly,
-      .cancelled:
+      .cancelled, .unavailable:
       return nil  // these need more than lines; see the tests
     }
   }
@@ -110,7 +110,13 @@ struct ErrorTableTests {
       client.close()
     }
 
+    let provider = try TestSocket(daemon.socket)
+    _ = try provider.call(
+      #"{"id":1,"method":"provide","params":{"service":"lamp","methods":{"blink":{}}}}"#)
+    provider.close()
+
     let client = try TestSocket(daemon.socket, isRecorded: false)
+    try expect(.unavailable, client.call(#"{"id":1,"method":"lamp.blink"}"#))
     try expect(.batchTooLarge, client.call(#"[{"id":1},{"id":2},{"id":3}]"#))
     try client.send(wait, #"{"id":2,"method":"cancel","params":[1]}"#)
     try expect(.cancelled, client.line())

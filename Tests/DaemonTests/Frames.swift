@@ -27,6 +27,9 @@ enum Frames {
 final class AskedMethods {
   private var methods: [String: [String]] = [:]
 
+  /// The service that tests provide: its providers declare its results.
+  private static let provided = "lamp."
+
   /// Called with each result, in addition to the check.
   var onResult: ((_ method: String, _ frame: JSONObject) -> Void)?
 
@@ -44,7 +47,7 @@ final class AskedMethods {
 
   private func note(_ request: JSONValue) {
     guard case .object(let request) = request, let id = request["id"],
-      case .string(let method)? = request["method"]
+      case .string(let method)? = request["method"], !method.hasPrefix(Self.provided)
     else { return }
     methods[id.text.text, default: []].append(method)
   }
@@ -165,7 +168,7 @@ final class Schema: Sendable {
     func check(_ isRight: Bool) -> String? { isRight ? nil : "\(path): \(rule) \(operand.text)" }
     switch (rule, operand, value) {
     case ("$schema", _, _), ("$id", _, _), ("title", _, _), ("$defs", _, _), ("then", _, _),
-      ("description", _, _), ("$comment", _, _):
+      ("description", _, _), ("examples", _, _), ("$comment", _, _):
       return nil
     case ("$ref", .string(let name), _): return fault(value, definition(name), path)
     case ("type", .string(let type), _): return check(value.isOf(type))

@@ -129,7 +129,8 @@ struct LimitTableTests {
   func `the last line before a disconnect names the exceeded limit`() throws {
     func lastLine(_ sent: [UInt8]) throws -> String? {
       let client = try TestSocket(daemon.socket, isRecorded: false)
-      try client.send(bytes: sent)
+      // The daemon may disconnect before it has read all.
+      try? client.send(bytes: sent)
       return try client.lines().last
     }
     let cases: [(LimitName, Int, [UInt8])] = [

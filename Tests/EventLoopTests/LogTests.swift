@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import TestSupport
 import Testing
 
 struct LogTests {
@@ -86,5 +87,102 @@ struct LogTests {
     let log = Log(isJournal: true, to: ends[1])
     log.write(.info, "to nobody")
     close(ends[1])
+  }
+}
+
+/// The log in the systemd journal, with a socket in its place.
+struct JournalLogTests {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path + "/journal" }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  /// A datagram socket at a path.
+  private final class Journald {
+    let descriptor: CInt
+
+    init(_ path: String) {
+      descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0)
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+      let status = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
+      }
+      #expect(status == 0)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Reads the next entry; `nil` if there is none.
+    func entry() -> String? {
+      var bytes = [UInt8](repeating: 0, count: 1 << 16)
+      let count = recv(descriptor, &bytes, bytes.count, 0)
+      return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
+    }
+  }
+
+  private func pipe() -> (output: CInt, input: CInt) {
+    var ends: [CInt] = [0, 0]
+    Glibc.pipe(&ends)
+    return (ends[0], ends[1])
+  }
+
+  @Test
+  func `a line has its fields, and no client can add one`() {
+    let journald = Journald(path)
+    let log = Log(isJournal: true, journalSocket: path)
+    log.write(
+      .warning, "refused\nPRIORITY=0", .refused, fields: [("BINDER_METHOD", "a\nMESSAGE=b")])
+    #expect(
+      journald.entry() == """
+        MESSAGE=refused\\x0aPRIORITY=0
+        PRIORITY=4
+        SYSLOG_IDENTIFIER=binderd
+        MESSAGE_ID=\(LogEvent.refused.rawValue)
+        BINDER_METHOD=a\\x0aMESSAGE=b
+
+        """)
+  }
+
+  @Test
+  func `without a listener the line goes to standard error`() {
+    let ends = pipe()
+    defer { for end in [ends.output, ends.input] { close(end) } }
+    Log(isJournal: true, journalSocket: path, to: ends.input).write(.error, "lost", .refused)
+    var bytes = [UInt8](repeating: 0, count: 100)
+    let count = read(ends.output, &bytes, bytes.count)
+    #expect(String(decoding: bytes[..<max(0, count)], as: UTF8.self) == "<3>lost\n")
+  }
+
+  @Test
+  func `a full journal does not block: lines are dropped and counted`() {
+    let journald = Journald(path)
+    let log = Log(isJournal: true, journalSocket: path)
+    for i in 0..<10_000 { log.write(.info, "line \(i)") }
+    #expect(log.allDropped > 0)
+    var last: String?
+    while let entry = journald.entry() { last = entry }
+    #expect(last != nil)
+    log.write(.info, "again")
+    #expect(
+      journald.entry()?.hasPrefix("MESSAGE=\(log.allDropped) lines of the log were dropped") == true
+    )
+    #expect(journald.entry()?.hasPrefix("MESSAGE=again\n") == true)
+  }
+
+  @Test
+  func `the catalog explains each kind of line and no other`() {
+    let project = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let text = Files.text(of: "/\(project)/systemd/binderd.catalog")
+    let ids = text.split(separator: "\n").filter { $0.hasPrefix("-- ") }.map {
+      String($0.dropFirst(3))
+    }
+    #expect(ids.sorted() == LogEvent.allCases.map(\.rawValue).sorted())
+    #expect(ids.allSatisfy { $0.count == 32 })
   }
 }

@@ -27,6 +27,9 @@ struct JSONTextTests {
   @Test(arguments: [
     (" { \"a b\" : [ 1 , 2 ] } ", #"{"a b":[1,2]}"#), ("\ttrue\n", "true"),
     (#"" \" \\ ""#, #"" \" \\ ""#), ("[ ]", "[]"), ("1.50", "1.50"),
+    (" \"a text with spaces\" \n", "\"a text with spaces\""),
+    (#"[ "a b" , "c d" ]"#, #"["a b","c d"]"#),
+    ("\"spaces, and \u{7F} at its end\"", #""spaces, and \u007f at its end""#),
   ])
   func `a text is stored without white space, its values unchanged`(text: String, compact: String)
     throws

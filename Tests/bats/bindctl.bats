@@ -519,18 +519,18 @@ bindctl: connected again; continuing after 0'
     bindctl stats --limits | grep -Eq '^batch +256$'
     is "$(timeout 10 bindctl stats --every 20ms 2> /dev/null | head -3 | cut -f 1,4 | sort -u)" $'1\t0'
     bindctl errors | grep -q $'^1001\tnot_found\tno\t'
-    is "$(bindctl errors -j | jq -s length)" 27
-    is "$(bindctl version | cut -d , -f 1)" $'bindctl 0.1.0\nbinderd 0.1.0'
-    is "$(BINDER_SOCKET=/nowhere bindctl version)" 'bindctl 0.1.0'
+    is "$(bindctl errors -j | jq -s length)" 28
+    is "$(bindctl version | cut -d , -f 1)" $'bindctl 0.2.0\nbinderd 0.2.0'
+    is "$(BINDER_SOCKET=/nowhere bindctl version)" 'bindctl 0.2.0'
     for words in --version -V 'get --version'; do
         # shellcheck disable=SC2086
-        is "$(BINDER_SOCKET=/nowhere bindctl $words)" 'bindctl 0.1.0'
+        is "$(BINDER_SOCKET=/nowhere bindctl $words)" 'bindctl 0.2.0'
     done
 }
 
 @test "ping says who answers and how soon" {
     run bindctl ping
-    [[ $output =~ ^"$BINDER_SOCKET answers in "[0-9]+' µs: binderd 0.1.0, journal at 0'$ ]]
+    [[ $output =~ ^"$BINDER_SOCKET answers in "[0-9]+' µs: binderd 0.2.0, journal at 0'$ ]]
     [[ $(bindctl ping -r) =~ ^[0-9]+$ ]]
     is "$(bindctl ping -j | jq .last)" 0
     start_false_daemon 'sleep 30'
@@ -696,6 +696,11 @@ bindctl: connected again; continuing after 0'
     gives 1 $'+ cells/b 2' at 1 --diff 2 'cells/*'
     gives 0 '' at 2 --diff 3 'cells/*'
     gives 1 '{"source":"cells/b","before":2}' at 4 --diff 5 -j
+    who=$(id -un)' bindctl\[[0-9]+\]'
+    [[ $(bindctl at 1 --diff 2 'cells/*' --who) =~ ^"+ cells/b 2  ("$who" set)"$ ]]
+    [[ $(bindctl history cells/b -n 1 --who) =~ $'\t'$who" cells.remove"$'\t'"(gone)"$ ]]
+    [[ $(bindctl events 'lists/*' -n 1 --who) =~ "lists/l"$'\t'$who" lists.append"$'\t' ]]
+    is "$(bindctl events -n 1 --who -F '{event.who.program}')" bindctl
     gives 0 $'cells/a\t1\ncells/b\t2' get 'cells/*' --at 2
     bindctl journal compact --before 4 > /dev/null
     run --separate-stderr bindctl at 2
@@ -786,7 +791,8 @@ END
     run --separate-stderr bindctl help
     is "$status" 0
     is "$stderr" ''
-    for command in get set remove is wait call watch events history at services describe stats ping pipe session \
+    for command in get set remove is wait call watch events history at plot board tree services describe stats top \
+        ps kick ping whoami pipe shell session \
         journal version completions help; do
         grep -Eq "^  $command +[A-Z]" <<< "$output"
         is "$(bindctl help "$command")" "$(bindctl "$command" --help)"
@@ -821,6 +827,10 @@ END
     is "$(complete set --if)" '--if-version --if'
     is "$(complete journal '')" 'info verify backup restore export import compact'
     is "$(complete completions f)" fish
+    is "$(complete bo)" board
+    is "$(complete plot ce)" cells/lamp
+    is "$(complete open peo)" people
+    complete kick '' | grep -qE '^[0-9]+( [0-9]+)*$'
     is "$(complete help ex)" exit
     if command -v zsh; then bindctl completions zsh | zsh -n; fi
     if command -v fish; then

@@ -59,7 +59,7 @@ log_in() { # terminal name
 
     # Leave: the other user sees the new list of members.
     keys one Escape
-    eventually shows one '^d describe'
+    eventually shows one ' d describe'
     keys one Escape
     eventually shows one '^chat › main › rooms  '
     keys one Tab

@@ -1,6 +1,7 @@
 # The commands in the README and in Documentation/services.md work and print the output shown there.
 
 load support
+load typing
 
 setup() {
     cd "$BATS_TEST_DIRNAME/../.."
@@ -10,54 +11,51 @@ setup() {
 
 teardown() { remove_place; }
 
-# Runs one line; stops commands that run forever after 2 s.
-types() {
-    local status=0
-    case $1 in
-        *'&')
-            eval "$1" > "$directory/beside" 2>&1 3>&- < /dev/null
-            background+=($!)
-            return ;;
-        *watch* | *' -f '* | *' --exec '* | "bindctl bind '"*) set -- "timeout 2 $1" ;;
-    esac
-    eval "$1" > "$directory/shown" 2> "$directory/said" 3>&- < /dev/null || status=$?
-    [[ $status = 0 || $1 = timeout* && $status = 124 && ! -s $directory/said ]] || {
-        echo "\$ $1"
-        cat "$directory/shown" "$directory/said"
-        echo "status $status"
-        return 1
-    }
-}
-
-# Prints text without what differs between a terminal and a file, and between two runs.
-plain() { sed -E 's/20[0-9-]+[T ][0-9:.]+Z?/TIME/; s/[[:space:]]+/ /g' "$@"; }
-
-# Whether the last command, or one beside it, has printed a line.
-printed() { # line
-    plain "$directory/shown" "$directory/beside" | grep -qxF -e "$(plain <<< "$1")"
-}
-
-# Types the commands in the fenced blocks on stdin, and looks for the output that is shown below each.
-types_blocks() {
-    local line count=0
-    touch "$directory/beside"
-    while IFS= read -r line; do
-        case $line in
-            '$ Scripts/build'* | '$ bindctl session'*) ;;
-            '$ '*)
-                line=${line#'$ '}
-                types "$(sed 's/  *# .*$//' <<< "$line")"
-                count=$((count + 1)) ;;
-            *) eventually printed "$line" ;;
-        esac
-    done < <(awk '/^```/ { inside = !inside; next } inside')
-    typed=$count
-}
-
 @test "a minute of use" {
-    types_blocks < <(sed -n '/^## A minute of use/,/^## How it works/p' README.md)
+    types_blocks < <(sed -n '/^## A minute of use/,/^## Locks, queues/p' README.md)
     [ "$typed" -ge 12 ]
     is "$(bindctl get cells/fahrenheit)" 68
+}
+
+@test "locks, queues and services in a shell" {
+    types_blocks < <(sed -n '/^## Locks, queues/,/^## See what/p' README.md)
+    [ "$typed" -ge 9 ]
+}
+
+@test "the lines that show what happens" {
+    bindctl call cells.add name=visits
+    types_blocks < <(sed -n '/^## See what/,/^## Automations/p' README.md)
+    is "$typed" 6
+}
+
+@test "the lines of automations are bindings, and the thermostat works" {
+    local line count=0
+    while IFS= read -r line; do
+        case $line in '' | '#'*) continue ;; esac
+        [[ ! $line =~ ^[a-z]+:\  ]] || line=${line#*: }
+        bindctl bind --daemon "$line" > "$directory/shown"
+        count=$((count + 1))
+    done < <(sed -n '/^## Automations/,/^## How it works/p' README.md | awk '/^```/ { inside = !inside; next } inside')
+    is "$count" 7
+    bindctl set cells/temperature 19
+    eventually is "$(bindctl wait cells/heater)" true
+    bindctl set cells/temperature 21
+    bindctl wait cells/heater false
+}
+
+@test "is it healthy" {
+    types_blocks < <(sed -n '/^## Is it healthy/,/^## From another/p' README.md)
+    is "$typed" 3
+}
+
+@test "the commands for another machine, with ssh in place of which a program runs them here" {
+    mkdir "$directory/bin"
+    printf '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift 2\nexec sh -c "$*"\n' > "$directory/bin/ssh"
+    chmod +x "$directory/bin/ssh"
+    bindctl set cells/lamp true
+    # shellcheck disable=SC2016
+    line=$(sed -n '/^## From another/,/^## When not/p' README.md | sed -n 's/^\(bindctl -H .*[^ ]\)  *#.*/\1/p')
+    is "$(PATH=$directory/bin:$PATH eval "$line")" true
 }
 
 @test "the commands of the services" {

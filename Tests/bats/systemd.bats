@@ -18,7 +18,7 @@ guest() { # name
 # Copies the units with the real path of the program, so that `verify` finds it.
 units() { # system or user
     mkdir -p "$BATS_TEST_TMPDIR/$1"
-    for unit in binderd.service binderd.socket; do
+    for unit in $(ls "$project/systemd/$1"); do
         sed "s|/usr/local/bin/|$BINDERD_BIN/|" "$project/systemd/$1/$unit" > "$BATS_TEST_TMPDIR/$1/$unit"
     done
     cd "$BATS_TEST_TMPDIR/$1"
@@ -26,21 +26,22 @@ units() { # system or user
 
 @test "systemd has nothing to say about the system units" {
     units system
-    run systemd-analyze verify ./binderd.service ./binderd.socket
+    run systemd-analyze verify --man=no ./*
     [ "$status" -eq 0 ]
     [ -z "$output" ]
 }
 
 @test "systemd has nothing to say about the user units" {
     units user
-    HOME=$BATS_TEST_TMPDIR XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR run systemd-analyze --user verify ./binderd.service ./binderd.socket
+    HOME=$BATS_TEST_TMPDIR XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR run systemd-analyze --user verify --man=no ./*
     [ "$status" -eq 0 ]
     [ -z "$output" ]
 }
 
-@test "the system service is exposed by 0.5 of 10 at most" {
+@test "the system service and its backup are exposed by 0.5 of 10 at most" {
     units system
     systemd-analyze security --offline=true --threshold=5 --no-pager ./binderd.service
+    systemd-analyze security --offline=true --threshold=5 --no-pager ./binderd-backup.service
 }
 
 @test "the service of a user is exposed by 2 of 10 at most" {
@@ -57,6 +58,8 @@ units() { # system or user
     [ -s usr/share/doc/binderd/binder.conf.schema.json ]
     [ -s usr/share/doc/binderd/network.conf ]
     grep -q bindctl usr/share/bash-completion/completions/bindctl
+    grep -q 'Nm bindctl' usr/share/man/man1/bindctl.1
+    grep -q '^ExecStart=/usr/bin/bindctl' usr/lib/systemd/system/binderd-backup.service
     run env "DESTDIR=$PWD" PREFIX=/usr "$project/Scripts/install"
     [[ $output != *installed* ]]
     DESTDIR=$PWD PREFIX=/usr "$project/Scripts/install" --remove
@@ -82,3 +85,13 @@ units() { # system or user
 @test "a user's own service manager runs it" { guest user; }
 
 @test "root restores a backup, and the service goes on with it" { guest restore; }
+
+@test "the daily backup keeps seven, and an administrator restores one" { guest backup; }
+
+@test "the package is installed, upgraded, removed and purged" {
+    "$project/Tests/systemd/make-packages" "$BATS_TEST_TMPDIR"
+    run "$project/Tests/systemd/test-package" / "$BATS_TEST_TMPDIR"
+    [ "$status" -ne 77 ] || skip "${lines[-1]}"
+    echo "$output"
+    [ "$status" -eq 0 ]
+}

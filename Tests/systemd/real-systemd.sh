@@ -1,22 +1,25 @@
 #!/bin/bash
-# Boots a real systemd as PID 1 of new namespaces, on a temporary overlay of this machine's root. Runs a command in it as a
-# unit, prints its output and exits with its status. Needs root and util-linux. Writes nothing outside its temporary
+# Boots a real systemd as PID 1 of new namespaces, on a temporary overlay of this machine's root or of another tree. Runs a
+# command in it as a unit, prints its output and exits with its status. Needs root and util-linux. Writes nothing outside its temporary
 # directory, and leaves no process, mount or control group behind.
-#   usage: [LIMIT=120] real-systemd.sh [--bind DIR]... COMMAND [ARGUMENT]...
+#   usage: [LIMIT=120] real-systemd.sh [--root TREE] [--bind DIR]... COMMAND [ARGUMENT]...
+#     --root TREE  a directory with a system to boot instead of this machine's root
 #     --bind DIR  mounts a directory read-only at the same path (/tmp, /run and /dev are new; other mounts are not visible)
 #     LIMIT       total time in seconds
 #   exit: that of the command; 125: it never finished; 77: not possible on this machine (a test should skip)
 set -euo pipefail
 
 main() {
-    binds=()
+    binds=() root=/
+    if [ "${1:-}" = --root ]; then root=$(realpath "$2"); shift 2; fi
     while [ "${1:-}" = --bind ]; do binds+=("$(realpath "$2")"); shift 2; done
-    [ $# -ge 1 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 64; }
+    [ $# -ge 1 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 64; }
     [ "$(id -u)" = 0 ] || cannot "needs root"
-    [ -x /lib/systemd/systemd ] || cannot "needs the package systemd"
+    [ -x "$root/lib/systemd/systemd" ] || cannot "needs the package systemd"
     W=$(mktemp -d /tmp/real-systemd.XXXXXX)
     trap 'rm -rf "$W"' EXIT
     mkdir "$W/out"
+    echo "$root" > "$W/root"
     printf '%q ' "$@" > "$W/command"
     unshare --mount --propagation private bash "$0" --in-cgroup "$W" ${binds[@]+"${binds[@]}"} || cannot "no namespaces or no cgroup2 here"
     [ -e "$W/out/booted" ] || cannot "no systemd boots here: $(tail -3 "$W/out/console")"
@@ -57,7 +60,7 @@ in_namespaces() {
     mkdir "$W/fs"
     mount -t tmpfs -o mode=755 tmpfs "$W/fs"
     mkdir "$W/fs/upper" "$W/fs/work" "$R"
-    mount -t overlay overlay -o "lowerdir=/,upperdir=$W/fs/upper,workdir=$W/fs/work" "$R"
+    mount -t overlay overlay -o "lowerdir=$(cat "$W/root"),upperdir=$W/fs/upper,workdir=$W/fs/work" "$R"
     mount_kernel_files
     mount_devices
     mount -t tmpfs -o mode=755 tmpfs "$R/run"

@@ -58,8 +58,7 @@ package struct BindFiles: Sendable {
     let text = rest.dropFirst(start)
     let known = name ?? "\(file.split(separator: "/").last ?? ""):\(number)"
     do throws(BindFault) {
-      let expression = try BindExpression(String(text), within: .sources)
-      _ = try JSONTransformers.all.transformer(for: expression)
+      let expression = try ReadBinding(String(text), JSONTransformers.all).expression
       let binding = FileBinding(
         name: known, expression: expression, file: file, line: number, column: column + start,
         identity: name ?? "\(file) \(expression)")

@@ -120,9 +120,24 @@ struct BindingGraph {
     return nil
   }
 
+  /// The most sources that ``upstream(of:)`` returns.
+  private static let maxUpstream = 1000
+
+  /// Returns the sources among some, and among those from which bindings bring them values, that
+  /// receive values from bindings.
+  func upstream(of sources: [String]) -> Set<String> {
+    var (open, seen, found) = (sources, Set(sources), Set<String>())
+    while let source = open.popLast(), found.count < Self.maxUpstream {
+      let next = backward.next(of: source, withoutEnding: false)
+      if !next.isEmpty { found.insert(source) }
+      for name in next where seen.insert(name).inserted { open.append(name) }
+    }
+    return found
+  }
+
   /// Whether two names denote the same data: they are equal, or one is part of the other, as
   /// `people/1/name` is part of `people/1`.
-  fileprivate static func areOne(_ one: String, _ other: String) -> Bool {
+  static func areOne(_ one: String, _ other: String) -> Bool {
     guard one != other else { return true }
     let (short, long) = one.utf8.count < other.utf8.count ? (one, other) : (other, one)
     return long.utf8.starts(with: short.utf8)
@@ -133,7 +148,19 @@ struct BindingGraph {
 extension BindExpression {
   /// The directions in which the binding passes values.
   var flows: [(from: String, to: String)] {
-    (self.operator.goesRight ? [(left, right)] : [])
-      + (self.operator.goesLeft ? [(right, left)] : [])
+    (self.operator.goesRight ? leftPaths.map { ($0.text, right) } : [])
+      + (self.operator.goesLeft ? leftPaths.map { (right, $0.text) } : [])
+  }
+
+  /// The sources that give values.
+  var reads: [String] {
+    (self.operator.goesRight ? leftPaths.map(\.text) : [])
+      + (self.operator.goesLeft ? [right] : [])
+  }
+
+  /// The sources that receive values.
+  var writes: [String] {
+    (self.operator.goesLeft ? leftPaths.map(\.text) : [])
+      + (self.operator.goesRight ? [right] : [])
   }
 }

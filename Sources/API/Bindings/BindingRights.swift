@@ -22,13 +22,10 @@ package func warnings(
     else { return nil }
     let lost: String
     if let role = role(uid) {
-      let needs = expression.flows.flatMap { flow in
-        [
-          role.mayRead(flow.from) ? nil : "read \(flow.from)",
-          role.mayWrite(flow.to) ? nil : "write \(flow.to)",
-        ]
-      }
-      guard let need = needs.compactMap(\.self).first else { return nil }
+      let needs =
+        expression.reads.filter { !role.mayRead($0) }.map { "read \($0)" }
+        + expression.writes.filter { !role.mayWrite($0) }.map { "write \($0)" }
+      guard let need = needs.first else { return nil }
       lost = "may no longer \(need)"
     } else {
       lost = "no longer has a role"

@@ -12,7 +12,11 @@ package func bindBindings(
 ) {
   catalog.offer("Bindings between sources that the daemon keeps.", service.ledger)
   catalog.offerSources(
-    of: service.ledger, [.init("bindings/*", "The expression of the binding.", .string)],
+    of: service.ledger,
+    [
+      .init("bindings/*", "The expression of the binding.", .string),
+      .init("bindings/*/state", "The state of its operators.", .any),
+    ],
     exists: { SourceName.isSource($0, of: "bindings") })
   bindBindingList(catalog, service, live)
   live.follow(service, catalog.host)
@@ -100,7 +104,8 @@ package func restoreBindings(
       let maker = Peer(uid: service.ledger.newest.maker(of: source) ?? 0)
       let access = Access(rights, by: maker)
       let read = try access.readBinding(text)
-      let binding = try access.makeBinding(read, in: live)
+      let binding = try access.makeBinding(
+        read, in: live, stateKey: BindingsService.stateKey(of: name))
       live.restore(binding, name)
       restored.append(
         RestoredBinding(
@@ -120,7 +125,7 @@ private struct Bind: DocumentedParameters {
   let scope: String?
 
   static let docs = [
-    "expr": "The binding: path op path [| transformer]…, op one of ~> <~ <> !~> <~! <!>.",
+    "expr": "The binding: source [| transformer]… op path [| transformer]…; see section 11.",
     "binding": "The handle: 1 to 64 of [A-Za-z0-9_.:-]; left out, the daemon gives a number.",
     "scope": #""connection" (left out): ends with the client; "daemon": survives a restart."#,
   ]
@@ -199,7 +204,8 @@ extension CallContext {
         let name = handle.description
         let result = expression.made(handle, "daemon")
         do throws(WireError) {
-          let binding = try access.makeBinding(read, in: live, isRecorded: true)
+          let binding = try access.makeBinding(
+            read, in: live, isRecorded: true, stateKey: BindingsService.stateKey(of: name))
           made = (name, binding, result)
           if let filed = live.filed[name] { throw .inFile(filed.source) }
         } catch {

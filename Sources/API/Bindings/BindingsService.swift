@@ -1,4 +1,5 @@
 package import EventSourcing
+internal import JSON
 
 /// An error from adding or removing a binding.
 package enum BindingError: ServiceError, Equatable {
@@ -58,5 +59,25 @@ package final class BindingsService {
   package func remove(_ name: String) throws(BindingError) {
     guard ledger.newest.expressions["bindings/\(name)"] != nil else { throw .unknown(name: name) }
     ledger.record(.unbound, in: "bindings/\(name)")
+    dropState(Self.stateKey(of: name))
   }
+
+  // MARK: States of operators
+
+  /// Returns the stream with the state of a binding.
+  static func stateKey(of name: String) -> String { "bindings/\(name)/state" }
+
+  /// Returns the state of the operators of a binding, including changes that are not durable yet.
+  func state(_ key: String) -> JSONText? { ledger.newest.operatorStates[key] }
+
+  /// Stores the state of the operators of a binding; call it within a command.
+  func keepState(_ state: JSONText, _ key: String) { ledger.record(.kept(state: state), in: key) }
+
+  /// Removes the state of the operators of a binding; call it within a command.
+  func dropState(_ key: String) {
+    if state(key) != nil { ledger.record(.dropped, in: key) }
+  }
+
+  /// The streams of all states.
+  var stateKeys: [String] { ledger.newest.operatorStates.keys.sorted() }
 }

@@ -51,7 +51,7 @@ package func loadBindings(
     }
     do throws(WireError) {
       let read = try access.readBinding("\(source.expression)")
-      let binding = try access.makeBinding(read, in: live)
+      let binding = try access.makeBinding(read, in: live, stateKey: source.stateKey)
       live.filed[source.name] = FiledBinding(source: source, binding: binding)
       positions[source.key] = known[source.key] ?? host.last
       if let position = known[source.key] {
@@ -67,6 +67,7 @@ package func loadBindings(
   }
   // Stored before any value is assigned, so that the next start does not assign it again.
   if positions != known { host.filedBindings = positions }
+  live.dropStates(except: Set(files.bindings.map(\.stateKey)), host)
   rights.start(restored) { faults.append(ConfigurationFault(file: "*.bind", message: $0)) }
   for binding in new { binding.start() }
   return (hasChanged, faults)
@@ -77,6 +78,33 @@ extension FileBinding {
   ///
   /// A different expression is a different binding.
   fileprivate var key: String { "\(identity) \(expression)" }
+}
+
+extension FileBinding {
+  /// The stream for the state of its operators.
+  ///
+  /// Without a name, it depends on the file and the expression, so that it stays if the line moves.
+  fileprivate var stateKey: String {
+    guard identity != name else { return BindingsService.stateKey(of: name) }
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in identity.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    return BindingsService.stateKey(of: "file-" + String(hash, radix: 16))
+  }
+}
+
+extension LiveBindings {
+  /// Removes the states of bindings that are neither in the journal nor in a file.
+  fileprivate func dropStates(except keys: Set<String>, _ host: ServiceHost) {
+    guard let service else { return }
+    let stored = service.ledger.newest.expressions.keys.map { $0 + "/state" }
+    let old = Set(service.stateKeys).subtracting(keys).subtracting(stored)
+    guard !old.isEmpty else { return }
+    let command = Command(method: "bind", caller: Peer(uid: 0))
+    _ = try? host.perform(command) {
+      for key in old.sorted() { service.dropState(key) }
+      return nil
+    }
+  }
 }
 
 /// A live binding that is declared in a file.

@@ -22,7 +22,7 @@ package struct TransformerFault: ServiceError, Equatable {
 
   package var kind: ServiceErrorKind { .rejected(reason: "transformer") }
 
-  fileprivate init(_ name: String, _ wanted: String, _ value: JSONValue) {
+  init(_ name: String, _ wanted: String, _ value: JSONValue) {
     let text =
       value.hasMoreBytes(than: ValueFault.maxBytes) ? "a long value" : value.text.text
     let shown = text.utf8.count <= 40 ? text : "\(text.prefix(40))…"
@@ -30,58 +30,120 @@ package struct TransformerFault: ServiceError, Equatable {
   }
 }
 
-/// The transformers that bindings between sources may use.
+/// The transformers and operators that bindings between sources may use.
+///
+/// This is the only table of them: the parser, `describe` and the help of `bindctl` read it.
 package enum JSONTransformers {
   package static var all: TransformerRegistry<JSONValue> {
     // Checked after each step, because a chain of transformers can make a value longer at each
     // step.
-    var all = TransformerRegistry<JSONValue> { value in
-      if value.hasMoreBytes(than: ValueFault.maxBytes) { throw TransformerFault.tooLong }
-    }
+    var all = TransformerRegistry<JSONValue>(check: check)
     all.registerLogic()
+    all.registerTests()
     all.registerNumbers()
     all.registerText()
     all.registerStructure()
+    all.registerAggregates()
+    all.registerTime()
+    all.registerMemory()
     return all
+  }
+
+  /// Checks the size of a value.
+  static func check(_ value: JSONValue) throws {
+    if value.hasMoreBytes(than: ValueFault.maxBytes) { throw TransformerFault.tooLong }
   }
 }
 
 extension TransformerRegistry where Value == JSONValue {
   fileprivate mutating func registerLogic() {
-    register(reversible: "not") {
+    register(reversible: "not", "true becomes false, and false true") {
       .bool(try !bool($0, "not"))
     } reverse: {
       .bool(try !bool($0, "not"))
     }
-    register("default", [.value], isReversible: true) { arguments in
+    register("default", [.value], "null becomes the given value", isReversible: true) { arguments in
       let fallback = JSONValue(arguments[0])
       return Transformer({ $0 == .null ? fallback : $0 }, reverse: { $0 })
+    }
+    register("constant", [.value], "every value becomes the given one", isReversible: false) {
+      arguments in
+      let value = JSONValue(arguments[0])
+      return Transformer { _ in value }
+    }
+    register(
+      "map", Parameters([.value, .value], repeated: .value),
+      "map(from, to, from, to, …, otherwise): replaces values; refuses others without otherwise",
+      isReversible: false
+    ) { arguments in
+      let values = arguments.map { JSONValue($0) }
+      var table: [JSONValue: JSONValue] = [:]
+      for i in stride(from: 0, to: values.count - 1, by: 2) where table[values[i]] == nil {
+        table[values[i]] = values[i + 1]
+      }
+      let (replacements, otherwise) = (table, values.count % 2 == 1 ? values.last : nil)
+      return Transformer { value in
+        guard let found = replacements[value] ?? otherwise else {
+          throw TransformerFault("map", "one of its values", value)
+        }
+        return found
+      }
+    }
+  }
+
+  fileprivate mutating func registerTests() {
+    let tests: [(name: String, parameters: Parameters, doc: String)] = [
+      ("above", [.number], "whether a number is greater"),
+      ("below", [.number], "whether a number is less"),
+      ("between", [.number, .number], "whether a number is from the first to the second"),
+      ("equals", [.value], "whether a value is the same"),
+      ("differs", [.value], "whether a value is another one"),
+    ]
+    for (name, parameters, doc) in tests {
+      register(name, parameters, doc, isReversible: false) { arguments throws(BindMisuse) in
+        let test = try ValueTest(name, arguments, from: 0)
+        return Transformer { .bool(try test.holds(for: $0)) }
+      }
+    }
+    register(
+      operator: "where", Parameters([.test, .value], optional: [.value]),
+      "drops values that do not pass the test: where(above, 4)"
+    ) { arguments throws(BindMisuse) in
+      let test = try ValueTest(arguments[0].word ?? "", Array(arguments.dropFirst()), from: 1)
+      return .filter { try test.holds(for: $0) }
     }
   }
 
   fileprivate mutating func registerNumbers() {
-    register(reversible: "negate") {
+    register(reversible: "negate", "changes the sign") {
       try calculate($0, "negate", -)
     } reverse: {
       try calculate($0, "negate", -)
     }
-    register("scale", [.number], isReversible: true) { arguments in
+    register("scale", [.number], "multiplies", isReversible: true) { arguments in
       let factor = arguments[0].number ?? 1
       return Transformer(
         { try calculate($0, "scale") { $0 * factor } },
         reverse: { try calculate($0, "scale") { $0 / factor } })
     }
-    register("offset", [.number], isReversible: true) { arguments in
+    register("offset", [.number], "adds", isReversible: true) { arguments in
       let offset = arguments[0].number ?? 0
       return Transformer(
         { try calculate($0, "offset") { $0 + offset } },
         reverse: { try calculate($0, "offset") { $0 - offset } })
     }
-    register("round", [.integer], isReversible: false) { arguments in
+    register("round", [.integer], "rounds to so many decimals", isReversible: false) { arguments in
       let factor = power(of10: arguments[0].integer ?? 0)
       return Transformer { try calculate($0, "round") { ($0 * factor).rounded() / factor } }
     }
-    register(reversible: "celsius_to_fahrenheit") {
+    register("clamp", [.number, .number], "limits to the range", isReversible: false) {
+      arguments throws(BindMisuse) in
+      let range = try numberRange(arguments, from: 0)
+      return Transformer { value in
+        .number(min(max(try value.number("clamp"), range.low), range.high))
+      }
+    }
+    register(reversible: "celsius_to_fahrenheit", "converts a temperature") {
       try calculate($0, "celsius_to_fahrenheit") { $0 * 9 / 5 + 32 }
     } reverse: {
       try calculate($0, "celsius_to_fahrenheit") { ($0 - 32) * 5 / 9 }
@@ -89,44 +151,194 @@ extension TransformerRegistry where Value == JSONValue {
   }
 
   fileprivate mutating func registerText() {
-    register(reversible: "to_string", text, reverse: scalar)
-    register(reversible: "to_number", number, reverse: text)
-    register("uppercase", Transformer { .string(try string($0, "uppercase").uppercased()) })
-    register("lowercase", Transformer { .string(try string($0, "lowercase").lowercased()) })
-    register("trim", Transformer { .string(try string($0, "trim").trimmed) })
-    register("format", [.string], isReversible: false) { arguments in
+    register(reversible: "to_string", "writes a value as text", text, reverse: scalar)
+    register(reversible: "to_number", "reads a number from text", number, reverse: text)
+    register(
+      "uppercase", Transformer { .string(try string($0, "uppercase").uppercased()) },
+      doc: "a string in capitals")
+    register(
+      "lowercase", Transformer { .string(try string($0, "lowercase").lowercased()) },
+      doc: "a string in small letters")
+    register(
+      "trim", Transformer { .string(try string($0, "trim").trimmed) },
+      doc: "a string without white space at its ends")
+    register("format", [.string], "inserts the value at each {}", isReversible: false) {
+      arguments in
       let format = Format(arguments[0].string ?? "")
       return Transformer { .string(try format.text(with: $0)) }
     }
   }
 
   fileprivate mutating func registerStructure() {
-    register("length", Transformer { .number(JSONNumber(try length($0))) })
-    register(reversible: "json") {
+    register(
+      "length", Transformer { .number(JSONNumber(try length($0))) },
+      doc: "the length of a string, an array or an object")
+    register(reversible: "json", "writes a value as JSON text") {
       .string(try written($0, "json"))
     } reverse: {
       try parsed($0, "json")
     }
-    register(reversible: "parse_json") {
+    register(reversible: "parse_json", "reads a value from JSON text") {
       try parsed($0, "parse_json")
     } reverse: {
       .string(try written($0, "parse_json"))
     }
-    register("pick", [.string], isReversible: false) { arguments in
+    register("pick", [.string], "the part at a JSON Pointer, or null", isReversible: false) {
+      arguments throws(BindMisuse) in
       let pointer = arguments[0].string ?? ""
+      guard pointer.isEmpty || pointer.hasPrefix("/") else {
+        throw BindMisuse(0, "a JSON Pointer such as \"/name\"")
+      }
       return Transformer { $0.member(at: pointer) ?? .null }
     }
   }
 
+  fileprivate mutating func registerAggregates() {
+    register(
+      "sum", Transformer { .number(try sum(of: numbers($0, "sum"), "sum")) },
+      doc: "the sum of an array of numbers; ignores null")
+    register(
+      "avg",
+      Transformer { value in
+        let all = try numbers(value, "avg")
+        return all.isEmpty ? .null : .number(try quotient(sum(of: all, "avg"), all.count))
+      }, doc: "the average of an array of numbers; ignores null")
+    register(
+      "min",
+      Transformer { value in
+        try numbers(value, "min").min().map { .number($0) } ?? .null
+      }, doc: "the least of an array of numbers; ignores null")
+    register(
+      "max",
+      Transformer { value in
+        try numbers(value, "max").max().map { .number($0) } ?? .null
+      }, doc: "the greatest of an array of numbers; ignores null")
+    register(
+      "all", Transformer { .bool(try bools($0, "all").allSatisfy(\.self)) },
+      doc: "whether all elements are true; null counts as false")
+    register(
+      "any", Transformer { .bool(try bools($0, "any").contains(true)) },
+      doc: "whether an element is true; null counts as false")
+  }
+
   fileprivate mutating func register(
-    reversible name: String, _ forward: @escaping (JSONValue) throws -> JSONValue,
+    reversible name: String, _ doc: String, _ forward: @escaping (JSONValue) throws -> JSONValue,
     reverse: @escaping (JSONValue) throws -> JSONValue
   ) {
-    register(name, Transformer(forward, reverse: reverse))
+    register(name, Transformer(forward, reverse: reverse), doc: doc)
+  }
+}
+
+/// A test of a value: `above(4)`.
+struct ValueTest {
+  private enum Kind {
+    case above(JSONNumber)
+    case below(JSONNumber)
+    case between(NumberRange)
+    case equals(JSONValue)
+    case differs(JSONValue)
+  }
+
+  private let kind: Kind
+  private let name: String
+
+  /// - Parameter index: The index of the first argument in the call, for an error.
+  init(_ name: String, _ arguments: [BindArgument], from index: Int) throws(BindMisuse) {
+    let isRange = name == "between"
+    guard arguments.count == (isRange ? 2 : 1) else {
+      throw BindMisuse(index, isRange ? "two numbers after 'between'" : "one value after '\(name)'")
+    }
+    self.name = name
+    switch name {
+    case "above": kind = .above(try Self.number(arguments, index))
+    case "below": kind = .below(try Self.number(arguments, index))
+    case "between": kind = .between(try numberRange(arguments, from: index))
+    case "equals": kind = .equals(JSONValue(arguments[0]))
+    default: kind = .differs(JSONValue(arguments[0]))
+    }
+  }
+
+  private static func number(
+    _ arguments: [BindArgument], _ index: Int
+  ) throws(BindMisuse) -> JSONNumber {
+    guard case .number(let number) = JSONValue(arguments[0]) else {
+      throw BindMisuse(index, "a number")
+    }
+    return number
+  }
+
+  func holds(for value: JSONValue) throws -> Bool {
+    switch kind {
+    case .above(let limit): try value.number(name) > limit
+    case .below(let limit): try value.number(name) < limit
+    case .between(let range):
+      try (range.low...range.high).contains(value.number(name))
+    case .equals(let other): value == other
+    case .differs(let other): value != other
+    }
+  }
+}
+
+/// A range of numbers that includes its ends.
+typealias NumberRange = (low: JSONNumber, high: JSONNumber)
+
+/// Returns the range that two arguments give.
+///
+/// - Parameter index: The index of the first one in the call, for an error.
+func numberRange(
+  _ arguments: [BindArgument], from index: Int
+) throws(BindMisuse) -> NumberRange {
+  guard case .number(let low) = JSONValue(arguments[0]),
+    case .number(let high) = JSONValue(arguments[1])
+  else { throw BindMisuse(index, "two numbers") }
+  guard low <= high else {
+    throw BindMisuse(index, "the low number first, then the high one")
+  }
+  return (low, high)
+}
+
+/// Returns the sum of numbers.
+func sum(of numbers: [JSONNumber], _ name: String) throws -> JSONNumber {
+  try numbers.reduce(JSONNumber(0)) { sum, number in
+    guard let next = sum.adding(number) else {
+      throw TransformerFault(name, "a number that does not grow too large", .number(number))
+    }
+    return next
+  }
+}
+
+/// Returns a number divided by a count.
+func quotient(_ number: JSONNumber, _ count: Int) throws -> JSONNumber {
+  guard case .number(let result) = try calculate(.number(number), "avg", { $0 / Double(count) })
+  else { return number }
+  return result
+}
+
+extension JSONValue {
+  /// Returns the number of a value.
+  func number(_ name: String) throws -> JSONNumber {
+    guard case .number(let number) = self else { throw TransformerFault(name, "a number", self) }
+    return number
   }
 }
 
 // MARK: Implementations
+
+/// Returns the numbers of an array, without `null`.
+private func numbers(_ value: JSONValue, _ name: String) throws -> [JSONNumber] {
+  guard case .array(let elements) = value else {
+    throw TransformerFault(name, "an array of numbers", value)
+  }
+  return try elements.filter { $0 != .null }.map { try $0.number(name) }
+}
+
+/// Returns the booleans of an array; `null` counts as `false`.
+private func bools(_ value: JSONValue, _ name: String) throws -> [Bool] {
+  guard case .array(let elements) = value else {
+    throw TransformerFault(name, "an array of true and false", value)
+  }
+  return try elements.map { $0 == .null ? false : try bool($0, name) }
+}
 
 private func bool(_ value: JSONValue, _ name: String) throws -> Bool {
   guard case .bool(let bool) = value else { throw TransformerFault(name, "true or false", value) }
@@ -138,7 +350,7 @@ private func string(_ value: JSONValue, _ name: String) throws -> String {
   return string
 }
 
-private func calculate(
+func calculate(
   _ value: JSONValue, _ name: String, _ body: (Double) -> Double
 ) throws -> JSONValue {
   guard case .number(let number) = value else { throw TransformerFault(name, "a number", value) }
@@ -156,7 +368,7 @@ private func calculate(
 
 private func power(of10 exponent: Int) -> Double {
   var power = 1.0
-  for _ in 0..<min(abs(exponent), 15) { power *= 10 }
+  for _ in 0..<min(exponent.magnitude, 15) { power *= 10 }
   return exponent < 0 ? 1 / power : power
 }
 
@@ -257,12 +469,12 @@ private func parsed(_ value: JSONValue, _ name: String) throws -> JSONValue {
 }
 
 extension JSONValue {
-  fileprivate init(_ argument: BindArgument) {
+  init(_ argument: BindArgument) {
     switch argument.value {
     case .string(let string): self = .string(string)
     case .number(let text): self = JSONNumber(text).map { .number($0) } ?? .null
     case .bool(let bool): self = .bool(bool)
-    case .null: self = .null
+    case .null, .duration, .word: self = .null
     }
   }
 

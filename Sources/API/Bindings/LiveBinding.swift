@@ -18,6 +18,9 @@ final class LiveBinding: Disposable {
   private let binding: EndBinding<JSONValue, JSONValue>
   private unowned let all: LiveBindings
 
+  /// The left end if it has several sources, `every` or operators.
+  let automation: Automation?
+
   /// The last failure; `nil` if the last value has arrived.
   private(set) var failure: Failure?
 
@@ -43,12 +46,15 @@ final class LiveBinding: Disposable {
 
   init(
     _ expression: BindExpression, _ ends: BindingEnds,
-    _ binding: EndBinding<JSONValue, JSONValue>, in all: LiveBindings
+    _ binding: EndBinding<JSONValue, JSONValue>, _ automation: Automation?,
+    in all: LiveBindings
   ) {
     self.expression = expression
     self.ends = ends
     self.binding = binding
+    self.automation = automation
     self.all = all
+    automation?.faults.observeNext { [weak self] in self?.note($0) }.dispose(in: bag)
     binding.failures.observeNext { [weak self] in self?.note($0) }.dispose(in: bag)
     binding.passed.observeNext { [weak self] in self?.notePassed() }.dispose(in: bag)
     ends.onWrite = { [weak self] side, seq in self?.noteWritten(from: side, at: seq) }
@@ -61,7 +67,10 @@ final class LiveBinding: Disposable {
   var transferred: Int { binding.transferred - lost }
 
   /// Emits an error for each value that could not be passed on.
-  var failures: SafeSignal<any Error> { binding.failures.merge(with: losses.toSignal()) }
+  var failures: SafeSignal<any Error> {
+    let failures = binding.failures.merge(with: losses.toSignal())
+    return automation.map { failures.merge(with: $0.faults.toSignal()) } ?? failures
+  }
 
   /// Starts to pass values on.
   ///
@@ -71,8 +80,9 @@ final class LiveBinding: Disposable {
   @discardableResult
   func start(assigning assigns: Bool? = nil) -> [any Error] {
     var failures: [any Error] = []
-    let observation = binding.failures.observeNext { failures.append($0) }
+    let observation = self.failures.observeNext { failures.append($0) }
     binding.start(assigning: assigns)
+    automation?.start(passing: assigns ?? expression.operator.assignsAtOnce)
     observation.dispose()
     return failures
   }
@@ -91,6 +101,7 @@ final class LiveBinding: Disposable {
   func dispose() {
     guard !isDisposed else { return }
     binding.dispose()
+    automation?.stop()
     bag.dispose()
     all.remove(self)
   }

@@ -24,7 +24,30 @@ package final class LiveBindings {
   /// The bindings of files, by name.
   var filed: [String: FiledBinding] = [:]
 
-  private let scheduler: (any Scheduler)?
+  let scheduler: (any Scheduler)?
+
+  /// The clock of `every`.
+  package lazy var time = MachineTime(now: { [unowned self] in now() })
+
+  /// Stores the states of operators; `nil` before ``follow(_:_:)``.
+  private(set) weak var service: BindingsService?
+
+  /// The clock of operators; without a scheduler, nothing is emitted later.
+  var bindClock: BindClock {
+    BindClock(now: { [unowned self] in Double(time.now()) / 1_000_000 }) {
+      [scheduler] seconds, action in
+      scheduler?.schedule(after: seconds, action) ?? SimpleDisposable(isDisposed: true)
+    }
+  }
+
+  private unowned var host: ServiceHost?
+
+  /// The bindings of several sources that were changed and not evaluated yet, in order.
+  private var changed: [Automation] = []
+  private var isEvaluating = false
+
+  /// The bindings whose recorded state was lost.
+  private var lostStates: [Automation] = []
 
   /// Returns the time in microseconds since 1970.
   private(set) var now: () -> Int64 = { 0 }
@@ -71,6 +94,9 @@ package final class LiveBindings {
   func remove(_ binding: LiveBinding) {
     guard bindings.removeValue(forKey: binding.number) != nil else { return }
     graph.change(binding.expression, count: -1, ending: binding.isEnding ? -1 : 0)
+    guard let automation = binding.automation else { return }
+    changed.removeAll { $0 === automation }
+    lostStates.removeAll { $0 === automation }
   }
 
   private func set(_ binding: LiveBinding, isEnding: Bool) {
@@ -86,6 +112,7 @@ package final class LiveBindings {
     retries.stop()
     for binding in inOrder { binding.dispose() }
     (kept, filed, undecided, written) = ([:], [:], Queue(), Queue())
+    (changed, lostStates) = ([], [])
   }
 
   // MARK: Persistent bindings
@@ -94,11 +121,19 @@ package final class LiveBindings {
   func follow(_ service: BindingsService, _ host: ServiceHost) {
     service.ledger.changes(matching: .everything).observeNext { [unowned self] in decide($0.seq) }
       .dispose(in: bag)
+    (self.service, self.host) = (service, host)
     now = { [unowned host] in host.now }
-    host.progress.observeNext { [unowned self] in settle(upTo: $0) }.dispose(in: bag)
+    host.progress.observeNext { [unowned self] in
+      settle(upTo: $0)
+      keepLostStates()
+      evaluate()
+    }
+    .dispose(in: bag)
     host.rejected.observeNext { [unowned self] fault in
+      for binding in inOrder { binding.automation?.noteLost() }
       undo()
       lose(fault)
+      evaluate()
     }
     .dispose(in: bag)
     host.failed.observeNext { [unowned self] _ in undo() }.dispose(in: bag)
@@ -180,6 +215,69 @@ package final class LiveBindings {
         kept[name] = binding
         set(binding, isEnding: false)
       }
+    }
+  }
+
+  // MARK: States of operators
+
+  /// Notes that the recorded state of a binding was lost; it is recorded again after the next write.
+  func noteLostState(_ automation: Automation) { lostStates.append(automation) }
+
+  private func keepLostStates() {
+    guard !lostStates.isEmpty else { return }
+    let lost = lostStates
+    lostStates = []
+    for automation in lost { automation.keepLostState() }
+  }
+
+  // MARK: Several sources
+
+  /// Notes that a source of a list has changed.
+  ///
+  /// The list is evaluated after all events of the write, so that it sees the changes of a command
+  /// together.
+  ///
+  /// - Parameter isDurable: Whether the change is an event.
+  func noteChanged(_ automation: Automation, isDurable: Bool) {
+    if !changed.contains(where: { $0 === automation }) { changed.append(automation) }
+    if !isDurable { evaluate() }
+  }
+
+  /// Evaluates the changed lists of sources.
+  ///
+  /// A list waits while another binding is about to change one of its sources, directly or through
+  /// more bindings, so that it does not mix old and new values. It waits for at most as many writes
+  /// as there are such sources.
+  private func evaluate() {
+    guard !isEvaluating, !changed.isEmpty else { return }
+    isEvaluating = true
+    defer { isEvaluating = false }
+    while let i = changed.firstIndex(where: isReady) {
+      let automation = changed.remove(at: i)
+      automation.waits = 0
+      automation.passPresent()
+    }
+    for automation in changed { automation.waits += 1 }
+  }
+
+  private func isReady(_ automation: Automation) -> Bool {
+    let upstream = graph.upstream(of: automation.inputs.map(\.path))
+    if automation.waits >= upstream.count { return true }
+    let isAfterAnother = changed.contains { other in
+      other !== automation
+        && upstream.contains { BindingGraph.areOne($0, other.expression.right) }
+    }
+    return !isAfterAnother && !upstream.contains(where: isPending)
+  }
+
+  /// Whether an event of a source, or of the source that it is part of, is not durable yet.
+  private func isPending(_ source: String) -> Bool {
+    guard let host else { return false }
+    var name = source[...]
+    while true {
+      if host.lastPosition(of: String(name)) > host.durable { return true }
+      guard let slash = name.lastIndex(of: "/") else { return false }
+      name = name[..<slash]
     }
   }
 

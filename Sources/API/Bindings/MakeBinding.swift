@@ -8,7 +8,62 @@ internal import Wire
 /// A parsed binding expression, before its sources are resolved.
 struct ReadBinding {
   let expression: BindExpression
+
+  /// The conversion of values; the identity if there are ``steps``.
   let transformer: Transformer<JSONValue, JSONValue>
+
+  /// The steps of a binding with several sources, `every` or operators; otherwise `nil`.
+  let steps: [BindStep<JSONValue>]?
+
+  /// The times of `every`.
+  let schedule: Schedule?
+
+  /// Parses an expression.
+  ///
+  /// - Throws: ``BindFault`` for the first fault.
+  init(_ text: String, _ known: TransformerRegistry<JSONValue>) throws(BindFault) {
+    expression = try BindExpression(text, within: .sources)
+    let steps: [BindStep<JSONValue>]
+    do throws(BindFault) {
+      steps = try known.steps(for: expression)
+    } catch {
+      throw error.withGuess
+    }
+    if case .every(let argument) = expression.source {
+      schedule = try Schedule(argument)
+    } else {
+      schedule = nil
+    }
+    for path in expression.leftPaths where path.text.isStateOfBinding {
+      throw BindFault(
+        notBindable: "the state of a binding cannot be bound", path.text, at: path.column)
+    }
+    if expression.right.isStateOfBinding {
+      throw BindFault(
+        notBindable: "the state of a binding cannot be bound", expression.right,
+        at: expression.rightColumn)
+    }
+    let transformers = steps.compactMap { if case .transformer(let one) = $0 { one } else { nil } }
+    let isPlain = expression.isOfOnePath && transformers.count == steps.count
+    self.steps = isPlain ? nil : steps
+    transformer = isPlain ? known.chain(transformers) : .identity
+  }
+}
+
+extension String {
+  /// Whether it names the state of the operators of a binding.
+  fileprivate var isStateOfBinding: Bool { hasPrefix("bindings/") && hasSuffix("/state") }
+}
+
+extension BindFault {
+  /// The same fault with the name that was probably meant.
+  private var guess: String? {
+    kind == .unknownTransformer ? nearest(to: found, among: expected) : nil
+  }
+
+  fileprivate var withGuess: BindFault {
+    guess.map { adding(": did you mean '\($0)'?") } ?? self
+  }
 }
 
 extension Access {
@@ -18,9 +73,7 @@ extension Access {
   func readBinding(_ text: String) throws(WireError) -> ReadBinding {
     let read: ReadBinding
     do throws(BindFault) {
-      let expression = try BindExpression(text, within: .sources)
-      read = ReadBinding(
-        expression: expression, transformer: try catalog.transformers.transformer(for: expression))
+      read = try ReadBinding(text, catalog.transformers)
     } catch {
       throw WireError(error)
     }
@@ -36,10 +89,21 @@ extension Access {
   ///   - live: The bindings that it is added to.
   ///   - isRecorded: Whether the binding is an event in the journal, after the events that end
   ///     other bindings.
+  ///   - stateKey: The stream for the state of its operators; `nil` keeps it in memory only.
   func makeBinding(
-    _ read: ReadBinding, in live: LiveBindings, isRecorded: Bool = false
+    _ read: ReadBinding, in live: LiveBindings, isRecorded: Bool = false, stateKey: String? = nil
   ) throws(WireError) -> LiveBinding {
     let expression = read.expression
+    if let steps = read.steps {
+      let rightSources = try sources(of: expression.right)
+      let automation = try automation(read, steps, live, stateKey)
+      let ends = BindingEnds { [host, parts = catalog.parts, weak automation] side in
+        side == .left ? automation?.last : rightSources.durable(expression.right, host, parts)
+      }
+      let left = BindEnd<JSONValue>(values: automation.outputs.toSignal())
+      let right = end(expression.right, rightSources, .right, of: ends, automation)
+      return try makeBinding(read, ends, left, right, automation, in: live, isRecorded)
+    }
     let (leftSources, rightSources) = (
       try sources(of: expression.left), try sources(of: expression.right)
     )
@@ -50,6 +114,15 @@ extension Access {
     }
     let left = end(expression.left, leftSources, .left, of: ends)
     let right = end(expression.right, rightSources, .right, of: ends)
+    return try makeBinding(read, ends, left, right, nil, in: live, isRecorded)
+  }
+
+  private func makeBinding(
+    _ read: ReadBinding, _ ends: BindingEnds, _ left: BindEnd<JSONValue>,
+    _ right: BindEnd<JSONValue>, _ automation: Automation?, in live: LiveBindings,
+    _ isRecorded: Bool
+  ) throws(WireError) -> LiveBinding {
+    let expression = read.expression
     if let circle = live.circle(with: expression, isRecorded: isRecorded) {
       let path = readable(circle, for: expression)
       throw WireError(
@@ -59,7 +132,8 @@ extension Access {
     do throws(NotBindable) {
       let binding = LiveBinding(
         expression, ends,
-        try EndBinding(left, expression.operator, right, through: read.transformer), in: live)
+        try EndBinding(left, expression.operator, right, through: read.transformer), automation,
+        in: live)
       live.add(binding)
       return binding
     } catch {
@@ -67,15 +141,30 @@ extension Access {
     }
   }
 
+  private func automation(
+    _ read: ReadBinding, _ steps: [BindStep<JSONValue>], _ live: LiveBindings, _ stateKey: String?
+  ) throws(WireError) -> Automation {
+    var inputs: [Automation.Input] = []
+    for path in read.expression.leftPaths {
+      inputs.append(.init(path: path.text, provider: try sources(of: path.text)))
+    }
+    let uid = caller.uid
+    return Automation(
+      read.expression, inputs, steps, read.schedule, in: host, catalog.parts, live, key: stateKey
+    ) { [host] body throws(Refusal) in
+      _ = try host.perform(Command(method: "bind", caller: Peer(uid: uid))) {
+        try body()
+        return nil
+      }
+    }
+  }
+
   /// Returns the error if the role may not make a binding.
   ///
   /// It must be allowed to read each giving source and to write each receiving one.
   func denial(of expression: BindExpression) -> WireError? {
-    for (from, to) in expression.flows {
-      guard role.mayRead(from) else { return notFound(from) }
-      guard role.mayWrite(to) else { return notWritable(to) }
-    }
-    return nil
+    if let from = expression.reads.first(where: { !role.mayRead($0) }) { return notFound(from) }
+    return expression.writes.first { !role.mayWrite($0) }.map(notWritable)
   }
 
   /// Returns a cycle as the role may see it.
@@ -85,7 +174,8 @@ extension Access {
     var path: [String] = []
     for source in circle {
       let isKnown =
-        source == expression.left || source == expression.right || role.mayRead(source)
+        expression.reads.contains(source) || expression.writes.contains(source)
+        || role.mayRead(source)
       if isKnown { path.append(source) } else if path.last != "…" { path.append("…") }
     }
     return path
@@ -100,13 +190,14 @@ extension Access {
   }
 
   private func end(
-    _ source: String, _ sources: SourceProvider, _ side: BindSide, of ends: BindingEnds
+    _ source: String, _ sources: SourceProvider, _ side: BindSide, of ends: BindingEnds,
+    _ automation: Automation? = nil
   ) -> BindEnd<JSONValue> {
     let (parts, uid) = (catalog.parts, caller.uid)
     return BindEnd(
       read: { sources.newest(source).map { parts.decoded($0) } },
       write: rights.service(of: source)?.writer.map { write in
-        { [host, unowned ends] value in
+        { [host, unowned ends, weak automation] value in
           // There is no process: the user who made the binding may have disconnected.
           let command = Command(method: "bind", caller: Peer(uid: uid))
           let giver: BindSide = side == .left ? .right : .left
@@ -114,9 +205,11 @@ extension Access {
           do throws(Refusal) {
             accepted = try host.perform(command) {
               _ = try write(source, value.text)
+              try automation?.recordState()
               return nil
             }
           } catch {
+            automation?.noteLost()
             if error.mayPass { ends.onRefusal(giver) }
             throw error
           }

@@ -26,6 +26,8 @@ struct RestoredBinding {
   ) -> BindSide? {
     let sign = binding.expression.operator
     let (left, right) = (changed(.left), changed(.right))
+    // The state of operators says which changes they have seen.
+    if let seen = binding.automation?.keptPosition { return left.lowerBound > seen ? .left : nil }
     // If the operator assigns at once, making the binding passed on the value that existed then.
     let leftAt = sign.goesRight && sign.assignsAtOnce && hasValue(.left, value) ? position : 0
     let rightAt = !sign.goesRight && sign.assignsAtOnce && hasValue(.right, value) ? position : 0
@@ -51,6 +53,7 @@ struct RestoredBinding {
   ///
   /// A transformer that rounds may not map the result back to the original value.
   private func areFollowing(_ left: JSONValue, _ right: JSONValue) -> Bool {
+    guard binding.automation == nil else { return false }
     let sign = binding.expression.operator
     if sign.goesRight, case .now(let transform)? = transformer.forward,
       let made = try? transform(left), made == right
@@ -72,7 +75,7 @@ extension Rights {
   /// Passes on values that were not passed on before the restart, and writes nothing else.
   func start(_ restored: [RestoredBinding], onFault: (String) -> Void) {
     guard !restored.isEmpty else { return }
-    let sources = restored.flatMap { [$0.binding.expression.left, $0.binding.expression.right] }
+    let sources = restored.flatMap { $0.binding.expression.reads + $0.binding.expression.writes }
     var changes: [String: ClosedRange<UInt64>] = [:]
     do throws(JournalError) {
       changes = try catalog.host.lastChanges(of: Set(sources.filter(isJournaled)))
@@ -83,21 +86,33 @@ extension Rights {
     for restored in restored { restored.binding.start(assigning: false) }
     for restored in restored {
       let expression = restored.binding.expression
-      func name(_ side: BindSide) -> String { side == .left ? expression.left : expression.right }
+      func names(_ side: BindSide) -> [String] {
+        side == .left ? expression.leftPaths.map(\.text) : [expression.right]
+      }
+      func changed(_ name: String, _ side: BindSide) -> ClosedRange<UInt64> {
+        if let positions = changes[name] { return positions }
+        if isJournaled(name) { return 0 ... .max }
+        // A source that is not journaled counts as newest if the binding assigns its value;
+        // otherwise as never changed.
+        let isGiver = side == .left ? expression.operator.goesRight : expression.operator.goesLeft
+        let position: UInt64 = isGiver && expression.operator.assignsAtOnce ? .max : 0
+        return position...position
+      }
+      func value(_ name: String) -> JSONValue? {
+        self.sources(of: name)?.durable(name, catalog.host, catalog.parts)
+      }
       let giver = restored.giver(
         changed: { side in
-          if let positions = changes[name(side)] { return positions }
-          if isJournaled(name(side)) { return 0 ... .max }
-          // A source that is not journaled counts as newest if the binding assigns its value;
-          // otherwise as never changed.
-          let isGiver = side == .left ? expression.operator.goesRight : expression.operator.goesLeft
-          let position: UInt64 = isGiver && expression.operator.assignsAtOnce ? .max : 0
-          return position...position
+          let all = names(side).map { changed($0, side) }
+          return (all.map(\.lowerBound).max() ?? 0)...(all.map(\.upperBound).max() ?? 0)
         },
-        value: { [catalog] side in
-          self.sources(of: name(side))?.durable(name(side), catalog.host, catalog.parts)
-        })
-      if let giver { restored.binding.pass(from: giver) }
+        value: { side in names(side).compactMap(value).first })
+      guard let giver else { continue }
+      if let automation = restored.binding.automation {
+        automation.passPresent()
+      } else {
+        restored.binding.pass(from: giver)
+      }
     }
   }
 

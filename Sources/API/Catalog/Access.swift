@@ -69,7 +69,7 @@ package struct Access {
   func methodNotFound(_ name: String) -> WireError {
     if rights.withholds(name) { noteRefusal("to call \(name)") }
     var data: JSONObject = ["method": .string(name)]
-    if let guess = nearest(to: name, among: rights.methods.methods.lazy.map(\.name)) {
+    if let guess = nearest(to: name, among: rights.allMethods.lazy.map(\.name)) {
       data["did_you_mean"] = .string(guess)
     }
     return WireError(.methodNotFound, "no method '\(name)'", data)
@@ -141,20 +141,20 @@ package struct Access {
 
 /// The context of a call, an opened view or an intent: the client and its rights.
 package struct CallContext {
-  package let access: Access
+  package let rights: Rights
   package let connection: Connection
 
-  init(_ rights: Rights, _ connection: Connection) {
-    access = Access(rights, by: connection.peer)
+  package init(_ rights: Rights, _ connection: Connection) {
+    self.rights = rights
     self.connection = connection
   }
 
-  var catalog: Catalog { access.rights.catalog }
-  var rights: Rights { access.rights }
-  package var host: ServiceHost { access.rights.catalog.host }
-  package var role: Role { access.rights.role }
-  package var caller: Peer { access.caller }
-  package func mayKnow(_ source: String) -> Bool { access.rights.mayKnow(source) }
+  package var access: Access { Access(rights, by: connection.peer) }
+  var catalog: Catalog { rights.catalog }
+  package var host: ServiceHost { rights.catalog.host }
+  package var role: Role { rights.role }
+  package var caller: Peer { connection.peer }
+  package func mayKnow(_ source: String) -> Bool { rights.mayKnow(source) }
 
   /// Whether the client may open a view.
   package func mayOpen(_ view: String) -> Bool { rights.view(named: view) != nil }

@@ -11,9 +11,10 @@ package struct CallOptions: Decodable {
   let expect: [String: JSONValue]?
   let timeoutMilliseconds: Int?
   let wait: String?
+  let lease: LeaseOption?
 
   private enum CodingKeys: String, CodingKey {
-    case cmd, expect
+    case cmd, expect, lease
     case timeoutMilliseconds = "timeout_ms"
     case wait
   }
@@ -47,7 +48,7 @@ package struct CallOptions: Decodable {
     } catch {
       return nil
     }
-    (self.cmd, self.wait, timeoutMilliseconds, expect) = (cmd, wait, timeout, nil)
+    (self.cmd, self.wait, timeoutMilliseconds, expect, lease) = (cmd, wait, timeout, nil, nil)
   }
 
   /// The maximum timeout: one day, in milliseconds.
@@ -67,6 +68,13 @@ package struct CallOptions: Decodable {
       throw WireError(
         JSONDecodingError(
           path: "/_meta/wait", expected: #""disk", or "policy""#, got: "'\(wait)'"))
+    }
+    if case .ttl(let milliseconds)? = lease, !LeasedPart.ttls.contains(milliseconds) {
+      throw WireError(
+        JSONDecodingError(
+          path: "/_meta/lease/ttl_ms",
+          expected: "\(LeasedPart.ttls.lowerBound) to \(LeasedPart.ttls.upperBound)",
+          got: "\(milliseconds)"))
     }
     guard let cmd else { return }
     guard 1...limits.commandBytes ~= cmd.utf8.count, !cmd.utf8.contains(0) else {
@@ -142,6 +150,31 @@ extension EventSourcing.Expectation {
     case .none: .string("none")
     case .exists: .string("exists")
     case .any: .string("any")
+    }
+  }
+}
+
+/// The lease that a command writes under (`_meta.lease`).
+package enum LeaseOption: Decodable {
+  /// The lease of the connection: `"connection"`.
+  case connection
+
+  /// A lease of its own: `{"ttl_ms": n}`.
+  case ttl(milliseconds: Int)
+
+  /// A lease that was granted before: its name.
+  case granted(name: String)
+
+  private enum CodingKeys: String, CodingKey {
+    case ttl = "ttl_ms"
+  }
+
+  package init(from decoder: any Decoder) throws {
+    if let members = try? decoder.container(keyedBy: CodingKeys.self) {
+      self = .ttl(milliseconds: try members.decode(Int.self, forKey: .ttl))
+    } else {
+      let name = try decoder.singleValueContainer().decode(String.self)
+      self = name == "connection" ? .connection : .granted(name: name)
     }
   }
 }

@@ -58,6 +58,13 @@ package final class Catalog {
   /// Returns the name under which a client is logged in; `nil` if it is not.
   package var actor: (Connection) -> String? = { _ in nil }
 
+  /// Returns the name of the lease that a command of a client names, and grants it if necessary;
+  /// called within the command.
+  package var lease: ((CallContext, LeaseOption) throws -> String)?
+
+  /// The services made of programs; their methods come and go.
+  var provided = ProvidedMethods()
+
   /// Called for each internal error, with the reference sent to the client and the details for the
   /// log.
   package var onInternalError: (_ ref: String, _ detail: String) -> Void = { _, _ in }
@@ -83,6 +90,11 @@ package final class Catalog {
   }
 
   // MARK: Filling
+
+  /// The number of requests for each method since the start; methods without any are left out.
+  package var callCounts: [(method: String, count: UInt64)] {
+    methods.methods.filter { $0.calls > 0 }.map { ($0.name, $0.calls) }
+  }
 
   /// Calls the binders, then processes their offers in a fixed order, independent of the order of
   /// the calls.
@@ -168,6 +180,7 @@ package final class Catalog {
   /// Releases everything that was offered, when the daemon stops: methods may retain the catalog.
   package func end() {
     (services, methods, views) = ([], MethodTable(), [:])
+    (provided, lease) = (ProvidedMethods(), nil)
     (actor, onInternalError, onRefusal) = ({ _ in nil }, { _, _ in }, { _, _, _ in })
   }
 

@@ -1,3 +1,4 @@
+internal import Configuration
 package import Connections
 package import EventSourcing
 internal import Facts
@@ -119,7 +120,7 @@ extension Rights {
   ) -> Connection.Parking? {
     let connection = call.connection
     let context = CallContext(self, connection)
-    guard let method = methods.find(request.method, in: line) else {
+    guard let method = methods.find(request.method, in: line) ?? provided(request, line) else {
       call.refuse(context.access.methodNotFound(JSONScanner(line).text(request.method)))
       return nil
     }
@@ -134,9 +135,26 @@ extension Rights {
       guard method.kind != .long || connection.hasRoomForLate else { return .late }
     case .prompt: break
     }
+    method.calls &+= 1
+    connection.context.endDispatch(to: method.name)
     guard let reason = method.run(context, call, request, line) else { return nil }
+    method.calls &-= 1  // it runs again
     connection.awaitWork()
     return reason
+  }
+}
+
+extension Rights {
+  /// Returns the provided method of a request; `nil` if there is none for the role.
+  private func provided(_ request: Request, _ line: Span<UInt8>) -> Method? {
+    let name = JSONScanner(line).text(request.method)
+    return role.mayCall(name) ? catalog.provided.method(name) : nil
+  }
+
+  /// The methods that the role may call, also those that programs provide.
+  var allMethods: [Method] {
+    methods.methods
+      + catalog.provided.services().flatMap(\.methods).filter { role.mayCall($0.name) }
   }
 }
 
@@ -237,7 +255,7 @@ extension CallContext {
     if let reader, listed.isComplete {
       var options: CallOptions?
       if let place = listed.options { options = CallOptions(reading: line, place) }
-      if (options == nil) == (listed.options == nil), let parameters = reader(listed, line, host) {
+      if (options == nil) == (listed.options == nil), let parameters = reader(listed, line, self) {
         return (parameters, options)
       }
     }
@@ -303,6 +321,9 @@ extension CallContext {
     command.expectations = try options.expectations()
     for (stream, _) in command.expectations { try access.checkVersions(of: stream) }
     command.waitsForDisk = options.wait == "disk"
+    if let option = options.lease, let lease = catalog.lease {
+      command.lease = { try lease(self, option) }
+    }
     guard let id = options.cmd else { return }
     command.id = id
     command.parameters = request.parameters(
@@ -341,7 +362,7 @@ struct CallTimer {
 /// missing, has another type or is unknown; the decoder then finds the error. Names of sources come
 /// from ``ServiceHost/sourceName(_:prefix:)``.
 package typealias ParameterReader<Parameters> = (
-  _ parameters: RequestParameters, _ line: Span<UInt8>, _ host: ServiceHost
+  _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
 ) -> Parameters?
 
 extension Accepted {
@@ -354,6 +375,7 @@ extension Accepted {
       $0.member("value", value.flatMap { $0.text.utf8.count <= room ? $0 : nil })
       $0.member("seq", seq)
       $0.member("version", version)
+      $0.member("lease", lease)
       $0.member("replayed", isReplayed ? true : nil)
     }
   }

@@ -11,15 +11,17 @@ extension Rights {
     guard let path else { return overview }
     if path == "events" { return Self.eventsDescription }
     if let service = catalog.service(named: path), isVisible(service) { return describe(service) }
-    if let method = methods.methods.first(where: { $0.name == path }) {
+    if let method = allMethods.first(where: { $0.name == path }) {
       return JSONObject.naming("method", path, describe(method))
     }
+    if let service = programs.first(where: { $0.name == path }) { return describe(service) }
     if let source = sources(of: path), source.exists(path),
       let description = source.description(of: path)
     {
       return JSONObject.naming("source", path, describe(description, source, path))
     }
-    let names = catalog.services.filter(isVisible).map(\.name) + methods.methods.map(\.name)
+    let names =
+      catalog.services.filter(isVisible).map(\.name) + programs.map(\.name) + allMethods.map(\.name)
     throw .notFound("path", path, didYouMean: Wire.nearest(to: path, among: names))
   }
 
@@ -42,6 +44,7 @@ extension Rights {
     for service in catalog.services where isVisible(service) {
       described[service.name] = .string(service.doc)
     }
+    for service in programs { described[service.name] = .string(service.doc) }
     var own = JSONObject()
     for method in methods.methods where !method.name.contains(".") {
       own[method.name] = .string(method.doc)
@@ -49,8 +52,9 @@ extension Rights {
     let known = catalog.transformers.all.map { transformer in
       JSONValue.object([
         "name": .string(transformer.name),
-        "params": .array(transformer.parameters.map { .string($0.rawValue) }),
+        "params": .array(transformer.parameters.shown.map { .string($0) }),
         "reversible": .bool(transformer.isReversible),
+        "operator": .bool(transformer.isOperator), "doc": .string(transformer.doc),
       ])
     }
     return [
@@ -75,6 +79,31 @@ extension Rights {
     return [
       "service": .string(service.name), "doc": .string(service.doc), "sources": .object(signals),
       "methods": .object(described), "events": .array(readableEvents(of: service)),
+    ]
+  }
+
+  /// The services made of programs of which the role may call a method.
+  private var programs: [ProvidedMethods.Service] {
+    catalog.provided.services().filter { service in
+      service.methods.contains { role.mayCall($0.name) }
+    }
+  }
+
+  private func describe(_ service: ProvidedMethods.Service) -> JSONObject {
+    var signals = JSONObject()
+    for source in service.sources where role.mayRead("services/\(service.name)/\(source.name)") {
+      signals[source.name] = .object([
+        "doc": .string(source.doc), "kind": .string("state"), "type": .string("any"),
+        "writable": .bool(false), "journaled": .bool(true),
+      ])
+    }
+    var described = JSONObject()
+    for method in service.methods where role.mayCall(method.name) {
+      described[String(method.name.dropFirst(service.name.count + 1))] = .object(describe(method))
+    }
+    return [
+      "service": .string(service.name), "doc": .string(service.doc), "sources": .object(signals),
+      "methods": .object(described), "events": .array([]),
     ]
   }
 

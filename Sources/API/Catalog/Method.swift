@@ -51,6 +51,9 @@ package final class Method {
   let isPersonal: Bool
   let run: Runner
 
+  /// The number of requests for the method since the start.
+  var calls: UInt64 = 0
+
   /// Runs a command as part of an `atomic`; `nil` if the method cannot be part of one.
   let step: Step?
 
@@ -143,4 +146,24 @@ struct MethodTable {
     }
     return names.find(line.extracting(token.start..<token.end)).map { methods[$0] }
   }
+}
+
+/// The services made of programs, whose methods come and go.
+struct ProvidedMethods {
+  struct Service {
+    let name: String
+    let doc: String
+
+    /// The declared sources, by name.
+    let sources: [(name: String, doc: String)]
+
+    /// The methods, sorted by name.
+    let methods: [Method]
+  }
+
+  /// Returns a method by its full name; `nil` if no program has declared it.
+  var method: (_ name: String) -> Method? = { _ in nil }
+
+  /// Returns the services, sorted by name.
+  var services: () -> [Service] = { [] }
 }

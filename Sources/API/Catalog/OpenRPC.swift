@@ -3,18 +3,24 @@ internal import Wire
 
 /// The methods as an OpenRPC document: <https://spec.open-rpc.org/>, version 1.2.6.
 ///
-/// The document must fit into a line of the default length. Therefore repeated parts are shared by
-/// reference, and default values are omitted.
+/// The document of all methods is longer than a line of the default length. To keep it short,
+/// repeated parts are shared by reference, and default values are omitted.
 extension Rights {
-  func openRPC(version: String) -> JSONValue {
+  /// Returns the document of the methods of a service, or of all methods.
+  func openRPC(version: String, of service: String?) throws(WireError) -> JSONValue {
+    let methods = allMethods.filter { service == nil || $0.service == service }
+    if let service, methods.isEmpty {
+      let names = Set(allMethods.compactMap(\.service))
+      throw .notFound("service", service, didYouMean: Wire.nearest(to: service, among: names))
+    }
     var shared = SharedParts()
-    for method in methods.methods {
+    for method in methods {
       shared.count(schemasOf: method.result.schema)
       for parameter in method.parameters {
         shared.count(descriptor: Self.descriptor(parameter, isOpen: method.takesUnknown))
       }
     }
-    let described = methods.methods.map { method -> JSONValue in
+    let described = methods.map { method -> JSONValue in
       let parameters = method.parameters.map { parameter in
         shared.descriptor(
           Self.descriptor(parameter, isOpen: method.takesUnknown), named: parameter.name)
@@ -53,12 +59,14 @@ extension Rights {
     let shape = Shape.object([
       .optional("cmd", .string), .optional("expect", .map(stream)),
       .optional("wait", .words(["disk", "policy"])), .optional("timeout_ms", .natural),
+      .optional("lease", .either([.string, .object([.init("ttl_ms", .natural)])])),
     ])
     return .object([
       "name": .string("_meta"),
       "description": .string(
         "Options of the call: cmd is an idempotency key, expect the versions that streams must have,"
-          + " wait what the answer waits for, timeout_ms how long. By name only."),
+          + " wait what the answer waits for, timeout_ms how long, lease with what written values"
+          + " end. By name only."),
       "required": .bool(false), "schema": shape.schema(isOpen: true),
     ])
   }()

@@ -39,7 +39,7 @@ package struct ResultShape {
   /// The members that describe the recorded events.
   static let recorded: [Shape.Member] = [
     .init("seq", .natural, isOptional: true), .init("version", .natural, isOptional: true),
-    .init("replayed", .bool, isOptional: true),
+    .init("lease", .string, isOptional: true), .init("replayed", .bool, isOptional: true),
   ]
 }
 

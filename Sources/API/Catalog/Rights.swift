@@ -46,17 +46,19 @@ package final class Rights {
   }
 
   /// Returns the sources of the service that a source belongs to; see ``sources(ofService:)``.
-  func sources(of source: String) -> SourceProvider? {
+  func sources(of source: String) -> SourceProvider? { sources(of: source.utf8.span) }
+
+  /// Returns the sources of the service that a source belongs to, by the bytes of its name.
+  func sources(of source: Span<UInt8>) -> SourceProvider? {
     index(of: source).flatMap { sources[$0] }
   }
 
   /// Returns the service of a source, named by the source's first segment; `nil` if there is none.
   func service(of source: String) -> Catalog.Service? {
-    index(of: source).map { catalog.services[$0] }
+    index(of: source.utf8.span).map { catalog.services[$0] }
   }
 
-  private func index(of source: String) -> Int? {
-    let source = source.utf8.span
+  private func index(of source: Span<UInt8>) -> Int? {
     var end = 0
     while end < source.count, source[end] != UInt8(ascii: "/") { end += 1 }
     return serviceNames.find(source.extracting(..<end))

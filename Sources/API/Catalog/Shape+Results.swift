@@ -1,3 +1,4 @@
+internal import Connections
 internal import JSON
 
 // The types of results that have several forms.
@@ -42,7 +43,7 @@ extension Shape {
           .init("sub", .handle), .init("source", .words(["events"])),
           .init("kind", .words(["events"])), .init("epoch", .string), .init("first", .natural),
           .init("last", .natural), .init("after", .natural), .optional("durable", .string),
-          .optional("new", .bool),
+          .optional("new", .bool), .optional("share", .bool),
         ]),
       ]
   }
@@ -52,9 +53,14 @@ extension Shape {
   /// The results of `history`: values of the past or events.
   static var pasts: [Shape] {
     let source: [Member] = [.init("source", .string)]
+    let who = Shape.object([
+      .init("uid", .natural), .init("pid", .integer), .optional("program", .string),
+      .init("method", .string),
+    ])
     let event = Shape.object([
       .init("type", .string), .init("stream", .string), .init("version", .natural),
       .init("time", .string), .init("data", .any), .optional("cmd", .string),
+      .optional("who", who),
     ])
     return showing(
       source + [.init("kind", .words(["state", "list", "map"])), .init("seq", .natural)],
@@ -78,7 +84,9 @@ extension Shape {
   /// A property of a view.
   static var property: Shape {
     .object([
-      .init("kind", .words(["state", "list", "loading"])), .optional("value", .any),
+      .init("kind", .words(["state", "list", "loading"])),
+      .optional("hint", .words(ViewProperty.Hint.allCases.map(\.rawValue))),
+      .optional("value", .any),
       .optional("gone", .bool),
       .optional("state", .words(["loading", "loaded", "reloading", "failed"])),
       .optional("error", .error),
@@ -88,8 +96,8 @@ extension Shape {
   /// An intent of a view.
   static var intent: Shape {
     .object([
-      .init("params", .map(.string)), .optional("opens", .string), .optional("live", .bool),
-      .optional("destructive", .bool),
+      .init("params", .map(.string)), .optional("opens", .string), .optional("main", .bool),
+      .optional("live", .bool), .optional("destructive", .bool),
     ])
   }
 
@@ -112,6 +120,7 @@ extension Shape {
     ]
     let transformer = Shape.object([
       .init("name", .string), .init("params", .array(.string)), .init("reversible", .bool),
+      .init("operator", .bool), .init("doc", .string),
     ])
     let view = Shape.object([
       .init("name", .string), .init("doc", .string), .init("args", .array(parameter)),

@@ -53,6 +53,7 @@ extension Catalog {
   ) {
     var sources = SourceProvider(
       descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
+      entry: ledger.entry,
       newest: { ledger.newest.value(of: $0) },
       collection: ledger.collection(of:), search: ledger.search,
       neighbours: { ledger.neighbours(of: $0, count: SourceProvider.neighbourCount) },

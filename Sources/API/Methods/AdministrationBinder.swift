@@ -6,8 +6,9 @@ internal import Wire
 
 /// The administrative operations of the daemon.
 package struct Administration {
-  /// Reloads the configuration and applies the settings that do not need a restart.
-  package let reload: () throws(ConfigurationFaults) -> ReloadReport
+  /// Reloads the configuration and applies the settings that do not need a restart, or only reports
+  /// what a reload would change.
+  package let reload: (_ isCheck: Bool) throws(ConfigurationFaults) -> ReloadReport
 
   /// Checks whether a client may perform an operation.
   package let decide: (AccessRequest, Peer) -> Decision
@@ -16,7 +17,7 @@ package struct Administration {
   package let file: () -> String?
 
   package init(
-    reload: @escaping () throws(ConfigurationFaults) -> ReloadReport,
+    reload: @escaping (_ isCheck: Bool) throws(ConfigurationFaults) -> ReloadReport,
     decide: @escaping (AccessRequest, Peer) -> Decision, file: @escaping () -> String?
   ) {
     self.reload = reload
@@ -29,13 +30,13 @@ package struct Administration {
 package func bindAdministration(_ catalog: Catalog, to administration: Administration) {
   catalog.query(
     "reload", "Reloads the configuration; new limits, retention and roles apply at once.",
-    NoParameters.self,
+    ReloadParameters.self,
     .members(
       .optional("file", .string), .init("changed", .array(.string)),
       .init("needs_restart", .array(.string)), .init("warnings", .array(ConfigurationFault.shape)))
-  ) { _, call, _ in
+  ) { _, call, parameters in
     do throws(ConfigurationFaults) {
-      let report = try administration.reload()
+      let report = try administration.reload(parameters.check ?? false)
       call.answer { JSONValue.object(report.shown).write(to: &$0) }
     } catch {
       call.refuse(WireError(error))
@@ -57,6 +58,12 @@ package func bindAdministration(_ catalog: Catalog, to administration: Administr
     let decision = administration.decide(request, question.peer)
     call.answer { decision.shown(in: administration.file()).write(to: &$0) }
   }
+}
+
+private struct ReloadParameters: DocumentedParameters {
+  let check: Bool?
+
+  static let docs = ["check": "Whether to check the files and change nothing."]
 }
 
 private struct AccessQuestion: DocumentedParameters {

@@ -1,7 +1,7 @@
 internal import Connections
 internal import EventSourcing
-internal import JSON
-internal import Wire
+package import JSON
+package import Wire
 
 /// Offers `atomic`: several commands as one transaction.
 ///
@@ -13,7 +13,7 @@ func bindAtomic(_ catalog: Catalog) {
     name, "Runs commands in order: all of them, or none.", .command, Atomic.self,
     .members(
       .optional("values", .array(.any)), .optional("seq", .natural), .init("events", .natural),
-      .optional("replayed", .bool)), nil, []
+      .optional("lease", .string), .optional("replayed", .bool)), nil, []
   ) { context, call, request, line in
     var call = call
     var command = context.command(name)
@@ -54,6 +54,14 @@ private struct Atomic: DocumentedParameters {
 }
 
 extension CallContext {
+  /// Returns a closure for each call of an array as in `atomic`, in order; see
+  /// ``Refusal`` for how they fail.
+  ///
+  /// - Throws: ``WireError`` if a call is not valid or not allowed.
+  package func steps(ofCalls calls: JSONText) throws(WireError) -> [() throws -> JSONText?] {
+    try steps(of: try decode(JSONText(member: "calls", calls), ["calls"]))
+  }
+
   /// Returns a closure for each call, in order.
   ///
   /// All calls are decoded before any of them runs.
@@ -105,9 +113,9 @@ extension CallContext {
     _ command: Command, _ steps: [() throws -> JSONText?], _ timer: CallTimer
   ) throws(WireError) -> Accepted {
     var current: Int?
+    let before = host.last
     do throws(Refusal) {
       return try host.perform(command) {
-        let before = host.last
         var values = ByteBuffer()
         var fits = true
         for (i, step) in steps.enumerated() {
@@ -182,6 +190,7 @@ extension Accepted {
       if let seq { result["seq"] = .number(JSONNumber(seq)) }
       result["events"] = value["events"]
     }
+    if let lease { result["lease"] = .string(lease) }
     if isReplayed { result["replayed"] = .bool(true) }
     JSONValue.object(result).write(to: &buffer)
   }

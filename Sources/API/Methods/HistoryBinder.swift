@@ -39,6 +39,7 @@ private struct History: DocumentedParameters {
   let before: Position?
   let limit: Int?
   let filter: Filter?
+  let who: Bool?
   let behind: String?
 
   static let docs = [
@@ -49,6 +50,7 @@ private struct History: DocumentedParameters {
     "limit": "For events: how many at most, 100 when left out.",
     "behind": "For a pattern: those after this name, if not all fitted into a line.",
     "filter": "For events: patterns of types and streams, and conditions.",
+    "who": "For events: whether to add who has recorded them; needs to read daemon/connections.",
   ]
 }
 
@@ -70,8 +72,9 @@ extension CallContext {
   private func position(
     _ history: History, _ call: Call, _ found: @escaping (UInt64) -> Void
   ) throws(WireError) {
-    guard history.after == nil, history.before == nil, history.limit == nil, history.filter == nil
-    else { throw .unusable("at", "after, before, limit and filter are for events") }
+    guard history.after == nil, history.before == nil, history.limit == nil, history.filter == nil,
+      history.who == nil
+    else { throw .unusable("at", "after, before, limit, filter and who are for events") }
     switch (history.at?.seq, history.at?.time.map { Timestamp($0) }) {
     case (let position?, nil):
       try check(position.seq)
@@ -146,6 +149,7 @@ extension CallContext {
     }
     let filter = rights.readable(
       try history.filter?.eventFilter(call.connection.limits) ?? EventFilter())
+    let withOrigin = try showsOrigin(history.who)
     if let after = history.after?.seq {
       // The page reports removed events. A damaged journal may hold events after the last durable
       // position.
@@ -154,7 +158,7 @@ extension CallContext {
         call.answer { buffer in
           page.write(
             after: page.end, isMore: page.end < host.durable, host,
-            limit: call.room, to: &buffer)
+            withOrigin: withOrigin, limit: call.room, to: &buffer)
         }
       }
     } else {
@@ -163,7 +167,7 @@ extension CallContext {
       }
       host.readEvents(before: history.before?.seq, limit: limit, filter).answer(call, catalog) {
         [host] page in
-        call.answer { page.writeLast(host, limit: call.room, to: &$0) }
+        call.answer { page.writeLast(host, withOrigin: withOrigin, limit: call.room, to: &$0) }
       }
     }
   }
@@ -191,7 +195,8 @@ extension Page<JournalEvent> {
   ///
   /// Events that would make the line too long are left for the next page.
   fileprivate func write(
-    after end: UInt64, isMore: Bool, _ host: ServiceHost, limit: Int, to buffer: inout ByteBuffer
+    after end: UInt64, isMore: Bool, _ host: ServiceHost, withOrigin: Bool, limit: Int,
+    to buffer: inout ByteBuffer
   ) {
     let start = buffer.count
     var (end, isMore) = (end, isMore)
@@ -200,7 +205,7 @@ extension Page<JournalEvent> {
         for (i, event) in entries.enumerated() {
           let before = buffer.count
           buffer.separate()
-          buffer.object { event.write(to: &$0) }
+          buffer.object { event.write(withOrigin, to: &$0) }
           if i > 0, buffer.count - start > limit - Self.roomForRest {
             buffer.truncate(to: before)
             (end, isMore) = (entries[i - 1].seq, true)
@@ -215,12 +220,14 @@ extension Page<JournalEvent> {
   /// Appends the answer for the last events.
   ///
   /// If the line is too long, the oldest events are omitted.
-  fileprivate func writeLast(_ host: ServiceHost, limit: Int, to buffer: inout ByteBuffer) {
+  fileprivate func writeLast(
+    _ host: ServiceHost, withOrigin: Bool, limit: Int, to buffer: inout ByteBuffer
+  ) {
     var items: [[UInt8]] = []
     var size = 0
     for event in entries.reversed() {
       var item = ByteBuffer()
-      item.object { event.write(to: &$0) }
+      item.object { event.write(withOrigin, to: &$0) }
       size += item.count + 1
       if !items.isEmpty, size > limit - Self.roomForRest { break }
       items.append(item.array)

@@ -112,13 +112,13 @@ package func bindProtocol<Stats: Codable>(
   }
 
   catalog.query(
-    "rpc.discover", "The methods as an OpenRPC document.", NoParameters.self,
+    "rpc.discover", "The methods as an OpenRPC document.", Discover.self,
     .members(
       .init("openrpc", .string),
       .init("info", .object([.init("title", .string), .init("version", .string)])),
       .init("methods", .array(.map(.any))), .init("components", .map(.any)))
-  ) { context, call, _ in
-    let document = context.rights.openRPC(version: server.version)
+  ) { context, call, discover throws(WireError) in
+    let document = try context.rights.openRPC(version: server.version, of: discover.service)
     call.answer { document.write(to: &$0) }
   }
 }
@@ -135,8 +135,8 @@ private func greet(_ connection: Connection, _ hello: Hello) throws(WireError) {
       .unsupported, "this daemon speaks protocol 1",
       ["supported": .array([.number(JSONNumber(1))])])
   }
-  let name = hello.client.map { [$0.name, $0.version].compactMap(\.self).joined(separator: " ") }
-  connection.clientName = (name ?? "").cut(toBytes: maxClientNameBytes)
+  let words = [hello.client?.name, hello.client?.version].compactMap(\.self).filter { !$0.isEmpty }
+  connection.clientName = words.joined(separator: " ").cut(toBytes: maxClientNameBytes)
   connection.takesItems = hello.optional?.contains("items") ?? false
   if let line = hello.limits?.line {
     connection.lineOut = min(max(line, 1024), connection.limits.lineOutMax)
@@ -185,6 +185,12 @@ private struct Describe: DocumentedParameters {
   static let docs = [
     "path": "A service, a method or a source, for example cells, cells.set or cells/lamp."
   ]
+}
+
+private struct Discover: DocumentedParameters {
+  let service: String?
+
+  static let docs = ["service": "The methods of this service only; left out: all methods."]
 }
 
 extension Connection {

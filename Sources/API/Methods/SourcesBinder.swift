@@ -11,7 +11,7 @@ package func bindSources(_ catalog: Catalog, _ readers: LiveReaders? = nil) {
     "get", "Returns the value of a source, or of all sources of a pattern.", Get.self,
     .either(Shape.present + [.presentPattern]), reader: Get.read
   ) { context, call, get throws(WireError) in
-    try context.get(get.source, get.pick, call)
+    try context.get(get, call)
   }
   bindWait(catalog)
 
@@ -52,18 +52,29 @@ private struct Get: DocumentedParameters {
   let source: String
   let pick: PartOfValue?
 
+  /// The value, if it was found together with the name.
+  var found: (value: JSONText, sources: SourceProvider)?
+
+  private enum CodingKeys: CodingKey {
+    case source, pick
+  }
+
   static let docs = [
     "source": "The source, for example cells/lamp, or a pattern.",
     "pick": "A JSON Pointer: answers with that part of the value instead of all of it.",
   ]
 
   static func read(
-    _ parameters: RequestParameters, _ line: Span<UInt8>, _ host: ServiceHost
+    _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
   ) -> Get? {
-    guard parameters.count == 1, let source = parameters.plainString("source", in: line) else {
+    guard parameters.count == 1, let place = parameters.plainString("source", in: line) else {
       return nil
     }
-    return Get(source: host.sourceName(line.extracting(source)), pick: nil)
+    let name = line.extracting(place)
+    guard let sources = context.rights.sources(of: name), let entry = sources.entry(name) else {
+      return Get(source: String(validUTF8: name), pick: nil)
+    }
+    return Get(source: entry.name, pick: nil, found: (entry.value, sources))
   }
 }
 
@@ -81,9 +92,9 @@ private struct Unsubscribe: DocumentedParameters {
 }
 
 extension CallContext {
-  fileprivate func get(
-    _ name: String, _ part: PartOfValue?, _ call: Call
-  ) throws(WireError) {
+  fileprivate func get(_ get: Get, _ call: Call) throws(WireError) {
+    let (name, part) = (get.source, get.pick)
+    if let found = get.found { return answer(call, name, found.value, found.sources) }
     // A source with a value is not a pattern, so most names are never parsed.
     if let sources = rights.sources(of: name), let value = sources.value(name) {
       let shown =

@@ -48,7 +48,45 @@ struct UnackedCount: Decodable {
   }
 }
 
+/// The time in which a worker acknowledges an event, in milliseconds.
+struct AckWait: Decodable {
+  static let range = 100...86_400_000
+  let milliseconds: Int
+
+  init(from decoder: any Decoder) throws {
+    milliseconds = try decoder.integer(in: Self.range)
+  }
+}
+
+/// The deliveries of an event after which it is parked.
+struct DeliveryCount: Decodable {
+  let count: Int
+
+  init(from decoder: any Decoder) throws {
+    count = try decoder.integer(in: 1...1000)
+  }
+}
+
+/// The pause before an event is delivered again, in milliseconds.
+struct DeliveryDelay: Decodable {
+  let milliseconds: Int
+
+  init(from decoder: any Decoder) throws {
+    milliseconds = try decoder.integer(in: 0...3_600_000)
+  }
+}
+
 extension Decoder {
+  fileprivate func integer(in range: ClosedRange<Int>) throws -> Int {
+    let container = try singleValueContainer()
+    guard let value = try? container.decode(Int.self), range ~= value else {
+      throw DecodingError.dataCorruptedError(
+        in: container,
+        debugDescription: "integer from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return value
+  }
+
   fileprivate func integer(upTo max: UInt64) throws -> UInt64 {
     let container = try singleValueContainer()
     guard let value = try? container.decode(UInt64.self), value <= max else {

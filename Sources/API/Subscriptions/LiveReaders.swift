@@ -11,6 +11,12 @@ package final class LiveReaders {
 
   private var holders: [String: LogSubscription] = [:]
 
+  /// The shared readers that have had workers since the start.
+  private var shared: [String: SharedReader] = [:]
+
+  /// The shared reader of each worker.
+  private var readers: [ObjectIdentifier: SharedReader] = [:]
+
   /// The highest position that each reader has acknowledged in this turn.
   private var acknowledged: [String: UInt64] = [:]
 
@@ -24,9 +30,50 @@ package final class LiveReaders {
     self.service = service
     let prefix = ReadersService.name + "/"
     service.ledger.changes(matching: .everything).observeNext { [unowned self] change in
-      if change.isGone { close(String(change.source.dropFirst(prefix.count)), "removed") }
+      guard change.isGone else { return }
+      let name = String(change.source.dropFirst(prefix.count))
+      close(name, "removed")
+      shared.removeValue(forKey: name)?.close("removed")
     }
     .dispose(in: bag)
+    service.ledger.happened.observeNext { [unowned self] event, place in
+      guard case .retried(let seqs) = event else { return }
+      shared[String(place.stream.dropFirst(prefix.count))]?.retry(seqs)
+    }
+    .dispose(in: bag)
+    service.ledger.undone.observeNext { [unowned self] in
+      for reader in shared.values { reader.goBack() }
+    }
+    .dispose(in: bag)
+  }
+
+  // MARK: Workers
+
+  /// Returns the shared reader of a name.
+  func shared(_ name: String, _ context: CallContext) -> SharedReader {
+    if let reader = shared[name] { return reader }
+    let scheduler = context.connection.context.scheduler
+    let reader = SharedReader(name, service, context.host, scheduler)
+    shared[name] = reader
+    return reader
+  }
+
+  /// Returns the shared reader that a worker works for, if it has an event.
+  func reader(of worker: WorkSubscription, with seq: UInt64) -> SharedReader? {
+    readers[ObjectIdentifier(worker)].flatMap { $0.has(worker, seq) ? $0 : nil }
+  }
+
+  /// Lets a subscription work for a shared reader until it ends.
+  func add(
+    _ worker: WorkSubscription, to reader: SharedReader, _ terms: SharedReader.Terms,
+    _ source: LogSource, _ key: String
+  ) {
+    readers[ObjectIdentifier(worker)] = reader
+    worker.onEnd = { [unowned self, unowned worker] in
+      readers[ObjectIdentifier(worker)]?.remove(worker)
+      readers[ObjectIdentifier(worker)] = nil
+    }
+    reader.add(worker, terms, source, key)
   }
 
   // MARK: Holders

@@ -5,9 +5,9 @@ internal import JSON
 internal import Wire
 
 extension LogEntry {
-  init(_ event: JournalEvent) {
+  init(_ event: JournalEvent, withOrigin: Bool) {
     var buffer = ByteBuffer()
-    event.write(to: &buffer)
+    event.write(withOrigin, to: &buffer)
     Frame.endParams(&buffer)
     self.init(seq: event.seq, tail: buffer.string, data: event.data)
   }
@@ -30,7 +30,7 @@ extension LogEntry {
 
 extension JournalEvent {
   /// Appends `"seq":…,"event":{…}`.
-  func write(to buffer: inout ByteBuffer) {
+  func write(_ withOrigin: Bool, to buffer: inout ByteBuffer) {
     buffer.member("seq", seq)
     buffer.object("event") {
       $0.member("type", type)
@@ -39,6 +39,13 @@ extension JournalEvent {
       $0.member("time", Timestamp(microseconds: time))
       $0.member("data", data)
       $0.member("cmd", command)
+      guard withOrigin, let origin else { return }
+      $0.object("who") {
+        $0.member("uid", Int(origin.uid))
+        $0.member("pid", Int(origin.pid))
+        $0.member("program", origin.program)
+        $0.member("method", origin.method)
+      }
     }
   }
 }

@@ -3,7 +3,7 @@ internal import EventSourcing
 internal import Facts
 internal import JSON
 internal import Signals
-internal import Wire
+package import Wire
 
 /// The parameters of `subscribe`.
 struct Subscribe: DocumentedParameters {
@@ -12,21 +12,27 @@ struct Subscribe: DocumentedParameters {
   let from: JSONValue?
   let epoch: String?
   let filter: Filter?
+  let who: Bool?
   let onGap: String?
   let durable: ReaderName?
   let maxUnacked: UnackedCount?
   let steal: Bool?
+  let share: Bool?
+  let ackWait: AckWait?
+  let maxDeliveries: DeliveryCount?
   let mode: String?
   let minInterval: Interval?
   let distinct: Bool?
   let pick: PartOfValue?
 
   private enum CodingKeys: String, CodingKey {
-    case source, sub, from, epoch, filter
+    case source, sub, from, epoch, filter, who
     case onGap = "on_gap"
     case durable
     case maxUnacked = "max_unacked"
-    case steal, mode
+    case steal, share, mode
+    case ackWait = "ack_wait_ms"
+    case maxDeliveries = "max_deliveries"
     case minInterval = "min_interval_ms"
     case distinct, pick
   }
@@ -37,10 +43,15 @@ struct Subscribe: DocumentedParameters {
     "from": #"For events and mode every: "now", "start", {"after":n}, {"last":n} or {"time":"…"}."#,
     "epoch": "The epoch of the journal that `from` refers to.",
     "filter": "For events: patterns of types and streams, and conditions.",
+    "who": "For events: whether to add who has recorded them; needs to read daemon/connections.",
     "on_gap": #"If the position was removed: "fail", or "continue" after the gap."#,
     "durable": "For events: the name of a durable reader; see ack.",
-    "max_unacked": "For a durable reader: events sent and not acknowledged, 1000 when left out.",
+    "max_unacked":
+      "For a durable reader: events sent and not acknowledged; left out: 1000, or 1 with share.",
     "steal": "Whether to take the reader over from its holder.",
+    "share": "For a durable reader: whether several subscriptions share its events.",
+    "ack_wait_ms": "With share: the time to acknowledge an event, 30000 when left out.",
+    "max_deliveries": "With share: the deliveries after which an event is parked; left out: 5.",
     "mode": #""every" sends each change; none is skipped for a slow reader."#,
     "min_interval_ms": "Milliseconds between changes, at least; a day at most.",
     "pick": "A JSON Pointer: sends that part of the value instead of all of it.",
@@ -64,6 +75,7 @@ extension CallContext {
     if subscribe.durable != nil { throw .unusable("durable", "a durable reader is one of events") }
     try refuseDurable(subscribe)
     if subscribe.filter != nil { throw .unusable("filter", "a filter is for events") }
+    if subscribe.who != nil { throw .unusable("who", "who is for events") }
     switch subscribe.mode {
     case "every": return try subscribeEvery(subscribe, pattern, call)
     case nil: break
@@ -182,7 +194,9 @@ extension CallContext {
 
 extension WireError {
   /// Returns the error for a parameter that is invalid or cannot be combined with the others.
-  static func unusable(_ parameter: String, _ rule: String, _ got: String = "it") -> WireError {
+  package static func unusable(_ parameter: String, _ rule: String, _ got: String = "it")
+    -> WireError
+  {
     WireError(
       .invalidParams, rule,
       ["path": .string("/" + parameter), "expected": .string(rule), "got": .string(got)])

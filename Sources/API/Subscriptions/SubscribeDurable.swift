@@ -17,6 +17,16 @@ extension CallContext {
       throw .unusable("max_unacked", "max_unacked is for durable readers")
     }
     if subscribe.steal != nil { throw .unusable("steal", "steal is for durable readers") }
+    if subscribe.share != nil { throw .unusable("share", "share is for durable readers") }
+    try refuseShared(subscribe)
+  }
+
+  /// Rejects parameters that are only for shared readers.
+  private func refuseShared(_ subscribe: Subscribe) throws(WireError) {
+    if subscribe.ackWait != nil { throw .unusable("ack_wait_ms", "ack_wait_ms needs share") }
+    if subscribe.maxDeliveries != nil {
+      throw .unusable("max_deliveries", "max_deliveries needs share")
+    }
   }
 
   /// Subscribes a client to events as a durable reader, which resumes after its last
@@ -28,7 +38,13 @@ extension CallContext {
       throw .unusable("durable", "durable readers are not offered here")
     }
     try refuseValues(subscribe)
+    _ = try showsOrigin(subscribe.who)
     guard role.mayWrite("readers/\(name)") else { throw access.notWritable("readers/\(name)") }
+    let isShared = subscribe.share == true
+    if !isShared { try refuseShared(subscribe) }
+    if isShared, subscribe.steal != nil {
+      throw .unusable("steal", "a shared reader has no holder: steal is for the others")
+    }
     try checkHolder(of: name, readers, subscribe)
     try call.connection.checkHandle(subscribe.sub)
     let ledger = readers.service.ledger
@@ -44,6 +60,12 @@ extension CallContext {
   private func checkHolder(
     of name: String, _ readers: LiveReaders, _ subscribe: Subscribe
   ) throws(WireError) {
+    let newest = readers.service.ledger.newest
+    if newest[name] != nil, (newest.shared(name) != nil) != (subscribe.share == true) {
+      throw subscribe.share == true
+        ? .unusable("share", "reader '\(name)' is not shared")
+        : .unusable("share", "reader '\(name)' is shared: it needs share", "none")
+    }
     guard subscribe.steal != true, readers.isHeld(name) else { return }
     throw WireError(
       .alreadyExists, "reader '\(name)' is in use",
@@ -66,7 +88,7 @@ extension CallContext {
         _ = try host.perform(command("subscribe")) {
           // Another client may have created the reader meanwhile.
           if readers.service.ledger.newest[name] == nil {
-            try readers.service.open(name, at: position)
+            try readers.service.open(name, at: position, isShared: subscribe.share == true)
           }
           return nil
         }
@@ -107,10 +129,13 @@ extension CallContext {
     let handle = try call.connection.reserveHandle(subscribe.sub)
     let filter = try durableFilter(subscribe, call)
     let passesGaps = try passesGaps(subscribe)
+    guard subscribe.share != true else {
+      return try join(subscribe, handle, name, readers, filter, at: position, isNew: isNew, call)
+    }
     try check(position, mayBeGone: passesGaps)
     let subscription = LogSubscription(
-      handle, to: eventSource(filter), where: filter.isWanted, after: position,
-      on: call.connection, passesGaps: passesGaps,
+      handle, to: eventSource(filter, withOrigin: try showsOrigin(subscribe.who)),
+      where: filter.isWanted, after: position, on: call.connection, passesGaps: passesGaps,
       maxUnacknowledged: subscribe.maxUnacked?.count ?? Self.maxUnacked)
     call.answer { buffer in
       buffer.object {
@@ -121,6 +146,45 @@ extension CallContext {
     }
     call.connection.add(subscription, of: "events")
     readers.hold(name, subscription)
+  }
+
+  /// Adds a worker to a shared reader.
+  private func join(
+    _ subscribe: Subscribe, _ handle: Handle, _ name: String, _ readers: LiveReaders,
+    _ filter: EventFilter, at position: UInt64, isNew: Bool, _ call: Call
+  ) throws(WireError) {
+    let withOrigin = try showsOrigin(subscribe.who)
+    let reader = readers.shared(name, self)
+    let key = "\(withOrigin) \(filter.sharedKey)\(rights.audience)"
+    guard !reader.hasWorkers || reader.key == key else {
+      throw WireError(
+        .alreadyExists,
+        "reader '\(name)' has workers with another filter, another role, or who: \(!withOrigin)",
+        ["what": .string("reader"), "id": .string(name)])
+    }
+    let worker = WorkSubscription(
+      handle, on: call.connection, max: subscribe.maxUnacked?.count ?? 1)
+    call.answer { buffer in
+      buffer.object {
+        writeEvents(handle, after: position, &$0)
+        $0.member("durable", name)
+        $0.member("new", isNew)
+        $0.member("share", true)
+      }
+    }
+    call.connection.add(worker, of: "events")
+    let terms = SharedReader.Terms(
+      ackWait: subscribe.ackWait?.milliseconds ?? 30_000,
+      maxDeliveries: subscribe.maxDeliveries?.count ?? 5)
+    let source = matchingSource(filter, withOrigin: withOrigin)
+    readers.add(worker, to: reader, terms, source, key)
+  }
+
+  /// Returns the events that match a filter, also live ones.
+  private func matchingSource(_ filter: EventFilter, withOrigin: Bool) -> LogSource {
+    var source = eventSource(filter, withOrigin: withOrigin)
+    if let isWanted = filter.isWanted { source.live = source.live.filter(isWanted) }
+    return source
   }
 
   /// Returns the filter of a durable reader.

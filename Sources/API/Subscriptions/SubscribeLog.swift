@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Connections
 internal import EventSourcing
 internal import Facts
@@ -34,7 +35,7 @@ extension CallContext {
     try refuseDurable(subscribe)
     let filter = rights.readable(
       try subscribe.filter?.eventFilter(call.connection.limits) ?? EventFilter())
-    let source = eventSource(filter)
+    let source = eventSource(filter, withOrigin: try showsOrigin(subscribe.who))
     let passesGaps = try passesGaps(subscribe)
     try start(subscribe, call) { [self] call, handle, position in
       call.connection.addLog(
@@ -71,18 +72,29 @@ extension CallContext {
     buffer.member("after", position)
   }
 
+  /// Returns whether to show the origin of events to a client.
+  ///
+  /// - Throws: `permission_denied` if it asks, and may not see the connections of others either.
+  func showsOrigin(_ isAsked: Bool?) throws(WireError) -> Bool {
+    guard isAsked == true else { return false }
+    let source = "daemon/connections"
+    guard role.mayRead(source) else { throw .permissionDenied(need: "read \(source)") }
+    return true
+  }
+
   /// Returns the events that match a filter.
   ///
   /// Live events are not filtered by data; see ``EventFilter/isWanted``.
-  func eventSource(_ filter: EventFilter) -> LogSource {
+  func eventSource(_ filter: EventFilter, withOrigin: Bool) -> LogSource {
     LogSource(
-      key: "events \(filter.key)\(rights.audience)",
-      live: host.events(filter.withoutConditions).map(LogEntry.init),
+      key: "events \(withOrigin ? "who " : "")\(filter.key)\(rights.audience)",
+      live: host.events(filter.withoutConditions).map { LogEntry($0, withOrigin: withOrigin) },
       position: { [host] in host.durable },
       news: { [host] in filter.without == nil ? host.durable : host.durableNews },
       first: { [host] in host.first },
       read: { [host] seq in
-        host.readEvents(after: seq, limit: 1000, filter).map { $0.map(LogEntry.init) }
+        host.readEvents(after: seq, limit: 1000, filter)
+          .map { $0.map { LogEntry($0, withOrigin: withOrigin) } }
           .mapError { [catalog] in catalog.error($0) }
       })
   }
@@ -264,6 +276,9 @@ extension EventFilter {
     func text(_ patterns: [Pattern]?) -> String { patterns.map { "\($0.map(\.text))" } ?? "-" }
     return "\(text(types)) \(text(streams)) \(without ?? "-")"
   }
+
+  /// The key that all workers of a shared reader have in common.
+  var sharedKey: String { "\(key) \(conditions)" }
 
   /// Returns whether a live entry matches the conditions on data; `nil` if there are none.
   var isWanted: ((LogEntry) -> Bool)? {

@@ -86,3 +86,6 @@ void cposix_keep_heap_small(void);
 // Releases the memory of the program's code and constants. The kernel maps what runs again from the
 // page cache.
 void cposix_release_program(void);
+
+// Returns a descriptor that is readable while one of some blocked signals is pending. `signals` is a sigset_t.
+int cposix_signal_descriptor(const void *signals);

@@ -27,7 +27,7 @@ package final class RefusalLog {
     let what: String
   }
 
-  private let log: (String) -> Void
+  private let log: (_ text: String, _ uid: UInt32?, _ pid: Int32?) -> Void
   private let scheduler: any Scheduler
 
   /// The number of unlogged repetitions by refusal.
@@ -41,8 +41,11 @@ package final class RefusalLog {
   private var rest: [UInt32: (count: Int, pid: Int32)] = [:]
   private var timer: (any Disposable)?
 
-  /// - Parameter log: Writes one line.
-  package init(on scheduler: any Scheduler, log: @escaping (String) -> Void) {
+  /// - Parameter log: Writes one line about a user and a process; `nil` if there are several.
+  package init(
+    on scheduler: any Scheduler,
+    log: @escaping (_ text: String, _ uid: UInt32?, _ pid: Int32?) -> Void
+  ) {
     self.scheduler = scheduler
     self.log = log
   }
@@ -60,7 +63,7 @@ package final class RefusalLog {
     } else if again.count < Self.maxCount, lines[uid, default: 0] < Self.perUser {
       again[refusal] = 0
       lines[uid, default: 0] += 1
-      log("refused uid \(uid) pid \(pid): \(what)")
+      log("refused uid \(uid) pid \(pid): \(what)", uid, pid)
     } else {
       let key = rest[uid] != nil || rest.count < Self.users ? uid : UInt32.max
       rest[key] = ((rest[key]?.count ?? 0) + 1, pid)
@@ -89,13 +92,15 @@ package final class RefusalLog {
     again = again.filter { $0.value > 0 }
     for (refusal, count) in again {
       log(
-        "refused uid \(refusal.uid) pid \(refusal.pid): \(refusal.what); \(count) times more")
+        "refused uid \(refusal.uid) pid \(refusal.pid): \(refusal.what); \(count) times more",
+        refusal.uid, refusal.pid)
       again[refusal] = 0
       lines[refusal.uid, default: 0] += 1
     }
     for (uid, rest) in rest {
       let who = uid == UInt32.max ? "other users" : "uid \(uid) pid \(rest.pid) and before"
-      log("refused \(who): \(rest.count) more were not logged")
+      log(
+        "refused \(who): \(rest.count) more were not logged", uid == UInt32.max ? nil : uid, nil)
     }
     rest = [:]
   }

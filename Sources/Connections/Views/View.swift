@@ -351,6 +351,7 @@ extension ViewIntent {
         }
       }
       $0.member("opens", opens)
+      $0.member("main", isMain ? true : nil)
       $0.member("live", isLive ? true : nil)
       $0.member("destructive", isDestructive ? true : nil)
     }

@@ -23,6 +23,9 @@ struct ViewContent {
   }
 
   private(set) var kind = SourceKind.state
+
+  /// The way in which clients show the value to people; `nil` for the usual one.
+  var hint: ViewProperty.Hint?
   private(set) var shown = Shown.nothing
   private(set) var loading: Loading?
   private var isLoadingNew = false
@@ -139,6 +142,7 @@ struct ViewContent {
   mutating func writeWhole(to buffer: inout ByteBuffer, room: inout Int) {
     buffer.append(UInt8(ascii: "{"))
     buffer.member("kind", kind.rawValue)
+    buffer.member("hint", hint?.rawValue)
     if let loading { Self.write(loading, &buffer) }
     (isLoadingNew, isKindNew) = (false, false)
     switch shown {

@@ -18,6 +18,9 @@ package final class ViewIntent {
   /// Whether clients send the intent with each typed key.
   fileprivate(set) var isLive = false
 
+  /// Whether it is the main action of the view, which clients offer first.
+  fileprivate(set) var isMain = false
+
   /// Whether clients ask the person for confirmation first.
   fileprivate(set) var isDestructive = false
 
@@ -130,6 +133,13 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
   @discardableResult
   package func live() -> Self {
     intent?.isLive = true
+    return self
+  }
+
+  /// Declares the main action of the view, which clients offer first.
+  @discardableResult
+  package func main() -> Self {
+    intent?.isMain = true
     return self
   }
 

@@ -38,6 +38,26 @@ package final class ViewProperty: Viewer {
     change { $0.expect(.list) }
   }
 
+  /// The way in which clients show a value to people.
+  package enum Hint: String, CaseIterable {
+    /// Its numbers are bytes.
+    case bytes
+    /// Its numbers are seconds.
+    case seconds
+    /// Its fractions are parts of 1, which people read as percentages.
+    case share
+    /// It is the number of elements before the first one that is shown.
+    case before
+    /// It is the number of elements after the last one that is shown.
+    case after
+  }
+
+  /// Declares how clients show the value to people.
+  package func hint(_ hint: Hint) -> ViewProperty {
+    change { $0.hint = hint }
+    return self
+  }
+
   /// Declares that the content is loaded on the client's request.
   ///
   /// It has no loading state until then.

@@ -15,11 +15,20 @@ extension Syntaxes {
   /// The operands that are completed from the daemon, and the command that lists their values.
   private static let asked = [
     "SRC": "get '**' -F '{source}'", "PATTERN": "get '**' -F '{source}'",
-    "METHOD": "describe --names", "PATH": "describe --names",
+    "METHOD": "describe --names", "PATH": "describe --names", "VIEW": "views -r", "ID": "ps -r",
   ]
 
   private func words(_ syntax: Syntax?) -> String {
     ((syntax?.options ?? []) + options).map { "--" + $0.name }.joined(separator: " ")
+  }
+
+  /// Returns the possible operands of a command: fixed words, and the arguments of ``program`` that
+  /// list others.
+  func choices(_ syntax: Syntax) -> (words: [String], question: String?) {
+    let fixed =
+      syntax.name == "help"
+      ? commands.map(\.name) + topics.map(\.name) : syntax.operands.flatMap(\.choices)
+    return (fixed, syntax.operands.lazy.compactMap { Self.asked[$0.name] }.first)
   }
 
   /// Returns the possible operands of a command: fixed words, and a shell command for others.
@@ -27,10 +36,7 @@ extension Syntaxes {
   /// The shell command passes only names that are valid in the protocol. The shell would execute
   /// other text when the user presses enter.
   private func operands(_ syntax: Syntax) -> (words: [String], question: String?) {
-    let fixed =
-      syntax.name == "help"
-      ? commands.map(\.name) + topics.map(\.name) : syntax.operands.flatMap(\.choices)
-    let question = syntax.operands.lazy.compactMap { Self.asked[$0.name] }.first
+    let (fixed, question) = choices(syntax)
     return (fixed, question.map { "\(program) \($0) 2>/dev/null | \(Self.names)" })
   }
 

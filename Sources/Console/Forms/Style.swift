@@ -7,6 +7,7 @@ package struct Style: Equatable, Sendable {
     case reversed = 7
     case red = 31
     case green = 32
+    case yellow = 33
     case cyan = 36
   }
 
@@ -39,6 +40,7 @@ package struct Style: Equatable, Sendable {
   package func dim(_ text: String) -> String { wrap(text, .dim) }
   package func red(_ text: String) -> String { wrap(text, .red) }
   package func green(_ text: String) -> String { wrap(text, .green) }
+  package func yellow(_ text: String) -> String { wrap(text, .yellow) }
   package func reversed(_ text: String) -> String { wrap(text, .reversed) }
   package func cyan(_ text: String) -> String { wrap(text, .cyan) }
 

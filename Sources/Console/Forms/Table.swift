@@ -16,21 +16,28 @@ package struct Table {
   }
 
   /// Returns the lines of the table.
-  package func lines(isTerminal: Bool, _ style: Style) -> [String] {
+  ///
+  /// - Parameter cell: Styles a cell, given its column.
+  package func lines(
+    isTerminal: Bool, _ style: Style, cell: (Int, String) -> String = { $1 }
+  ) -> [String] {
     guard isTerminal else { return rows.map { $0.joined(separator: "\t") } }
     // Escaped as they will be shown, so that the widths are right.
     let shown = rows.map { row in row.map { $0.harmless() } }
     let widths = header.indices.map { column in
       ([header] + shown).map { $0[column].columns }.max() ?? 0
     }
-    return [style.bold(align(header, widths))] + shown.map { align($0, widths) }
+    return [style.bold(align(header, widths))] + shown.map { align($0, widths, cell) }
   }
 
-  private func align(_ cells: [String], _ widths: [Int]) -> String {
+  private func align(
+    _ cells: [String], _ widths: [Int], _ style: (Int, String) -> String = { $1 }
+  ) -> String {
     var line = ""
     for (column, cell) in cells.enumerated() {
       let space = String(repeating: " ", count: widths[column] - cell.columns)
       let isLast = column == cells.count - 1
+      let cell = style(column, cell)
       line += numbers.contains(column) ? space + cell : isLast ? cell : cell + space
       if !isLast { line += "  " }
     }

@@ -74,8 +74,19 @@ package struct ViewScreen {
     // The list gets at least half of the room.
     lines = Array(lines.prefix(room / 2))
     lines.append(
-      style.bold(("\(list.name) (\(list.elements.count))" + loading(property)).cut(to: width)))
-    return lines + rows(list.elements, session, max(1, room - lines.count))
+      style.bold(
+        ("\(list.name) (\(list.elements.count))" + beyond(view) + loading(property)).cut(to: width))
+    )
+    let elements = list.elements.map { $0.shown(as: property.hint) }
+    return lines + rows(elements, session, max(1, room - lines.count))
+  }
+
+  /// Returns how many elements of the list are not shown, in words.
+  private func beyond(_ view: ViewState) -> String {
+    ["before", "after"].compactMap { side in
+      let count = view.properties.values.first { $0.hint == side }?.value?.bare ?? "0"
+      return count == "0" ? nil : ", \(count) \(side == "before" ? "older" : "newer")"
+    }.joined()
   }
 
   /// Returns the lines of a property; `isWhole` wraps long text instead of cutting it.
@@ -90,7 +101,7 @@ package struct ViewScreen {
     guard let value = property.value, value != .null else {
       return wrapped(property.state == "loading" ? "loading …" : "–", style.dim)
     }
-    return wrapped(value.short + loading(property)) { $0 }
+    return wrapped(value.shown(as: property.hint).short + loading(property)) { $0 }
   }
 
   private func loading(_ property: ViewState.Property) -> String {
@@ -138,8 +149,11 @@ package struct ViewScreen {
 
   /// Returns the key help in at most two lines, with as many intents as fit.
   private func help(_ session: ViewSession) -> [String] {
-    let keys = session.keys.map { key, intent in
-      "\(key) \(intent.name)" + (intent.parameters.isEmpty ? "" : "…")
+    let main = session.keys.filter(\.intent.isMain)
+    let keys = (main + session.keys.filter { !$0.intent.isMain }).map { key, intent in
+      let isEntered = intent.isMain && intent.takesText
+      return (isEntered ? "enter " : "\(key) ") + intent.name
+        + (intent.parameters.isEmpty ? "" : "…")
     }
     let own =
       (session.row == nil ? [] : ["space read"])

@@ -100,7 +100,10 @@ extension ViewSession {
         return ask(intent, arguments, of: front)
       }
     }
-    guard let written = stack.frontView?.intents.first(where: \.takesText) else { return nil }
+    let written = stack.frontView.flatMap { view in
+      view.intents.first { $0.isMain && $0.takesText } ?? view.intents.first(where: \.takesText)
+    }
+    guard let written else { return nil }
     let action = begin(written, for: nil)
     isComposing = !written.isLive && stack.frontView?.style != "present"
     return action

@@ -176,7 +176,8 @@ package struct ViewSession {
 
   /// The intents of the front view with their keys.
   ///
-  /// The key is the first letter of the name, or another one if that is taken.
+  /// The key is the first letter of the name; if that is taken, another letter of it, or a capital
+  /// one.
   package var keys: [(key: Character, intent: ViewState.Intent)] {
     let intents = stack.frontView?.intents ?? []
     var keys: [Character?] = []
@@ -185,7 +186,8 @@ package struct ViewSession {
       keys.append(first == "q" || keys.contains(first) ? nil : first)
     }
     for i in intents.indices where keys[i] == nil {
-      let wishes = intents[i].name.lowercased() + "abcdefghijklmnoprstuvwxyz123456789"
+      let name = intents[i].name.lowercased()
+      let wishes = name + name.uppercased() + "abcdefghijklmnoprstuvwxyz123456789"
       keys[i] = wishes.first { $0.isASCII && $0 != "q" && !keys.contains($0) }
     }
     return zip(keys, intents).compactMap { key, intent in key.map { ($0, intent) } }
@@ -194,7 +196,9 @@ package struct ViewSession {
   /// The properties of the front view besides the list, by name.
   var properties: [(name: String, property: ViewState.Property)] {
     (stack.frontView?.properties ?? [:]).sorted { $0.key < $1.key }.map { ($0, $1) }
-      .filter { $0.name != list?.name && $0.name != "chosen" }
+      .filter { name, property in
+        name != list?.name && name != "chosen" && !["before", "after"].contains(property.hint)
+      }
   }
 }
 

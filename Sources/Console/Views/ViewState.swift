@@ -9,6 +9,10 @@ package struct ViewState: Equatable {
     /// The kind: `state`, `list` or `loading`.
     package var kind = "state"
 
+    /// The way to show the value: `bytes`, `seconds`, `share`, `before` or `after`; `nil` for the
+    /// usual one.
+    package var hint: String?
+
     /// The loading state; `nil` for a property that does not load.
     package var state: String?
 
@@ -41,6 +45,9 @@ package struct ViewState: Equatable {
 
     /// The binder of the view that it opens; `nil` for none.
     package let opens: String?
+
+    /// Whether it is the main action of the view.
+    package let isMain: Bool
 
     /// Whether it is sent after each typed key.
     package let isLive: Bool
@@ -89,6 +96,7 @@ extension ViewState.Property {
     for member in change.members {
       switch (member.name, member.value) {
       case ("kind", .string(let kind)): self.kind = kind
+      case ("hint", .string(let hint)): self.hint = hint
       case ("state", .string(let state)):
         self.state = state
         error = nil
@@ -119,7 +127,7 @@ extension ViewState.Intent {
     func says(_ name: String) -> Bool {
       if case .object(let intent) = member.value { intent[name] == .bool(true) } else { false }
     }
-    (isLive, isDestructive) = (says("live"), says("destructive"))
+    (isMain, isLive, isDestructive) = (says("main"), says("live"), says("destructive"))
   }
 }
 

@@ -89,6 +89,28 @@ extension JSONValue {
     if case .object(let object) = self { object[name] } else { nil }
   }
 
+  /// Returns the value with its numbers as a hint says; see ``ViewState/Property/hint``.
+  func shown(as hint: String?) -> JSONValue {
+    switch self {
+    case .number(let number):
+      switch hint {
+      case "bytes": return .string(Amount.bytes(number.double))
+      case "seconds": return .string(Amount.time(seconds: number.double))
+      case "share":
+        return .string("\(Amount.number(number.double * 100)) %")
+      default: return self
+      }
+    case .array(let elements) where hint != nil:
+      return .array(elements.map { $0.shown(as: hint) })
+    case .object(var object) where hint != nil:
+      for member in object.members where member.name != "id" {
+        object[member.name] = member.value.shown(as: hint)
+      }
+      return .object(object)
+    default: return self
+    }
+  }
+
   /// The value for people, in one line: an object by its members, a list by its elements.
   var short: String {
     switch self {

@@ -47,8 +47,12 @@ package struct JournalFigures: Codable, Equatable, Sendable {
     (bytes, freeBytes) = (0, 0)
   }
 
+  /// The ID of the boot of the daemon's machine, which tells machines apart; set only by a running
+  /// daemon.
+  package var boot: String?
+
   private enum CodingKeys: String, CodingKey {
-    case path, epoch, first, last, count, streams, types, snapshots, bytes
+    case path, epoch, first, last, count, streams, types, snapshots, bytes, boot
     case freeBytes = "free_bytes"
     case retention, compaction
     case clockAhead = "clock_ahead_s"

@@ -71,6 +71,9 @@ package final class JournalService {
   /// It equals the lifetime of the keys.
   private static let commandAge: Int64 = 86_400_000_000
 
+  /// The ID of this boot of the system, for ``figures()``; `nil` leaves it out.
+  package var boot: String?
+
   /// - Parameter clocks: Reads the machine's clocks.
   package init(
     in host: ServiceHost, on scheduler: any Scheduler,
@@ -103,6 +106,7 @@ package final class JournalService {
   package func figures() -> Signal<JournalFigures, JournalError> {
     count().map { [unowned self] figures in
       var figures = figures
+      figures.boot = boot
       figures.retention = retention
       figures.compaction = ledger.shown.lastCompaction
       let ahead = leap

@@ -1,8 +1,12 @@
 package import JSON
+internal import Wire
 
 /// An error from creating or changing a durable reader.
 package enum ReaderError: ServiceError, Equatable {
   case unknown(name: String)
+
+  /// The reader is not shared, or has no such parked event.
+  case notParked(name: String, seq: UInt64?)
   case tooMany(max: Int)
 
   /// The user has reached the per-user limit.
@@ -11,6 +15,7 @@ package enum ReaderError: ServiceError, Equatable {
   package var kind: ServiceErrorKind {
     switch self {
     case .unknown(let name): .notFound(what: "reader", id: name)
+    case .notParked: .rejected(reason: "not_parked")
     case .tooMany, .tooManyOfUser: .rejected(reason: "too_many")
     }
   }
@@ -18,6 +23,8 @@ package enum ReaderError: ServiceError, Equatable {
   package var description: String {
     switch self {
     case .unknown(let name): "there is no reader '\(name)'"
+    case .notParked(let name, let seq?): "reader '\(name)' has not parked event \(seq)"
+    case .notParked(let name, nil): "reader '\(name)' has parked no events"
     case .tooMany(let max): "the daemon keeps at most \(max) readers"
     case .tooManyOfUser(let max):
       "the daemon keeps at most \(max) readers of one user; remove some with readers.remove"
@@ -44,12 +51,12 @@ package final class ReadersService {
   }
 
   /// Creates a reader that starts after a position.
-  package func open(_ name: String, at seq: UInt64) throws(ReaderError) {
+  package func open(_ name: String, at seq: UInt64, isShared: Bool = false) throws(ReaderError) {
     guard ledger.newest.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
     if let max = host.exhaustedShare(of: Self.maxCount, ledger.newest.count(of:)) {
       throw .tooManyOfUser(max: max)
     }
-    ledger.record(.opened(seq: seq), in: "readers/\(name)")
+    ledger.record(.opened(seq: seq, share: isShared ? true : nil), in: "readers/\(name)")
   }
 
   /// Acknowledges all events up to a position; does nothing if they were acknowledged before.
@@ -57,6 +64,53 @@ package final class ReadersService {
     guard let present = ledger.newest[name] else { throw .unknown(name: name) }
     guard seq > present else { return }
     ledger.record(.acked(seq: seq), in: "readers/\(name)")
+  }
+
+  // MARK: Shared readers
+
+  /// Finishes one event of a shared reader, and everything up to a position.
+  package func finish(_ name: String, _ seq: UInt64, floor: UInt64) throws(ReaderError) {
+    guard ledger.newest.shared(name) != nil else { throw .unknown(name: name) }
+    ledger.record(.finished(seq: seq, floor: floor), in: "readers/\(name)")
+  }
+
+  /// Puts an event of a shared reader aside.
+  package func park(
+    _ name: String, _ seq: UInt64, reason: String, deliveries: Int, floor: UInt64
+  ) throws(ReaderError) {
+    guard ledger.newest.shared(name) != nil else { throw .unknown(name: name) }
+    ledger.record(
+      .parked(seq: seq, reason: reason, deliveries: deliveries, floor: floor),
+      in: "readers/\(name)")
+  }
+
+  /// Delivers parked events again.
+  ///
+  /// - Parameter seq: The event; `nil` for all.
+  /// - Returns: The number of events.
+  package func retry(_ name: String, _ seq: UInt64?) throws(ReaderError) -> Int {
+    let seqs = try parked(name, seq)
+    ledger.record(.retried(seqs: seqs), in: "readers/\(name)")
+    return seqs.count
+  }
+
+  /// Drops parked events: they count as finished.
+  ///
+  /// - Parameter seq: The event; `nil` for all.
+  /// - Returns: The number of events.
+  package func drop(_ name: String, _ seq: UInt64?) throws(ReaderError) -> Int {
+    let seqs = try parked(name, seq)
+    ledger.record(.dropped(seqs: seqs), in: "readers/\(name)")
+    return seqs.count
+  }
+
+  private func parked(_ name: String, _ seq: UInt64?) throws(ReaderError) -> [UInt64] {
+    guard ledger.newest[name] != nil else { throw .unknown(name: name) }
+    let parked = ledger.newest.shared(name)?.parked ?? [:]
+    guard !parked.isEmpty, seq.map({ parked[$0] != nil }) ?? true else {
+      throw .notParked(name: name, seq: seq)
+    }
+    return seq.map { [$0] } ?? parked.keys.sorted()
   }
 
   /// Removes a reader.
@@ -72,13 +126,29 @@ package final class ReadersService {
 /// The events of durable readers; the stream is `readers/NAME`.
 package enum ReaderEvent: ServiceEvent, Codable, Equatable {
   /// A reader was created, starting after a position.
-  case opened(seq: UInt64)
+  ///
+  /// - Parameter share: Whether several subscriptions share its events; `nil` for no.
+  case opened(seq: UInt64, share: Bool? = nil)
 
   /// The reader acknowledged all events up to a position.
   case acked(seq: UInt64)
   case removed
 
-  package static var kinds: Set<String> { ["opened", "acked", "removed"] }
+  /// One event of a shared reader is finished, and everything up to a position.
+  case finished(seq: UInt64, floor: UInt64)
+
+  /// Nobody could finish an event of a shared reader; everything up to a position is finished.
+  case parked(seq: UInt64, reason: String, deliveries: Int, floor: UInt64)
+
+  /// Parked events are to be delivered again.
+  case retried(seqs: [UInt64])
+
+  /// Parked events count as finished.
+  case dropped(seqs: [UInt64])
+
+  package static var kinds: Set<String> {
+    ["opened", "acked", "removed", "finished", "parked", "retried", "dropped"]
+  }
 }
 
 /// The acknowledged positions of durable readers.
@@ -89,28 +159,53 @@ package struct Readers: ServiceState {
   /// The uid of each reader's creator, by full name; snapshots of earlier versions lack it.
   private var makers: [String: UInt32]? = [:]
 
+  /// The shared readers by full name; snapshots of earlier versions lack them.
+  private var readings: [String: SharedReading]?
+
   package init() {}
 
   package mutating func apply(_ event: ReaderEvent, at place: Place) {
     guard fault(of: event, at: place) == nil else { return }
+    let stream = place.stream
     switch event {
-    case .opened(let seq):
-      positions[place.stream] = seq
+    case .opened(let seq, let share):
+      positions[stream] = seq
       makers = makers ?? [:]
-      makers?[place.stream] = place.uid
-    case .acked(let seq): positions[place.stream] = seq
+      makers?[stream] = place.uid
+      if share == true { readings = readings ?? [:] }
+      readings?[stream] = share == true ? SharedReading() : nil
+    case .acked(let seq): positions[stream] = seq
+    case .finished(let seq, let floor):
+      rise(stream, to: floor)
+      readings?[stream]?.finish(seq, floor: floor)
+    case .parked(let seq, let reason, let deliveries, let floor):
+      rise(stream, to: floor)
+      readings?[stream]?.park(
+        seq, .init(reason: reason, deliveries: deliveries, since: place.time), floor: floor)
+    case .retried(let seqs): readings?[stream]?.retry(seqs)
+    case .dropped(let seqs): readings?[stream]?.drop(seqs, floor: positions[stream] ?? 0)
     case .removed:
-      positions[place.stream] = nil
-      makers?[place.stream] = nil
+      positions[stream] = nil
+      makers?[stream] = nil
+      readings?[stream] = nil
     }
   }
+
+  private mutating func rise(_ stream: String, to floor: UInt64) {
+    positions[stream] = max(positions[stream] ?? 0, floor)
+  }
+
+  /// Returns what is finished of a shared reader; `nil` if there is none of that name.
+  package func shared(_ name: String) -> SharedReading? { readings?["readers/\(name)"] }
 
   /// Checks that a position is not after the event that records it.
   package func fault(of event: ReaderEvent, at place: Place) -> String? {
     switch event {
-    case .opened(let seq), .acked(let seq):
+    case .opened(let seq, _), .acked(let seq):
       seq <= place.seq ? nil : "position \(seq) is after the event"
-    case .removed: nil
+    case .finished(let seq, let floor), .parked(let seq, _, _, let floor):
+      max(seq, floor) <= place.seq ? nil : "position \(max(seq, floor)) is after the event"
+    case .removed, .retried, .dropped: nil
     }
   }
 
@@ -125,7 +220,16 @@ package struct Readers: ServiceState {
   package subscript(name: String) -> UInt64? { positions["readers/\(name)"] }
 
   package func value(of source: String) -> JSONText? {
-    positions[source].map { JSONText(member: "seq", JSONText($0)) }
+    guard let position = positions[source] else { return nil }
+    guard let reading = readings?[source] else {
+      return JSONText(member: "seq", JSONText(position))
+    }
+    var text = ByteBuffer()
+    text.object {
+      $0.member("seq", position)
+      reading.write(to: &$0)
+    }
+    return JSONText(kept: text.string)
   }
 
   package var sources: some Sequence<String> { positions.keys }

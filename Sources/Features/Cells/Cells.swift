@@ -43,6 +43,10 @@ package struct Cells: ServiceState {
 
   package func value(of source: String) -> JSONText? { values[source] }
 
+  package func entry(_ source: Span<UInt8>) -> (name: String, value: JSONText)? {
+    values.entry(source)
+  }
+
   package func has(_ source: String) -> Bool { values.contains(source) }
 
   package var sources: some Sequence<String> { values.names }
@@ -59,6 +63,10 @@ package struct Cells: ServiceState {
   package func inverse(of event: CellEvent, in stream: String) -> CellEvent? {
     values[stream].map { .set($0) } ?? .removed
   }
+
+  package static func removal(after event: CellEvent, in stream: String) -> CellEvent? { .removed }
+
+  package func has(toRemove removal: CellEvent, in stream: String) -> Bool { has(stream) }
 
   package static var isCopiedInParts: Bool { true }
 

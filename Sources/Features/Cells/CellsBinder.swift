@@ -92,12 +92,13 @@ private struct SetCell: DocumentedParameters, SourceParameters {
   static let docs = ["name": nameDoc, "value": "Any JSON, 256 KiB at most."]
 
   static func read(
-    _ parameters: RequestParameters, _ line: Span<UInt8>, _ host: ServiceHost
+    _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
   ) -> SetCell? {
     guard parameters.count == 2, let name = parameters.plainString("name", in: line),
       let value = parameters.value("value", in: line)
     else { return nil }
-    return SetCell(source: host.sourceName(line.extracting(name), prefix: "cells/"), value: value)
+    let source = context.host.sourceName(line.extracting(name), prefix: "cells/")
+    return SetCell(source: source, value: value)
   }
 }
 

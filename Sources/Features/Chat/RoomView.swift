@@ -18,8 +18,8 @@ func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int
   messages.info.map(\.topic).bind(to: view["topic"])
   messages.members.bind(to: view["members"], as: MembersLine.self)
   window.messages.mapCollection(MessageRow.init).bind(to: view["messages"])
-  window.beyond.map(\.before).bind(to: view["before"])
-  window.beyond.map(\.after).bind(to: view["after"])
+  window.beyond.map(\.before).bind(to: view["before"].hint(.before))
+  window.beyond.map(\.after).bind(to: view["after"].hint(.after))
   messages.removal.bind(to: view) { view, _ in view.dismiss() }
   view.intent("join").calls { _ in try messages.join() }
   view.intent("send", NewText.self).calls { new in
@@ -27,6 +27,7 @@ func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int
     window.showEnd()
     return id
   }
+  .main()
   view.intent("edit", ChangedText.self).calls { try messages.edit($0.id, to: $0.text) }
   view.intent("remove", MessageID.self).calls { try messages.removeMessage($0.id) }
   view.intent("older").calls { _ in window.showOlder() }

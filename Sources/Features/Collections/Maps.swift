@@ -67,6 +67,18 @@ package struct Maps: ServiceState {
     }
   }
 
+  package static func removal(after event: MapEvent, in stream: String) -> MapEvent? {
+    switch event {
+    case .put(let key, _), .removed(let key): .removed(key: key)
+    case .replaced, .cleared: nil
+    }
+  }
+
+  package func has(toRemove removal: MapEvent, in stream: String) -> Bool {
+    guard case .removed(let key) = removal else { return false }
+    return maps[stream]?[key] != nil
+  }
+
   // `reserveCapacity` copies the dictionary if its storage is shared.
   package mutating func unshare() { maps.reserveCapacity(maps.count) }
 

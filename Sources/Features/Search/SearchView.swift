@@ -12,7 +12,7 @@ package func bindSearch(
   model.results.bind(to: view["results"])
   model.failure.map { $0?.description }.bind(to: view["failure"])
   model.isSearching.bind(to: view["searching"])
-  view.intent("search", SearchTerm.self).live().calls { model.term.value = $0.term }
+  view.intent("search", SearchTerm.self).main().live().calls { model.term.value = $0.term }
   view.intent("select", SearchResult.self).calls { [unowned view] selected in
     let hit = try model.hit(selected.id)
     try onSelection(view, hit)

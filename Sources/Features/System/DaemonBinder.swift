@@ -6,4 +6,10 @@ package func bindDaemon(_ catalog: Catalog, to daemon: DaemonService) {
   catalog.offerSource(
     "daemon/stats", "Connections, commits, queues and memory.", daemon.stats)
   catalog.offerSource("daemon/connections", "The connected clients.", daemon.connections)
+  catalog.offerSource(
+    "daemon/streams", "The streams that are written most, while somebody watches.",
+    daemon.streams)
+  catalog.offerSource(
+    "daemon/slow", "The last requests that took longer than the limit in the configuration.",
+    daemon.slow)
 }

@@ -1,21 +1,30 @@
 package import EventSourcing
+package import Facts
 package import Signals
 
 /// The daemon's statistics; measured only while observed, never journaled.
 package final class DaemonService {
   package let stats: Sampled<DaemonStats>
   package let connections: Sampled<[ConnectionInfo]>
+  package let streams: Sampled<StreamRates>
+  package let slow: Sampled<SlowRequests>
 
   /// - Parameters:
   ///   - interval: Seconds between measurements.
   ///   - stats: Takes a measurement.
   ///   - connections: Returns the open connections.
+  ///   - streams: Counts the events of each stream.
+  ///   - slow: Returns the slow log.
   package init(
     on scheduler: any Scheduler, every interval: Double = 1,
-    stats: @escaping () -> DaemonStats, connections: @escaping () -> [ConnectionInfo]
+    stats: @escaping () -> DaemonStats, connections: @escaping () -> [ConnectionInfo],
+    streams: StreamMeter, slow: @escaping () -> SlowRequests = { SlowRequests() }
   ) {
     self.stats = Sampled(every: interval, on: scheduler, stats)
     self.connections = Sampled(every: interval, on: scheduler, connections)
+    self.streams = Sampled(
+      every: interval, on: scheduler, whileObserved: streams.count, streams.take)
+    self.slow = Sampled(every: interval, on: scheduler, slow)
   }
 }
 
@@ -78,22 +87,36 @@ package struct ConnectionInfo: Codable, Equatable {
 
   /// The client's name from `hello`; `nil` if it gave none.
   package let client: String?
+
+  /// The name of its program as the kernel has it, at most 15 bytes; `nil` if it is not known.
+  package let program: String?
+
+  /// The time of connecting: RFC 3339, UTC.
+  package let since: String
   package let subscriptions: Int
+
+  /// The number of requests since then.
+  package let requests: UInt64
   package let outputBytes: Int
 
   package init(
-    id: UInt64, uid: UInt32, pid: Int32, client: String?, subscriptions: Int, outputBytes: Int
+    id: UInt64, uid: UInt32, pid: Int32, client: String?, program: String?, since: String,
+    subscriptions: Int,
+    requests: UInt64, outputBytes: Int
   ) {
     self.id = id
     self.uid = uid
     self.pid = pid
     self.client = client
+    self.program = program
+    self.since = since
     self.subscriptions = subscriptions
+    self.requests = requests
     self.outputBytes = outputBytes
   }
 
   private enum CodingKeys: String, CodingKey {
-    case id, uid, pid, client, subscriptions
+    case id, uid, pid, client, program, since, subscriptions, requests
     case outputBytes = "output_bytes"
   }
 }

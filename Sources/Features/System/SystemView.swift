@@ -5,8 +5,9 @@ internal import Signals
 /// Shows the measurements of the machine.
 package func bindSystem(_ view: View, to system: SystemService) {
   system.load.computed.bind(to: view["load"])
-  system.memory.computed.bind(to: view["memory"])
-  system.processor.computed.bind(to: view["cpu"])
-  system.uptime.computed.bind(to: view["uptime"])
-  system.disks.computed.bind(to: view["disks"])
+  system.memory.computed.bind(to: view["memory"].hint(.bytes))
+  system.processor.map { $0?.cores }.bind(to: view["cores"])
+  system.processor.map { $0?.busy }.bind(to: view["busy"].hint(.share))
+  system.uptime.computed.bind(to: view["uptime"].hint(.seconds))
+  system.disks.computed.bind(to: view["disks"].hint(.bytes))
 }

@@ -1,20 +1,44 @@
-/// An expression that binds two values: `counter/value ~> display/text | toString | uppercase`.
+/// An expression that binds values: `counter/value | scale(2) ~> display/text | toString`.
 ///
-///     expression  = path operator path { "|" transformer }
+///     expression  = source { "|" transformer } operator path { "|" transformer }
+///     source      = path / "(" path { "," path } ")" / "every" "(" argument ")"
 ///     operator    = "~>" / "<~" / "<>" / "!~>" / "<~!" / "<!>"
 ///     transformer = [ "!" ] name [ "(" [ argument { "," argument } ] ")" ]
-///     argument    = a string, a number, true, false or null, as in JSON
+///     argument    = a string, a number, true, false or null, as in JSON / duration / word
+///     duration    = a number from 0 with a unit: ms, s, m, h or d
+///     word        = a name of a-z and _
 ///
 /// A path or a name is a run of characters except white space, control characters and
 /// `~ < > ! | ( ) , "`. The meaning of a path depends on the caller. White space is allowed between
 /// any two parts, and inside none. A run of `~ < > !` is one part, so `a <~ !b` does not contain
 /// `<~!`.
 ///
+/// A source in parentheses is the array of the values of several paths. `every` emits at certain
+/// times. Values of both go only from left to right.
+///
 /// Columns count Unicode scalars from 1.
 public struct BindExpression: Equatable, Sendable {
-  /// The path of the left end.
-  public let left: String
-  /// The column of the left path.
+  /// A path and the column at which it starts.
+  public struct Path: Equatable, Sendable {
+    /// The text of the path.
+    public let text: String
+    /// The column at which it starts in the expression.
+    public let column: Int
+  }
+
+  /// The left end of an expression.
+  public enum Source: Equatable, Sendable {
+    /// One path.
+    case path(Path)
+    /// The array of the values of several paths.
+    case list([Path])
+    /// The times at which `every` emits.
+    case every(BindArgument)
+  }
+
+  /// The left end.
+  public let source: Source
+  /// The column of the left end.
   public let leftColumn: Int
   /// The direction of the values.
   public let `operator`: BindOperator
@@ -22,23 +46,52 @@ public struct BindExpression: Equatable, Sendable {
   public let right: String
   /// The column of the right path.
   public let rightColumn: Int
-  /// The transformers, from left to right.
+  /// The transformers, from left to right: those before the operator, then those after the right
+  /// path.
   public let transformers: [TransformerCall]
+  /// The number of transformers before the operator.
+  public let leading: Int
 
   init(
-    left: (text: String, column: Int), _ sign: BindOperator, right: (text: String, column: Int),
-    _ transformers: [TransformerCall]
+    _ source: Source, column: Int, leading: [TransformerCall] = [], _ sign: BindOperator,
+    right: Path, _ trailing: [TransformerCall]
   ) {
-    (self.left, leftColumn) = left
+    self.source = source
+    leftColumn = column
     self.operator = sign
-    (self.right, rightColumn) = right
-    self.transformers = transformers
+    self.right = right.text
+    rightColumn = right.column
+    transformers = leading + trailing
+    self.leading = leading.count
   }
 
   /// Creates an expression that only observes a path.
   init(observing path: String) {
-    self.init(left: (path, 1), .leftToRightLater, right: ("", 1), [])
+    self.init(
+      .path(Path(text: path, column: 1)), column: 1, .leftToRightLater,
+      right: Path(text: "", column: 1), [])
   }
+
+  /// The left end as text: a path, a list in parentheses, or a call of `every`.
+  public var left: String {
+    switch source {
+    case .path(let path): path.text
+    case .list(let paths): "(" + paths.map(\.text).joined(separator: ", ") + ")"
+    case .every(let argument): "every(\(argument))"
+    }
+  }
+
+  /// The paths of the left end, in order; empty for `every`.
+  public var leftPaths: [Path] {
+    switch source {
+    case .path(let path): [path]
+    case .list(let paths): paths
+    case .every: []
+    }
+  }
+
+  /// Whether the left end is one path.
+  public var isOfOnePath: Bool { if case .path = source { true } else { false } }
 
   /// Whether the values are only observed.
   var isObservation: Bool { right.isEmpty }
@@ -57,8 +110,10 @@ public struct BindExpression: Equatable, Sendable {
 extension BindExpression: CustomStringConvertible {
   /// The expression with one space between its parts.
   public var description: String {
-    ([left + " " + self.operator.rawValue + " " + right] + transformers.map(\.description))
-      .joined(separator: " | ")
+    let calls = transformers.map(\.description)
+    let left = ([left] + calls.prefix(leading)).joined(separator: " | ")
+    let right = ([right] + calls.dropFirst(leading)).joined(separator: " | ")
+    return left + " " + self.operator.rawValue + " " + right
   }
 }
 
@@ -138,13 +193,17 @@ extension TransformerCall: CustomStringConvertible {
 
 /// An argument of a transformer: `round(2)`.
 public struct BindArgument: Equatable, Sendable {
-  /// A JSON value that is neither an array nor an object.
+  /// A JSON value that is neither an array nor an object, a duration or a word.
   public enum Value: Equatable, Sendable {
     case string(String)
     /// The text of a number, so that the transformer chooses the precision.
     case number(String)
     case bool(Bool)
     case null
+    /// A duration: the text of its number, and its unit.
+    case duration(String, BindUnit)
+    /// A name, which the transformer knows.
+    case word(String)
   }
 
   /// The value.
@@ -171,6 +230,26 @@ public struct BindArgument: Equatable, Sendable {
     return number
   }
 
+  /// The duration in seconds; `nil` for other values, and for numbers outside the range of `Double`.
+  public var seconds: Double? {
+    guard case .duration(let text, let unit) = value, let number = Double(text), number.isFinite
+    else { return nil }
+    return number * unit.seconds
+  }
+
+  /// The word; `nil` for other values.
+  public var word: String? {
+    if case .word(let word) = value { word } else { nil }
+  }
+
+  /// Whether it is a value of JSON.
+  public var isJSON: Bool {
+    switch value {
+    case .string, .number, .bool, .null: true
+    case .duration, .word: false
+    }
+  }
+
   /// The number as an integer; `nil` if it is not a whole number.
   public var integer: Int? {
     number.flatMap(Int.init(exactly:))
@@ -185,6 +264,8 @@ extension BindArgument: CustomStringConvertible {
     case .number(let text): text
     case .bool(let bool): "\(bool)"
     case .null: "null"
+    case .duration(let text, let unit): text + unit.rawValue
+    case .word(let word): word
     }
   }
 
@@ -206,6 +287,38 @@ extension BindArgument: CustomStringConvertible {
   }
 }
 
+/// A unit of time in an expression.
+public enum BindUnit: String, CaseIterable, Sendable {
+  case milliseconds = "ms"
+  case seconds = "s"
+  case minutes = "m"
+  case hours = "h"
+  case days = "d"
+
+  /// The length in seconds.
+  public var seconds: Double {
+    switch self {
+    case .milliseconds: 0.001
+    case .seconds: 1
+    case .minutes: 60
+    case .hours: 3600
+    case .days: 86_400
+    }
+  }
+
+  /// The unit that a person may mean by another name, for a suggestion.
+  static func meant(by name: String) -> BindUnit? {
+    switch name.lowercased() {
+    case "ms", "msec", "msecs", "millis", "millisecond", "milliseconds": .milliseconds
+    case "s", "sec", "secs", "second", "seconds": .seconds
+    case "m", "min", "mins", "minute", "minutes": .minutes
+    case "h", "hr", "hrs", "hour", "hours": .hours
+    case "d", "day", "days": .days
+    default: nil
+    }
+  }
+}
+
 /// An error in an expression, with its column, the text found there and the expected text.
 public struct BindFault: Error, Equatable, Sendable {
   /// The kind of an error.
@@ -220,6 +333,8 @@ public struct BindFault: Error, Equatable, Sendable {
     case unknownTransformer
     /// An argument does not fit the transformer.
     case argument
+    /// The unit of a duration is unknown.
+    case unknownUnit
     /// The object does not have that key.
     case unknownKey
     /// All names are known, but the binding is not possible.
@@ -246,6 +361,26 @@ public struct BindFault: Error, Equatable, Sendable {
   }
 }
 
+extension BindFault {
+  /// Creates the fault of an argument.
+  public init(misused sentence: String, _ argument: BindArgument, expected: [String]) {
+    self.init(
+      .argument, sentence, at: argument.column, found: "\(argument)", expected: expected)
+  }
+}
+
+extension BindFault {
+  /// Creates the fault of an end that cannot be bound.
+  public init(notBindable sentence: String, _ found: String, at column: Int) {
+    self.init(.notBindable, sentence, at: column, found: found)
+  }
+
+  /// Returns the same fault with more text at the end of its message.
+  public func adding(_ text: String) -> BindFault {
+    BindFault(kind, message + text, at: column, found: found, expected: expected)
+  }
+}
+
 extension BindFault: CustomStringConvertible {
   /// The message with the column.
   public var description: String { "\(message) at column \(column)" }
@@ -267,6 +402,14 @@ extension BindFault {
       .unknownOperator, "unknown operator '\(sign)'", at: column, found: sign,
       expected: BindOperator.allCases.map(\.rawValue))
   }
+
+  /// Returns the fault for an unknown unit of time.
+  static func unknownUnit(_ unit: String, at column: Int) -> BindFault {
+    let guess = BindUnit.meant(by: unit).map { ": did you mean '\($0.rawValue)'?" } ?? ""
+    return BindFault(
+      .unknownUnit, "unknown unit '\(unit)'" + guess, at: column, found: unit,
+      expected: BindUnit.allCases.map(\.rawValue))
+  }
 }
 
 /// Limits for expressions from outside.
@@ -278,11 +421,14 @@ public struct BindLimits: Equatable, Sendable {
   public let bytes: Int
   /// Maximum number of transformers.
   public let transformers: Int
+  /// Maximum number of paths in a list of sources.
+  public let paths: Int
 
-  /// Creates limits for the size and for the number of transformers.
-  public init(bytes: Int, transformers: Int) {
+  /// Creates limits for the size, and for the numbers of transformers and of paths in a list.
+  public init(bytes: Int, transformers: Int, paths: Int = 32) {
     self.bytes = bytes
     self.transformers = transformers
+    self.paths = paths
   }
 }
 
@@ -299,6 +445,12 @@ extension BindExpression {
         .tooMuch, "an expression has at most \(limits.transformers) transformers",
         at: transformers[limits.transformers].column, found: "\(transformers.count) transformers",
         expected: ["at most \(limits.transformers) transformers"])
+    }
+    if leftPaths.count > limits.paths {
+      throw BindFault(
+        .tooMuch, "a list has at most \(limits.paths) sources",
+        at: leftPaths[limits.paths].column, found: "\(leftPaths.count) sources",
+        expected: ["at most \(limits.paths) sources"])
     }
     // The canonical form takes up to three times the bytes: `|` becomes ` | `, `\b` becomes
     // `\u0008`. It is stored, so it must stay within the limit to be parsed again.

@@ -8,12 +8,60 @@ struct BindParser {
   }
 
   mutating func parse() throws(BindFault) -> BindExpression {
-    let left = try word("path")
+    let (source, column) = try source()
+    var leading: [TransformerCall] = []
+    skipSpace()
+    while peek == "|" {
+      i += 1
+      leading.append(try transformer())
+      skipSpace()
+    }
     let sign = try bindOperator()
+    if !sign.isRightOnly {
+      switch source {
+      case .path: break
+      case .list: throw .notRight("a list of sources", sign, at: column)
+      case .every: throw .notRight("'every'", sign, at: column)
+      }
+    }
     let right = try word("path")
-    var transformers: [TransformerCall] = []
-    while try isAnotherTransformer() { transformers.append(try transformer()) }
-    return BindExpression(left: left, sign, right: right, transformers)
+    var trailing: [TransformerCall] = []
+    while try isAnotherTransformer() { trailing.append(try transformer()) }
+    return BindExpression(
+      source, column: column, leading: leading, sign,
+      right: .init(text: right.text, column: right.column), trailing)
+  }
+
+  private mutating func source() throws(BindFault) -> (BindExpression.Source, column: Int) {
+    skipSpace()
+    let start = i
+    if peek == "(" { return (.list(try list()), start + 1) }
+    let (text, column) = try word("path")
+    let end = i
+    skipSpace()
+    guard text == "every", peek == "(" else {
+      i = end
+      return (.path(.init(text: text, column: column)), column)
+    }
+    let arguments = try arguments()
+    guard arguments.count == 1 else {
+      throw BindFault(
+        .argument, "'every' takes 1 argument, not \(arguments.count)", at: column,
+        found: "every", expected: ["interval", "time"])
+    }
+    return (.every(arguments[0]), column)
+  }
+
+  private mutating func list() throws(BindFault) -> [BindExpression.Path] {
+    var paths: [BindExpression.Path] = []
+    repeat {
+      i += 1
+      let (text, column) = try word("path")
+      paths.append(.init(text: text, column: column))
+      skipSpace()
+    } while peek == ","
+    try take(")", or: [",", ")"])
+    return paths
   }
 
   private mutating func bindOperator() throws(BindFault) -> BindOperator {
@@ -68,23 +116,44 @@ struct BindParser {
       value = .string(try literal.read())
       i = literal.end
     } else {
-      value = literal(run(of: isWord))
+      value = try literal(run(of: isWord), at: start)
     }
     guard let value else {
       throw .syntax(
-        ["string", "number", "true", "false", "null"], at: start + 1, found: found(at: start))
+        ["string", "number", "duration", "true", "false", "null", "word"], at: start + 1,
+        found: found(at: start))
     }
     skipSpace()
     return BindArgument(value, column: start + 1)
   }
 
-  private func literal(_ word: String) -> BindArgument.Value? {
+  private func literal(
+    _ word: String, at start: Int
+  ) throws(BindFault) -> BindArgument.Value? {
     switch word {
-    case "true": .bool(true)
-    case "false": .bool(false)
-    case "null": .null
-    default: isNumber(word) ? .number(word) : nil
+    case "true": return .bool(true)
+    case "false": return .bool(false)
+    case "null": return .null
+    default: break
     }
+    if isNumber(word) { return .number(word) }
+    if isName(word) { return .word(word) }
+    return try duration(word, at: start)
+  }
+
+  /// Returns a number with a unit, such as `5s`; `nil` for other words.
+  private func duration(
+    _ word: String, at start: Int
+  ) throws(BindFault) -> BindArgument.Value? {
+    let number = word.unicodeScalars.prefix { $0 == "." || ("0"..."9").contains($0) }
+    let unit = String(word.unicodeScalars.dropFirst(number.count))
+    guard isNumber(String(number)), !unit.isEmpty,
+      unit.unicodeScalars.allSatisfy({ $0.properties.isAlphabetic })
+    else { return nil }
+    guard let known = BindUnit(rawValue: unit) else {
+      throw .unknownUnit(unit, at: start + number.count + 1)
+    }
+    return .duration(String(number), known)
   }
 
   // MARK: Tokens
@@ -152,6 +221,11 @@ private func isWord(_ scalar: Unicode.Scalar) -> Bool {
     !isSign(scalar) && !scalar.properties.isWhitespace
       && scalar.properties.generalCategory != .control
   }
+}
+
+/// Whether a word is a name of lowercase letters and `_`.
+private func isName(_ word: String) -> Bool {
+  !word.isEmpty && word.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }
 }
 
 /// Whether a word is a JSON number.
@@ -267,5 +341,19 @@ struct StringLiteral {
     var found = String.UnicodeScalarView()
     found.append(contentsOf: scalars[start..<end])
     return BindFault(.syntax, sentence, at: start + 1, found: String(found))
+  }
+}
+
+extension BindOperator {
+  /// Whether values go only from left to right.
+  public var isRightOnly: Bool { goesRight && !goesLeft }
+}
+
+extension BindFault {
+  /// Returns the fault for an operator whose values do not only go from left to right.
+  static func notRight(_ what: String, _ sign: BindOperator, at column: Int) -> BindFault {
+    BindFault(
+      .notBindable, "\(what) goes only from left to right: use ~> instead of \(sign.rawValue)",
+      at: column, found: sign.rawValue, expected: ["~>", "!~>"])
   }
 }

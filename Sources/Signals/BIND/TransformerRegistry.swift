@@ -1,4 +1,7 @@
-/// The transformers of an expression language, by name.
+/// The transformers and operators of an expression language, by name.
+///
+/// A transformer converts each value on its own. An operator drops, keeps or delays values, so it
+/// passes them only from left to right.
 ///
 /// - Note: All of them take and return `Value`: JSON values on the wire, `Any` between objects.
 public struct TransformerRegistry<Value> {
@@ -9,26 +12,102 @@ public struct TransformerRegistry<Value> {
     case string
     /// Any JSON value except arrays and objects.
     case value
+    case duration
+    /// A duration or a number of values.
+    case window
+    /// `min`, `max`, `sum` or `avg`.
+    case aggregate
+    /// `above`, `below`, `between`, `equals` or `differs`.
+    case test
+
+    /// The words that are valid; `nil` if the argument is no word.
+    private var words: [String]? {
+      switch self {
+      case .aggregate: ["min", "max", "sum", "avg"]
+      case .test: ["above", "below", "between", "equals", "differs"]
+      case .integer, .number, .string, .value, .duration, .window: nil
+      }
+    }
+
+    /// The valid arguments, for a message.
+    fileprivate var expected: [String] {
+      switch self {
+      case .duration: ["duration such as 5s"]
+      case .window: ["duration such as 5m", "number of values"]
+      default: words ?? [rawValue]
+      }
+    }
 
     fileprivate func accepts(_ argument: BindArgument) -> Bool {
       switch self {
       case .integer: argument.integer != nil
       case .number: argument.number != nil
       case .string: argument.string != nil
-      case .value: true
+      case .value: argument.isJSON
+      case .duration: argument.seconds != nil
+      case .window: argument.seconds != nil || argument.integer != nil
+      case .aggregate, .test: argument.word.map { words?.contains($0) == true } ?? false
       }
     }
   }
 
-  /// A registered transformer.
+  /// The parameters of a transformer, in order.
+  public struct Parameters: Sendable, ExpressibleByArrayLiteral {
+    /// The required ones.
+    public let required: [Parameter]
+    /// Those that can be left out, after the required ones.
+    public let optional: [Parameter]
+    /// The one that can follow any number of times; `nil` if there is none.
+    public let repeated: Parameter?
+
+    /// Creates parameters from their parts.
+    public init(_ required: [Parameter], optional: [Parameter] = [], repeated: Parameter? = nil) {
+      (self.required, self.optional, self.repeated) = (required, optional, repeated)
+    }
+
+    /// Creates required parameters.
+    public init(arrayLiteral elements: Parameter...) { self.init(elements) }
+
+    /// The parameters as text: `window?` can be left out, `value...` can be repeated.
+    public var shown: [String] {
+      required.map(\.rawValue) + optional.map { $0.rawValue + "?" }
+        + (repeated.map { [$0.rawValue + "..."] } ?? [])
+    }
+
+    /// Returns the parameter of an argument; `nil` if there is none.
+    fileprivate func parameter(at i: Int) -> Parameter? {
+      let fixed = required + optional
+      return i < fixed.count ? fixed[i] : repeated
+    }
+
+    /// The valid number of arguments, for a message.
+    fileprivate var counted: String {
+      let (least, most) = (required.count, required.count + optional.count)
+      func arguments(_ count: Int) -> String {
+        switch count {
+        case 0: "no argument"
+        case 1: "1 argument"
+        default: "\(count) arguments"
+        }
+      }
+      if repeated != nil { return "at least " + arguments(least) }
+      return least == most ? arguments(least) : "\(least) to " + arguments(most)
+    }
+  }
+
+  /// A registered transformer or operator.
   public struct Entry {
     /// The name.
     public let name: String
-    /// The required arguments, in order.
-    public let parameters: [Parameter]
+    /// The arguments.
+    public let parameters: Parameters
+    /// A short description; empty if there is none.
+    public let doc: String
     /// Whether it has a reverse direction.
     public let isReversible: Bool
-    fileprivate let make: ([BindArgument]) -> Transformer<Value, Value>
+    /// Whether it drops, keeps or delays values.
+    public let isOperator: Bool
+    fileprivate let make: ([BindArgument]) throws(BindMisuse) -> BindStep<Value>
   }
 
   private var entries: [String: Entry] = [:]
@@ -45,11 +124,11 @@ public struct TransformerRegistry<Value> {
   /// Registers a transformer.
   ///
   /// It replaces one with the same name.
-  public mutating func register(_ name: String, _ transformer: Transformer<Value, Value>) {
+  public mutating func register(
+    _ name: String, _ transformer: Transformer<Value, Value>, doc: String = ""
+  ) {
     let isReversible = transformer.reverse != nil
-    entries[name] = Entry(name: name, parameters: [], isReversible: isReversible) { _ in
-      transformer
-    }
+    register(name, [], doc, isReversible: isReversible) { _ in transformer }
   }
 
   /// Registers a transformer with arguments.
@@ -57,59 +136,111 @@ public struct TransformerRegistry<Value> {
   /// It replaces one with the same name.
   ///
   /// - Parameter isReversible: Whether transformers from `make` are reversible; shown in ``all``.
-  /// - Parameter make: Called with one argument of the right type for each parameter.
+  /// - Parameter make: Called with an argument of the right type for each parameter.
   public mutating func register(
-    _ name: String, _ parameters: [Parameter], isReversible: Bool,
-    make: @escaping ([BindArgument]) -> Transformer<Value, Value>
+    _ name: String, _ parameters: Parameters, _ doc: String = "", isReversible: Bool,
+    make: @escaping ([BindArgument]) throws(BindMisuse) -> Transformer<Value, Value>
   ) {
     entries[name] = Entry(
-      name: name, parameters: parameters, isReversible: isReversible, make: make)
+      name: name, parameters: parameters, doc: doc, isReversible: isReversible, isOperator: false
+    ) { arguments throws(BindMisuse) in .transformer(try make(arguments)) }
+  }
+
+  /// Registers an operator, which drops, keeps or delays values.
+  ///
+  /// It replaces one with the same name.
+  ///
+  /// - Parameter make: Called with an argument of the right type for each parameter.
+  public mutating func register(
+    operator name: String, _ parameters: Parameters, _ doc: String,
+    make: @escaping ([BindArgument]) throws(BindMisuse) -> BindStep<Value>
+  ) {
+    entries[name] = Entry(
+      name: name, parameters: parameters, doc: doc, isReversible: false, isOperator: true,
+      make: make)
   }
 
   /// Returns the chain of all transformers in an expression, from left to right.
   ///
-  /// - Throws: ``BindFault`` for an unknown transformer, a wrong argument or a missing direction.
+  /// - Throws: ``BindFault`` for an unknown transformer, a wrong argument, a missing direction or an
+  ///   operator.
   public func transformer(
     for expression: BindExpression
   ) throws(BindFault) -> Transformer<Value, Value> {
     var all: [Transformer<Value, Value>] = []
-    for call in expression.transformers {
-      let one = try transformer(for: call)
-      try check(one, of: call, for: expression.operator)
+    for (call, step) in zip(expression.transformers, try steps(for: expression)) {
+      guard case .transformer(let one) = step else {
+        throw BindFault(
+          .notBindable, "'\(call.name)' cannot be used here", at: call.column, found: "\(call)")
+      }
       all.append(one)
     }
-    return .chain(all, check: check)
+    return chain(all)
   }
 
-  private func transformer(
-    for call: TransformerCall
-  ) throws(BindFault) -> Transformer<Value, Value> {
+  /// Returns a chain of transformers; each result is checked.
+  public func chain(_ all: [Transformer<Value, Value>]) -> Transformer<Value, Value> {
+    .chain(all, check: check)
+  }
+
+  /// Returns the transformers and operators of an expression, from left to right.
+  ///
+  /// - Throws: ``BindFault`` for an unknown name, a wrong argument or a missing direction.
+  public func steps(for expression: BindExpression) throws(BindFault) -> [BindStep<Value>] {
+    var steps: [BindStep<Value>] = []
+    for call in expression.transformers {
+      let step = try step(for: call)
+      switch step {
+      case .transformer(let transformer):
+        try check(transformer, of: call, for: expression.operator)
+      case .filter, .stage:
+        if !expression.operator.isRightOnly {
+          throw .notRight("'\(call.name)'", expression.operator, at: call.column)
+        }
+        if call.isSwapped {
+          throw BindFault(
+            .notBindable, "'\(call.name)' has no reverse", at: call.column, found: "\(call)")
+        }
+      }
+      steps.append(step)
+    }
+    return steps
+  }
+
+  private func step(for call: TransformerCall) throws(BindFault) -> BindStep<Value> {
     guard let entry = entries[call.name] else {
       throw BindFault(
         .unknownTransformer, "unknown transformer '\(call.name)'", at: call.column,
         found: call.name, expected: entries.keys.sorted())
     }
-    guard call.arguments.count == entry.parameters.count else {
+    let parameters = entry.parameters
+    guard call.arguments.count >= parameters.required.count,
+      call.arguments.isEmpty || parameters.parameter(at: call.arguments.count - 1) != nil
+    else {
       throw BindFault(
-        .argument, "'\(call.name)' takes \(counted(entry.parameters)), not \(call.arguments.count)",
-        at: call.column, found: "\(call)", expected: entry.parameters.map(\.rawValue))
+        .argument, "'\(call.name)' takes \(parameters.counted), not \(call.arguments.count)",
+        at: call.column, found: "\(call)", expected: parameters.shown)
     }
-    for (argument, parameter) in zip(call.arguments, entry.parameters)
-    where !parameter.accepts(argument) {
+    for (i, argument) in call.arguments.enumerated() {
+      guard let parameter = parameters.parameter(at: i), !parameter.accepts(argument) else {
+        continue
+      }
+      let expected = parameter.expected
       throw BindFault(
-        .argument, "expected \(parameter.rawValue), found \(argument)", at: argument.column,
-        found: "\(argument)", expected: [parameter.rawValue])
+        .argument, "expected \(expected.joined(separator: " or ")), found \(argument)",
+        at: argument.column, found: "\(argument)", expected: expected)
     }
-    let transformer = entry.make(call.arguments)
-    return call.isSwapped ? transformer.swapped : transformer
-  }
-
-  private func counted(_ parameters: [Parameter]) -> String {
-    switch parameters.count {
-    case 0: "no argument"
-    case 1: "1 argument"
-    case let count: "\(count) arguments"
+    let step: BindStep<Value>
+    do throws(BindMisuse) {
+      step = try entry.make(call.arguments)
+    } catch {
+      let argument = call.arguments.indices ~= error.index ? call.arguments[error.index] : nil
+      throw BindFault(
+        .argument, "'\(call.name)' takes \(error.expected)", at: argument?.column ?? call.column,
+        found: argument?.description ?? "\(call)", expected: [error.expected])
     }
+    guard call.isSwapped, case .transformer(let transformer) = step else { return step }
+    return .transformer(transformer.swapped)
   }
 
   private func check(

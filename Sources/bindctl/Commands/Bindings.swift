@@ -13,13 +13,15 @@ let bindSyntax = Syntax(
       "name", value: "NAME", "the name of the binding; without it, the daemon assigns a number"),
   ],
   details: """
-    EXPR is path op path [| transformer]…; op is ~> (left to right), <~ (right to left), <> (both),
-    or !~> <~! <!>, which do not assign the present value. 'bindctl help transformers' lists the
-    transformers. A value that a transformer or a source rejects is reported on stderr; the binding
-    stays.
+    EXPR is source [| transformer]… op path [| transformer]…. source is a path, a list of paths in
+    parentheses, every(5m) or every("08:00"). op is ~> (left to right), <~ (right to left), <>
+    (both), or !~> <~! <!>, which do not assign the present value. 'bindctl help transformers' lists
+    the transformers. A value that a transformer or a source rejects is reported on stderr; the
+    binding stays.
     """,
   examples: [
-    "bindctl bind --daemon --name warm 'cells/c ~> cells/f | celsius_to_fahrenheit | round(1)'"
+    "bindctl bind --daemon '(cells/a, cells/b) | sum ~> cells/total'",
+    "bindctl bind --daemon --name warm 'cells/c ~> cells/f | celsius_to_fahrenheit | round(1)'",
   ])
 
 var bindCommand: Command {
@@ -90,9 +92,13 @@ var bindingsCommand: Command {
 let transformersTopic = "transformers"
 
 let transformersText = """
-  A binding passes its values through transformers, from left to right:
-  'cells/c ~> cells/f | celsius_to_fahrenheit | round(1)'. |! applies the
-  reverse. A binding with <> needs reversible transformers.
+  A binding passes its values through transformers, from left to right, before
+  and after the operator:
+  'cells/c ~> cells/f | celsius_to_fahrenheit | round(1)'
+  'system/load | pick("/one") | sample(5s) | above(4) | debounce(60s) ~> cells/alarm'
+  |! applies the reverse. A binding with <> needs reversible transformers. One
+  that is marked ~> drops, keeps or delays values and needs ~> or !~>.
+  A duration is a number with ms, s, m, h or d. ? marks what can be left out.
   """
 
 /// Shows the help on transformers, with the list that the daemon supports.
@@ -131,9 +137,14 @@ struct Transformers {
   /// Returns one line per transformer.
   func text(width: Int?) -> String {
     let rows = all.map { transformer in
-      (typed(transformer), transformer["reversible"] == .bool(true) ? "reversible" : "one way")
+      (typed(transformer), "\(direction(transformer)); \(transformer["doc"]?.bare ?? "")")
     }
     return Glossary(rows).text(width: width, Style(isOn: false))
+  }
+
+  private func direction(_ transformer: JSONObject) -> String {
+    if transformer["operator"] == .bool(true) { return "~>" }
+    return transformer["reversible"] == .bool(true) ? "reversible" : "one way"
   }
 
   /// Returns the call syntax, for example `scale(number)`.

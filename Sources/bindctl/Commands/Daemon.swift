@@ -4,24 +4,6 @@ import Glibc
 import JSON
 import Wire
 
-let pingSyntax = Syntax(
-  "ping", "Checks that the daemon answers, and measures the time.")
-
-var pingCommand: Command {
-  Command(pingSyntax) { context in
-    let connection = try context.client.connected()
-    let clock = ContinuousClock()
-    let start = clock.now
-    let answer = try connection.call("ping").object
-    let microseconds = Int((clock.now - start) / .microseconds(1))
-    context.output.result(
-      answer, bare: .number(JSONNumber(microseconds)),
-      human: "\(connection.path) answers in \(microseconds) µs: "
-        + "binderd \(connection.greeting.server.version), journal at \(answer["last"]?.bare ?? "")")
-    return .done
-  }
-}
-
 let versionSyntax = Syntax("version", "Shows the versions of bindctl and of the daemon.")
 
 var versionCommand: Command {
@@ -98,6 +80,7 @@ private func list(_ value: JSONValue?) -> String {
 
 let reloadSyntax = Syntax(
   "reload", "Reloads the configuration of the daemon.",
+  options: [Option("check", "check the files, and show what would change, without changing it")],
   details: """
     Shows what changed, and what takes effect only after a restart. Clients stay connected. If a file
     is invalid, nothing changes: its errors are listed with line and column, and the exit code is 5.
@@ -107,7 +90,8 @@ var reloadCommand: Command {
   Command(reloadSyntax) { context in
     let report: JSONObject
     do throws(ClientError) {
-      report = try context.client.call("reload").object
+      let isCheck = context.invocation.has("check")
+      report = try context.client.call("reload", isCheck ? ["check": .bool(true)] : [:]).object
     } catch {
       guard case .refused(let refusal) = error, case .array(let faults)? = refusal.data["faults"]
       else { throw error }
@@ -164,6 +148,7 @@ var aclCommand: Command {
     guard asked.count == 1 else {
       throw UsageError("specify exactly one of METHOD, --read and --write", command: "acl")
     }
+    try context.checkIsLocal("the accounts", "bindctl acl check …")
     guard let account = Account(context.operand(1)) else {
       throw Failure("there is no user '\(context.operand(1))' on this machine", .notFound)
     }

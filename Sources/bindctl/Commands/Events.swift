@@ -23,6 +23,7 @@ let eventsSyntax = Syntax(
       "with --exec: pause before the first retry, doubled for each retry; default 1s"),
     Option("steal", "with --exec: take the reader over from its current holder"),
     Option("type", value: "TYPE", "only those of a type, for example 'cells.*'; may be repeated"),
+    whoOption,
     noReconnectOption,
   ],
   details: """
@@ -80,7 +81,7 @@ func followEvents(
 ) throws -> Never {
   let from = JSONValue.object(["after": .number(JSONNumber(seq))])
   let follower = try context.client.follow(
-    [Topic(eventsFrom: from, filter: filter)],
+    [Topic(eventsFrom: from, filter: filter, withOrigin: context.invocation.has("who"))],
     reconnects: !context.invocation.has("no-reconnect"))
   while true {
     let update = try follower.next()
@@ -116,12 +117,13 @@ private func range(_ context: Context) throws -> JournalRange {
   let filter = eventFilter(context)
   let since = try context.moment("since")
   let until = try context.moment("until")
-  let range = JournalRange(
+  var range = JournalRange(
     after: try since.map { try connection.position(at: $0, isIncluded: false) }
       ?? connection.greeting.first - 1,
     end: try until.map { try connection.position(at: $0, isIncluded: true) }
       ?? connection.greeting.last,
     filter: filter)
+  range.withOrigin = context.invocation.has("who")
   guard let count = try context.number("count") ?? (since == nil ? 20 : nil) else { return range }
   return try connection.last(count, of: range)
 }
@@ -140,14 +142,15 @@ struct EventWriter {
     let event = item.event
     let time = event.string("time") ?? ""
     let style = output.style
+    let data = event["data"] ?? .null
+    var cells = [
+      "\(item.seq)", output.isTerminal ? Timestamp(time)?.shownHere ?? time : time,
+      event.string("type") ?? "", event.string("stream") ?? "",
+    ]
+    if let who = event.who { cells.append(who) }
     output.result(
-      item.document,
-      bare: event["data"] ?? .null,
-      human: columns.line([
-        "\(item.seq)", output.isTerminal ? Timestamp(time)?.shownHere ?? time : time,
-        event.string("type") ?? "", event.string("stream") ?? "",
-        (event["data"] ?? .null).text.text,
-      ]) { column, cell in
+      item.document, bare: data,
+      human: columns.line(cells + [data.text.text]) { column, cell in
         switch column {
         case 0, 1: style.dim(cell)
         case 2: style.bold(cell)
@@ -166,6 +169,9 @@ struct JournalRange {
   let end: UInt64
 
   let filter: JSONObject
+
+  /// Whether each event says who has recorded it.
+  var withOrigin = false
 }
 
 /// An event with the protocol's members.
@@ -184,6 +190,20 @@ struct JournalItem {
   init(seq: UInt64, event: JSONObject) {
     self.seq = seq
     self.event = event
+  }
+
+  /// Returns the environment of a command that is run for this event of a durable reader.
+  func variables(
+    reader: String, attempt: UInt64, _ environment: [String: String]
+  ) -> [String: String] {
+    var variables = environment
+    variables["BINDER_READER"] = reader
+    variables["BINDER_SEQ"] = "\(seq)"
+    variables["BINDER_ATTEMPT"] = "\(attempt)"
+    for member in ["type", "stream", "time", "version"] {
+      variables["BINDER_" + member.uppercased()] = event[member]?.bare ?? ""
+    }
+    return variables
   }
 }
 
@@ -252,13 +272,12 @@ extension BinderConnection {
   ) throws {
     var after = range.after
     while after < range.end, !isEnough() {
-      let page = try call(
-        "history",
-        [
-          "source": .string("events"), "after": .number(JSONNumber(after)),
-          "limit": .number(JSONNumber(1000)), "filter": .object(range.filter),
-        ]
-      ).object
+      var params: JSONObject = [
+        "source": .string("events"), "after": .number(JSONNumber(after)),
+        "limit": .number(JSONNumber(1000)), "filter": .object(range.filter),
+      ]
+      if range.withOrigin { params["who"] = .bool(true) }
+      let page = try call("history", params).object
       for item in page.items {
         guard item.seq <= range.end else { return }
         try take(item)
@@ -271,7 +290,7 @@ extension BinderConnection {
 
 extension JSONObject {
   /// The events of a page.
-  fileprivate var items: [JournalItem] {
+  var items: [JournalItem] {
     guard case .array(let items)? = self["items"] else { return [] }
     return items.compactMap(JournalItem.init)
   }

@@ -3,11 +3,12 @@ import Wire
 
 let helpSyntax = Syntax(
   "help", "Lists the commands and topics, or explains one of them.",
-  operands: [Operand("TOPIC", .any)])
+  operands: [Operand("TOPIC", .any)], options: [Manual.option])
 
 var helpCommand: Command {
   Command(helpSyntax) { context in
     let words = context.invocation.operands
+    if let name = context.invocation.value("man") { return try showManual(name, context) }
     guard words == [transformersTopic] else { return try showHelp(words, context) }
     return try showTransformers(context)
   }

@@ -8,9 +8,12 @@ let historySyntax = Syntax(
   operands: [Operand("SRC")],
   options: [
     Option("count", letter: "n", value: "N", "only the last N; default 20 without --since"),
-    sinceOption,
+    sinceOption, whoOption,
   ],
-  examples: ["bindctl history cells/lamp", "bindctl history cells/lamp --since -1d -j"])
+  examples: [
+    "bindctl history cells/lamp", "bindctl history cells/lamp --who",
+    "bindctl history cells/lamp --since -1d -j",
+  ])
 
 var historyCommand: Command {
   Command(historySyntax) { context in
@@ -32,6 +35,7 @@ var historyCommand: Command {
         ?? connection.greeting.first - 1,
       end: connection.greeting.last,
       filter: ["streams": .array([.string(source)])])
+    range.withOrigin = context.invocation.has("who")
     if let count = wanted ?? (since == nil ? 20 : nil) {
       range = try connection.last(count, of: range)
     }
@@ -62,6 +66,7 @@ private func values(
     for (item, id) in zip(some, ids) {
       var document = try connection.answer(to: id).object
       document["version"] = item.event["version"]
+      document["who"] = item.event["who"]
       documents.append(document)
     }
   }
@@ -76,16 +81,24 @@ private func show(_ documents: [JSONObject], _ context: Context) {
     }
     return
   }
-  var table = Table(["SEQ", "TIME", "VERSION", "VALUE"], numbers: [0, 2])
+  let withWho = documents.contains { $0.who != nil }
+  var table = Table(
+    ["SEQ", "TIME", "VERSION"] + (withWho ? ["WHO"] : []) + ["VALUE"], numbers: [0, 2])
   for document in documents {
     let time = document.string("time") ?? ""
-    table.add([
+    var cells = [
       document["seq"]?.bare ?? "",
       output.isTerminal ? Timestamp(time)?.shownHere ?? time : time,
-      document["version"]?.bare ?? "", document["value"]?.text.text ?? "(gone)",
-    ])
+      document["version"]?.bare ?? "",
+    ]
+    if withWho { cells.append(document.who ?? "") }
+    table.add(cells + [document["value"]?.text.text ?? "(gone)"])
   }
-  output.table(table)
+  let last = withWho ? 4 : 3
+  output.table(table) { column, cell in
+    column < 2 || cell == "(gone)"
+      ? output.style.dim(cell) : column == last ? output.style.value(cell) : cell
+  }
 }
 
 /// Throws an error that explains an empty history, if possible the daemon's own.
@@ -106,14 +119,15 @@ let atSyntax = Syntax(
   operands: [Operand("WHEN"), Operand("PATTERN", .any)],
   options: [
     Option(
-      "diff", "show the differences to now, or to the second WHEN; exit with 1 if there are any")
+      "diff", "show the differences to now, or to the second WHEN; exit with 1 if there are any"),
+    Option("who", "with --diff: add who made the last change"),
   ],
   details: """
     With --diff, a second WHEN may precede PATTERN. A line of a diff begins with + for an added source,
     - for a removed source, and ~ for a changed value.
     """,
   examples: [
-    "bindctl at -5m", "bindctl at 2026-11-20T20:00 'cells/**'", "bindctl at -1h --diff",
+    "bindctl at -5m", "bindctl at 2026-11-20T20:00 'cells/**'", "bindctl at -1h --diff --who",
     "bindctl at 81234 --diff 81300 'lists/*' -j",
   ])
 
@@ -127,7 +141,9 @@ var atCommand: Command {
     var operands = context.invocation.operands[...]
     let moment = try When(operands.removeFirst())
     let connection = try context.client.connected()
+    let withWho = context.invocation.has("who")
     guard context.invocation.has("diff") else {
+      if withWho { throw UsageError("option '--who' needs --diff", command: "at") }
       guard operands.count <= 1 else {
         throw unexpected(operands)
       }
@@ -142,10 +158,14 @@ var atCommand: Command {
     }
     guard operands.count <= 1 else { throw unexpected(operands) }
     let pattern = operands.first ?? "**"
-    let changes = differences(
-      from: try connection.values(of: pattern, at: moment),
-      to: try connection.values(of: pattern, at: other))
-    for change in changes { change.show(context) }
+    let (before, after) = (
+      try connection.values(of: pattern, at: moment), try connection.values(of: pattern, at: other)
+    )
+    let changes = differences(from: before, to: after)
+    for change in changes {
+      let who = withWho ? try connection.lastChange(of: change.source, upTo: after.seq) : nil
+      change.show(context, who)
+    }
     return changes.isEmpty ? .done : .no
   }
 }
@@ -209,18 +229,21 @@ private struct Difference {
   let before: JSONValue?
   let after: JSONValue?
 
-  func show(_ context: Context) {
+  func show(_ context: Context, _ who: JSONValue?) {
     var document: JSONObject = ["source": .string(source)]
     if let before { document["before"] = before }
     if let after { document["after"] = after }
-    context.output.result(document, bare: .string(source), human: line)
+    document["who"] = who
+    context.output.result(
+      document, bare: .string(source),
+      human: line(context.output.style) + (document.who.map { "  (\($0))" } ?? ""))
   }
 
-  private var line: String {
+  private func line(_ style: Style) -> String {
     switch (before?.text.text, after?.text.text) {
-    case (let before?, let after?): "~ \(source) \(before) -> \(after)"
-    case (nil, let after): "+ \(source) \(after ?? "")"
-    case (let before?, nil): "- \(source) \(before)"
+    case (let before?, let after?): style.yellow("~ \(source)") + " \(before) -> \(after)"
+    case (nil, let after): style.green("+ \(source) \(after ?? "")")
+    case (let before?, nil): style.red("- \(source) \(before)")
     }
   }
 }

@@ -15,6 +15,8 @@ let journalSyntax = Syntax(
   ],
   options: [
     Option("file", value: "JOURNAL", "use this journal, even if a daemon answers"),
+    Option(
+      "keep", value: "N", "backup: remove the oldest backups in the directory, so that N remain"),
     Option("before", value: "WHEN", "compact: remove all events before a position or a time"),
     Option(
       "force", "replace a file that exists; compact: trust the system clock although it has jumped"),
@@ -25,6 +27,7 @@ let journalSyntax = Syntax(
       info           shows positions, streams, types, snapshots and sizes
       verify         reads every event and lists damage; exits with 1 if any
       backup FILE    writes a verified copy to FILE, complete or not at all
+      backup DIR     the same, under a new name in DIR; see --keep
       restore FILE   creates the journal from a backup, with a new epoch
       export [FILE]  writes lines of JSON to FILE, by default to stdout
       import FILE    creates the journal from such lines, or reports a wrong line
@@ -35,6 +38,10 @@ let journalSyntax = Syntax(
     that binderd would open, except that info and compact then need --file. --file names another
     journal.
 
+    A backup in a directory is named by its time, the beginning of the epoch and its last position.
+    --keep counts and removes only backups of the same epoch, so a new journal never displaces the
+    backups of an old one. binderd-backup.timer makes one every day; see systemd/README.md.
+
     Stop the daemon before restore and import. For a service, also stop its socket, which would start
     it again: systemctl stop binderd.socket binderd.service. The new journal gets the owner and mode
     of the old journal, or of the directory. With --force the old journal is kept as JOURNAL.old, or
@@ -42,6 +49,7 @@ let journalSyntax = Syntax(
     """,
   examples: [
     "bindctl journal info", "bindctl journal backup /var/backups/binder.db",
+    "bindctl journal backup /var/backups/binder --keep 7",
     "bindctl journal verify --file /var/backups/binder.db", "bindctl journal compact --before -30d",
   ])
 
@@ -49,6 +57,10 @@ var journalCommand: Command {
   Command(journalSyntax) { context in
     let file = context.invocation.value("file")
     let operand = context.invocation.operands.dropFirst().first
+    if file != nil || !["info", "compact"].contains(context.operand(0)) {
+      let words = context.invocation.operands.joined(separator: " ")
+      try context.checkIsLocal("the journal", "bindctl journal \(words)")
+    }
     switch (context.operand(0), operand) {
     case ("info", nil): return try showInfo(file, context)
     case ("compact", nil): return try compact(file, context)
@@ -56,7 +68,7 @@ var journalCommand: Command {
     case ("export", _): return try work(["--export", operand ?? "-"], context)
     case ("restore", let origin?), ("import", let origin?):
       return try work(["--\(context.operand(0))", origin], context)
-    case ("backup", let target?): return try work(["--backup", target], context)
+    case ("backup", let target?): return try backUp(to: target, context)
     case (_, nil): throw UsageError("missing argument FILE", command: "journal")
     case (_, let word?):
       throw UsageError("unexpected argument '\(word)'", command: "journal")
@@ -64,15 +76,39 @@ var journalCommand: Command {
   }
 }
 
+private func backUp(to target: String, _ context: Context) throws -> ExitCode {
+  let count = try context.number("keep")
+  guard BackupDirectory.exists(at: target) else {
+    guard count == nil else {
+      throw Failure("--keep needs a directory, but \(target) is none; create it first")
+    }
+    return try work(["--backup", target], context)
+  }
+  if let count, count < 1 || count > 1_000_000 {
+    throw UsageError("--keep takes a number from 1 to 1000000, not '\(count)'", command: "journal")
+  }
+  return try BackupDirectory(path: target).add(keeping: count.map { Int($0) }, context) { path in
+    let words = try taskWords(["--backup", path], context)
+    // The name of the copy is not yet the final one, so its report is not shown.
+    let code = try Child.output(of: words).code
+    return code == EX_CONFIG ? ExitCode.no.rawValue : code
+  }
+}
+
 /// Runs a binderd process for a task on a journal, because only binderd accesses journals.
 private func work(_ words: [String], _ context: Context) throws -> ExitCode {
+  let code = try Child(taskWords(words, context)).wait()
+  // EX_USAGE and EX_CONFIG: binderd has printed the reason.
+  return code == EX_USAGE ? .usage : code == EX_CONFIG ? .no : ExitCode(rawValue: code)
+}
+
+/// Returns the command line of binderd for a task.
+private func taskWords(_ words: [String], _ context: Context) throws -> [String] {
   let makesJournal = words[0] == "--restore" || words[0] == "--import"
   var words = [binderd] + words + (try JournalChoice(context, isRead: !makesJournal).words)
   if context.invocation.has("force") { words.append("--force") }
   if let form = context.invocation.value("progress") { words += ["--progress", form] }
-  let code = try Child(words).wait()
-  // EX_USAGE and EX_CONFIG: binderd has printed the reason.
-  return code == EX_USAGE ? .usage : code == EX_CONFIG ? .no : ExitCode(rawValue: code)
+  return words
 }
 
 // MARK: Info
@@ -249,7 +285,7 @@ struct JournalChoice {
       words = []
       return
     }
-    let path = try Self.path(asking: connection, context.operand(0))
+    let path = try Self.path(asking: connection)
     words = ["--journal", path] + (isRead ? ["--epoch", connection.greeting.epoch] : [])
     if isRead { try Self.checkIsHere(path, connection) }
   }
@@ -268,7 +304,7 @@ struct JournalChoice {
   }
 
   /// Returns the path of the journal, as reported by the daemon.
-  private static func path(asking connection: BinderConnection, _ work: String) throws -> String {
+  private static func path(asking connection: BinderConnection) throws -> String {
     let figures: JSONObject
     do throws(ClientError) {
       figures = try connection.call("journal.info").object
@@ -282,7 +318,16 @@ struct JournalChoice {
           + " JOURNAL",
         .refused)
     }
-    guard case .object(let value)? = figures["value"], let path = value.string("path"),
+    guard case .object(let value)? = figures["value"] else {
+      throw Failure("the daemon at \(connection.path) does not describe its journal")
+    }
+    // A copy of the journal on this machine may have the same path and epoch.
+    if let boot = value.string("boot"), let own = Self.bootID, boot != own {
+      throw Failure(
+        "the daemon at \(connection.path) runs on another machine, so its journal cannot be read"
+          + " here; run this command there, or name a file with --file JOURNAL")
+    }
+    guard let path = value.string("path"),
       path.hasPrefix("/")
     else {
       throw Failure(
@@ -290,6 +335,12 @@ struct JournalChoice {
           + " JOURNAL")
     }
     return path
+  }
+
+  /// The ID of this boot of the system; `nil` if the kernel does not provide one.
+  private static var bootID: String? {
+    let id = try? text(of: "/proc/sys/kernel/random/boot_id")
+    return id.flatMap { $0.split(separator: "\n").first.map(String.init) }
   }
 
   /// Checks that this process can read the file.

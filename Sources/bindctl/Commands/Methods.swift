@@ -160,14 +160,14 @@ extension JSONObject {
   func object(_ name: String) -> JSONObject { self[name]?.object ?? [:] }
 
   /// Returns a member that is an array; empty if it is not one.
-  fileprivate func array(_ name: String) -> [JSONValue] {
+  func array(_ name: String) -> [JSONValue] {
     guard case .array(let elements)? = self[name] else { return [] }
     return elements
   }
 }
 
 extension JSONValue {
-  fileprivate var object: JSONObject {
+  var object: JSONObject {
     guard case .object(let object) = self else { return [:] }
     return object
   }

@@ -74,7 +74,7 @@ private func run(_ work: EventWork, _ context: Context) throws -> ExitCode {
     work.name, maxUnacknowledged: 1, steals: context.invocation.has("steal"))
   let topic = Topic(
     eventsFrom: try context.moment("since")?.beginning, filter: eventFilter(context),
-    durable: reader, passesGaps: true)
+    durable: reader, passesGaps: true, withOrigin: context.invocation.has("who"))
   let follower = try context.client.follow(
     [topic], reconnects: !context.invocation.has("no-reconnect"))
   while true {
@@ -110,6 +110,7 @@ private func showUnacknowledged(_ name: String, _ context: Context) throws -> Ex
   var range = JournalRange(
     after: try position(of: name, context), end: connection.greeting.last, filter: filter)
   range.after = max(range.after, connection.greeting.first - 1)
+  range.withOrigin = context.invocation.has("who")
   guard context.invocation.has("follow") else {
     try connection.events(of: range, until: { left == 0 }, take)
     return .done
@@ -209,9 +210,7 @@ struct EventWork {
   }
 
   private static func pause(milliseconds: UInt64) {
-    var time = timespec(
-      tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000) * 1_000_000)
-    nanosleep(&time, nil)
+    poll(nil, 0, CInt(clamping: milliseconds))
   }
 
   // MARK: Running the command
@@ -224,7 +223,9 @@ struct EventWork {
     defer { signals.end() }
     let input = try Child.input(JSONValue.object(item.document).text.text + "\n")
     defer { close(input) }
-    let child = try Child(words, environment: variables(item, attempt), readingFrom: input)
+    let child = try Child(
+      words, environment: item.variables(reader: name, attempt: attempt, environment),
+      readingFrom: input)
     var received: CInt?
     while true {
       if let code = child.end() {
@@ -238,17 +239,6 @@ struct EventWork {
       if received != nil { kill(child.pid, signal) }
       received = received ?? signal
     }
-  }
-
-  private func variables(_ item: JournalItem, _ attempt: UInt64) -> [String: String] {
-    var variables = environment
-    variables["BINDER_READER"] = name
-    variables["BINDER_SEQ"] = "\(item.seq)"
-    variables["BINDER_ATTEMPT"] = "\(attempt)"
-    for member in ["type", "stream", "time", "version"] {
-      variables["BINDER_" + member.uppercased()] = item.event[member]?.bare ?? ""
-    }
-    return variables
   }
 
   private static func end(_ code: CInt) -> String {

@@ -14,6 +14,10 @@ let sessionSyntax = Syntax(
 
 var sessionCommand: Command {
   Command(sessionSyntax) { context in
+    guard context.remote == nil else {
+      throw UsageError(
+        "session starts a daemon on this machine, not with --host", command: "session")
+    }
     // The daemon is stopped after the command, however the command ends.
     let signals = SignalWait([SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP])
     let daemon = try PrivateDaemon(journal: context.invocation.value("journal"), signals)

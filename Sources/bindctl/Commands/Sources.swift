@@ -49,7 +49,9 @@ var getCommand: Command {
           document, bare: document["value"], human: context.output.style.value(text))
       }
     }
-    if isNamed, context.output.form == .human { context.output.table(table) }
+    if isNamed, context.output.form == .human {
+      context.output.table(table) { $0 == 1 ? context.output.style.value($1) : $1 }
+    }
     return .done
   }
 }
@@ -100,17 +102,20 @@ let setSyntax = Syntax(
     stringOption,
     Option("if-version", value: "N", "only if the version is N, or 'none' if it was never set"),
     Option("if", value: "VALUE", "only if it has this value; 'null' for none (cells only)"),
+    Option("ttl", value: "TIME", "remove the value after TIME, unless the lease is renewed"),
+    Option("while-connected", "stay until interrupted; then the value is removed"),
   ],
   details: """
     VALUE is JSON if it parses, otherwise a string; - reads stdin, @FILE reads a file. When the command
     returns, the value is on disk. Exits with 5 if the --if or --if-version condition is not met. - in
     place of SRC and VALUE reads lines 'SRC VALUE' from stdin, as printed by get: all sources are set in
-    one commit, or none.
+    one commit, or none. --ttl and --while-connected take cells. --ttl prints the name of the lease, which
+    'bindctl call lease.renew lease=NAME' renews.
     """,
   examples: [
     "bindctl set cells/lamp true", "bindctl set cells/name 'Kim'",
     "bindctl set cells/lock mine --if null || echo taken",
-    "bindctl get 'cells/**' > kept; bindctl set - < kept",
+    "bindctl get 'cells/**' > kept; bindctl set - < kept", "bindctl set cells/door open --ttl 30s",
   ])
 
 var setCommand: Command {
@@ -118,15 +123,27 @@ var setCommand: Command {
     let source = context.operand(0)
     guard context.invocation.operands.count > 1 else {
       guard source == "-" else { throw UsageError("missing argument VALUE", command: "set") }
-      for option in ["if", "if-version"] where context.invocation.value(option) != nil {
+      for option in ["if", "if-version", "ttl", "while-connected"]
+      where context.invocation.has(option) || context.invocation.value(option) != nil {
         throw UsageError("option '--\(option)' needs one SRC, not '-'", command: "set")
       }
       return try setMany(context)
     }
     var params: JSONObject = ["value": try context.value(context.operand(1)).value]
+    var meta = JSONObject()
     if let version = context.invocation.value("if-version") {
-      params["_meta"] = .object(["expect": .object([source: expectation(version)])])
+      meta["expect"] = .object([source: expectation(version)])
     }
+    let isWhileConnected = context.invocation.has("while-connected")
+    if let ttl = try context.milliseconds("ttl") {
+      guard !isWhileConnected else {
+        throw UsageError("--ttl and --while-connected cannot be used together", command: "set")
+      }
+      meta["lease"] = .object(["ttl_ms": .number(JSONNumber(ttl))])
+    } else if isWhileConnected {
+      meta["lease"] = .string("connection")
+    }
+    if meta != JSONObject() { params["_meta"] = .object(meta) }
     var method = "set"
     if let expected = context.invocation.value("if") {
       guard source.hasPrefix("cells/") else {
@@ -141,7 +158,10 @@ var setCommand: Command {
     let result = try context.client.call(method, params).object
     if context.output.form != .human {
       context.output.result(result, bare: result["value"], human: "")
+    } else if let lease = result.string("lease"), !isWhileConnected {
+      context.output.result(result, bare: nil, human: lease)
     }
+    if isWhileConnected { try keepLease(result.string("lease") ?? "", context) }
     return .done
   }
 }

@@ -44,7 +44,9 @@ struct FoundRoomTests {
     #expect(room.contains(#""chosen":{"kind":"state","value":2}"#))
     #expect(room.contains("message 1\"") && room.contains("message 52\""), "around the message")
     #expect(
-      room.contains(#""after":{"kind":"state","value":108},"before":{"kind":"state","value":0}"#))
+      room.contains(
+        #""after":{"kind":"state","hint":"after","value":108},"#
+          + #""before":{"kind":"state","hint":"before","value":0}"#))
     #expect(lee.ask("s.1", "join").first?.contains(#""value":true"#) == true)
     #expect(lee.ask("s.1", "send", #"{"text":"hi"}"#).first?.contains(#""value":161"#) == true)
     #expect(lee.ask("s.1", "older").last?.contains(#""before":{"value":60}"#) == true, "the end")

@@ -4,6 +4,8 @@ import Features
 import Signals
 import Testing
 
+/// One at a time: the threads of two instances would share the buffer of crypt(3).
+@Suite(.serialized)
 struct CryptSecretsTests {
   private let loop: Loop
   private let secrets: CryptSecrets

@@ -69,7 +69,7 @@ struct BindExpressionTests {
     #expect(expression.description == text)
   }
 
-  @Test(arguments: [
+  private static let faulty: [(String, String)] = [
     // The four expressions that BIND rejects, and the first example of the protocol.
     ("keyPath1~keyPath2", "unknown operator '~' at column 9"),
     ("keyPath1~>", "expected path, found the end at column 11"),
@@ -80,7 +80,26 @@ struct BindExpressionTests {
     ("a ~> b | !!T", "expected transformer, found '!!' at column 10"),
     ("a <~ !b", "expected path, found '!' at column 6"),
     ("a ~> !b", "expected path, found '!' at column 6"),
-    ("a|T ~> b", "expected '~>' or '<~' or '<>' or '!~>' or '<~!' or '<!>', found '|' at column 2"),
+    ("a|T", "expected '~>' or '<~' or '<>' or '!~>' or '<~!' or '<!>', found the end at column 4"),
+    ("a| ~> b", "expected transformer, found '~>' at column 4"),
+    ("(a, b ~> c", "expected ',' or ')', found '~>' at column 7"),
+    ("(a,) ~> c", "expected path, found ')' at column 4"),
+    ("() ~> c", "expected path, found ')' at column 2"),
+    ("((a)) ~> c", "expected path, found '(' at column 2"),
+    ("c ~> (a, b)", "expected path, found '(' at column 6"),
+    (
+      "(a, b) <> c",
+      "a list of sources goes only from left to right: use ~> instead of <> at column 1"
+    ),
+    (" every(5m) <~ c", "'every' goes only from left to right: use ~> instead of <~ at column 2"),
+    ("every() ~> c", "'every' takes 1 argument, not 0 at column 1"),
+    ("every(5 m) ~> c", "expected ',' or ')', found 'm' at column 9"),
+    ("every(5min) ~> c", "unknown unit 'min': did you mean 'm'? at column 8"),
+    ("a | t(1, 2.5parsecs) ~> c", "unknown unit 'parsecs' at column 13"),
+    (
+      "a | t(-5s) ~> c",
+      "expected string or number or duration or true or false or null or word, found '-5s' at column 7"
+    ),
     ("a ~> b <> c", "expected '|' or end, found '<>' at column 8"),
     ("a ~> b ~> c", "expected '|' or end, found '~>' at column 8"),
     ("a <~> b", "unknown operator '<~>' at column 3"),
@@ -95,22 +114,22 @@ struct BindExpressionTests {
     ("a ~> b || c", "expected transformer, found '|' at column 9"),
     (
       "a ~> b | f(",
-      "expected string or number or true or false or null, found the end at column 12"
+      "expected string or number or duration or true or false or null or word, found the end at column 12"
     ),
     ("a ~> b | f(1", "expected ',' or ')', found the end at column 13"),
     (
-      "a ~> b | f(1,)", "expected string or number or true or false or null, found ')' at column 14"
+      "a ~> b | f(1,)",
+      "expected string or number or duration or true or false or null or word, found ')' at column 14"
     ),
     ("a ~> b | f(1 2)", "expected ',' or ')', found '2' at column 14"),
     (
       "a ~> b | f(01)",
-      "expected string or number or true or false or null, found '01' at column 12"
+      "expected string or number or duration or true or false or null or word, found '01' at column 12"
     ),
     (
       "a ~> b | f(1.)",
-      "expected string or number or true or false or null, found '1.' at column 12"
+      "expected string or number or duration or true or false or null or word, found '1.' at column 12"
     ),
-    ("a ~> b | f(x)", "expected string or number or true or false or null, found 'x' at column 12"),
     (#"a ~> b | f("x)"#, "expected '\"', found the end at column 15"),
     (#"a ~> b | f("\x")"#, "an unknown escape at column 13"),
     (#"a ~> b | f("\ud800")"#, "half a surrogate pair at column 13"),
@@ -119,12 +138,67 @@ struct BindExpressionTests {
     ("a ~> b | f(\"\u{1}\")", "a control character in a string at column 13"),
     ("a ~> b\u{0}", "expected '|' or end, found '\u{0}' at column 7"),
     ("ä😀e\u{301} ~> ", "expected path, found the end at column 9"),
-  ])
+  ]
+
+  @Test(arguments: faulty)
   func `a fault names its column, the text found there and the expected text`(
     text: String, message: String
   ) {
     let fault = #expect(throws: BindFault.self) { try BindExpression(text) }
     #expect(fault?.description == message)
+  }
+
+  @Test
+  func `transformers before and after the operator are one chain`() throws {
+    let expression = try BindExpression(" a|b(1)|!c~>d|e ")
+    #expect(expression.transformers.map(\.name) == ["b", "c", "e"])
+    #expect(expression.leading == 2)
+    #expect(expression.description == "a | b(1) | !c ~> d | e")
+    #expect([expression.left, expression.right] == ["a", "d"])
+  }
+
+  @Test
+  func `a list of sources has its paths and their columns`() throws {
+    let expression = try BindExpression("( a/x,b ,c)|sum!~>d")
+    #expect(expression.leftPaths.map(\.text) == ["a/x", "b", "c"])
+    #expect(expression.leftPaths.map(\.column) == [3, 7, 10])
+    #expect(expression.leftColumn == 1)
+    #expect(!expression.isOfOnePath)
+    #expect(expression.description == "(a/x, b, c) | sum !~> d")
+  }
+
+  @Test
+  func `every has an argument, and is a path without parentheses`() throws {
+    guard case .every(let argument) = try BindExpression(#"every ( "08:00" ) ~> d"#).source else {
+      Issue.record("not every")
+      return
+    }
+    #expect(argument.string == "08:00")
+    #expect(argument.column == 9)
+    #expect(try BindExpression("every(1.5h) ~> d").description == "every(1.5h) ~> d")
+    #expect(try BindExpression("every ~> d").leftPaths.map(\.text) == ["every"])
+  }
+
+  private static let durations: [(String, Double)] = [
+    ("250ms", 0.25), ("5s", 5), ("2m", 120), ("1.5h", 5400), ("3d", 259_200), ("0s", 0),
+  ]
+
+  @Test(arguments: durations)
+  func `a duration is a number with a unit`(text: String, seconds: Double) throws {
+    let argument = try BindExpression("a | t(\(text), max) ~> b").transformers[0].arguments[0]
+    #expect(argument.seconds == seconds)
+    #expect(argument.number == nil)
+    #expect(argument.description == text)
+    #expect(try BindExpression("a | t(max) ~> b").transformers[0].arguments[0].word == "max")
+  }
+
+  @Test
+  func `a list has a limit`() {
+    let text = "(" + Array(repeating: "a", count: 4).joined(separator: ",") + ") ~> b"
+    let fault = #expect(throws: BindFault.self) {
+      try BindExpression(text, within: BindLimits(bytes: 100, transformers: 1, paths: 3))
+    }
+    #expect(fault?.description == "a list has at most 3 sources at column 8")
   }
 
   @Test
@@ -153,7 +227,7 @@ struct BindExpressionTests {
     let parts = [
       "a", "b/c", "x.y", "~>", "<~", "<>", "!~>", "<~!", "<!>", "|", "!", "(", ")", ",", "\"",
       "\\", "\\u", "d83d", "1", "-", ".", "e", " ", "\t", "\n", "null", "😀", "\u{301}", "\u{0}",
-      "~", "<", ">",
+      "~", "<", ">", "every", "5m", "7x",
     ]
     var sound = 0
     for _ in 0..<5_000 {

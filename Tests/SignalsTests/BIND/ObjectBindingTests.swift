@@ -379,7 +379,7 @@ struct ObjectBindingTests {
   func `a registered name stands for a type or a closure`() throws {
     var registry = transformers
     registry.register(RPMToSpeedTransformer.self, as: "RPMToSpeedTransformerName")
-    let all = registry.all.map { "\($0.name) \($0.parameters.map(\.rawValue)) \($0.isReversible)" }
+    let all = registry.all.map { "\($0.name) \($0.parameters.shown) \($0.isReversible)" }
     #expect(all.first == #"NegateBoolean [] true"#)
     #expect(all.contains(#"format ["string"] false"#))
     #expect(all.contains("RPMToSpeedTransformer [] true"))

@@ -6,6 +6,9 @@ internal import JSON
 struct Frames {
   /// The last position of each subscription; `nil` if it has none.
   private var subscriptions: [String: Int64?] = [:]
+
+  /// The subscriptions that share a durable reader: they get events in any order, and again.
+  private var workers: Set<String> = []
   private var endedSubscriptions: Set<String> = []
 
   /// The sources of a pattern that were sent at the last position.
@@ -34,6 +37,7 @@ struct Frames {
     case "subscribe":
       guard let sub = result["sub"]?.text else { return nil }
       subscriptions[sub] = .some((result["after"] ?? result["seq"])?.number?.int64)
+      if result["share"] != nil { workers.insert(sub) } else { workers.remove(sub) }
       endedSubscriptions.remove(sub)
     case "unsubscribe": if let sub = result["sub"]?.text { end(sub) }
     case "bind": if let binding = result["binding"]?.text { bindings.insert(binding) }
@@ -76,6 +80,7 @@ struct Frames {
       isClosed = true
       return nil
     }
+    if method == "call" { return params["call"] == nil ? "a call without number" : nil }
     if let sub = params["sub"]?.text { return take(method, of: sub, params) }
     if let binding = params["binding"]?.text {
       return bindings.contains(binding) ? nil : "nobody has bound \(binding) here"
@@ -123,6 +128,7 @@ struct Frames {
     }
     if method == "complete" || method == "fail" { end(sub) }
     guard let seq = params["seq"]?.number?.int64 else { return nil }
+    if workers.contains(sub) { return nil }
     let isRight =
       switch method {
       case "next" where params["part"] != nil: seq == last ?? seq

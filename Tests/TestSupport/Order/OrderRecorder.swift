@@ -27,7 +27,10 @@ package struct OrderRecorder {
   ///   - adoptsSubscriptions: Whether to accept frames of subscriptions without a request, for
   ///     tests that make them by hand.
   ///   - late: The methods that `describe` marks `async`.
-  package init(adoptsSubscriptions: Bool = false, late: Set<String> = ["history", "sync", "wait"]) {
+  package init(
+    adoptsSubscriptions: Bool = false,
+    late: Set<String> = ["history", "sync", "wait", "locks.acquire", "lamp.blink"]
+  ) {
     frames.adopts = adoptsSubscriptions
     replies.late = late
   }

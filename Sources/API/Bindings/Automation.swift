@@ -1,0 +1,203 @@
+internal import EventSourcing
+internal import Facts
+internal import JSON
+internal import Signals
+internal import Wire
+
+/// The left end of a binding that has several sources, `every` or operators.
+///
+/// It passes values through the operators and emits the results. The state of operators such as
+/// `count` is an event: it is recorded in the same command as the write that follows from it, or on
+/// its own if nothing is written.
+final class Automation {
+  /// One source of the left end.
+  struct Input {
+    let path: String
+    let provider: SourceProvider
+  }
+
+  let expression: BindExpression
+  let inputs: [Input]
+  private let host: ServiceHost
+  private let parts: PartFinder
+  private unowned let all: LiveBindings
+  private let pipeline: BindPipeline<JSONValue>
+  private var timer: ScheduleTimer?
+  private let bag = DisposeBag()
+
+  /// Emits the results.
+  let outputs = PassthroughSubject<JSONValue, Never>()
+
+  /// Emits the errors of transformers and operators.
+  let faults = PassthroughSubject<any Error, Never>()
+
+  /// The last result; `nil` if there was none.
+  private(set) var last: JSONValue?
+
+  /// The stream of the state; `nil` if it is not kept.
+  private let key: String?
+
+  /// Runs a function in a command of the maker of the binding.
+  private let perform: (_ body: () throws -> Void) throws(Refusal) -> Void
+
+  /// The position of the last event that was passed on.
+  private var position: UInt64 = 0
+
+  /// The position in the last recorded state.
+  private(set) var keptPosition: UInt64?
+
+  /// The durable part of the last recorded state.
+  private var kept: JSONValue?
+
+  /// Whether a recorded state was lost.
+  private var isLost = false
+
+  /// The number of writes for which the sources of a list were not evaluated, because another
+  /// binding was about to change one of them.
+  var waits = 0
+
+  init(
+    _ expression: BindExpression, _ inputs: [Input], _ steps: [BindStep<JSONValue>],
+    _ schedule: Schedule?, in host: ServiceHost, _ parts: PartFinder, _ all: LiveBindings,
+    key: String?, perform: @escaping (_ body: () throws -> Void) throws(Refusal) -> Void
+  ) {
+    self.expression = expression
+    self.inputs = inputs
+    self.host = host
+    self.parts = parts
+    self.all = all
+    self.perform = perform
+    pipeline = BindPipeline(steps, all.bindClock, check: JSONTransformers.check)
+    self.key = pipeline.isDurable ? key : nil
+    pipeline.onOutput = { [unowned self] value in
+      last = value
+      outputs.send(value)
+    }
+    pipeline.onFault = { [unowned self] in faults.send($0) }
+    pipeline.onTime = { [unowned self] in keepState() }
+    guard let schedule, let scheduler = all.scheduler else { return }
+    timer = ScheduleTimer(schedule, all.time, on: scheduler) { [unowned self] seconds in
+      pass(.string(Timestamp(microseconds: seconds * 1_000_000).text))
+    }
+  }
+
+  // MARK: Values
+
+  /// Follows the sources.
+  ///
+  /// - Parameter passing: Whether the present values are passed on too.
+  func start(passing: Bool) {
+    pipeline.start()
+    restoreState()
+    parts.watch().dispose(in: bag)
+    for input in inputs { follow(input) }
+    timer?.start()
+    if passing { passPresent() }
+  }
+
+  func stop() {
+    bag.dispose()
+    timer?.stop()
+    pipeline.stop()
+  }
+
+  private var isList: Bool { !expression.isOfOnePath }
+
+  private func follow(_ input: Input) {
+    let (source, provider) = (input.path, input.provider)
+    provider.changes(source).observeNext { [unowned self] change in
+      guard !isList else {
+        return all.noteChanged(self, isDurable: provider.isJournaled(source))
+      }
+      position = max(position, change.seq)
+      let value =
+        change.step == nil
+        ? change.value : parts.value(of: source, at: change.seq) { provider.value(source) }
+      pass(value.map { parts.decoded($0) } ?? .null)
+    }
+    .dispose(in: bag)
+  }
+
+  /// Passes on the present values of the sources; of sources that never had a value, nothing.
+  func passPresent() {
+    guard !inputs.isEmpty else { return }
+    position = max(position, host.durable)
+    let values = inputs.map { $0.provider.durable($0.path, host, parts) }
+    guard values.contains(where: { $0 != nil }) else { return }
+    pass(isList ? .array(values.map { $0 ?? .null }) : values[0] ?? .null)
+  }
+
+  private func pass(_ value: JSONValue) {
+    pipeline.pass(value)
+    keepState()
+  }
+
+  // MARK: State
+
+  /// Records the state, unless it is recorded already.
+  private func keepState() {
+    guard key != nil, isLost || encoded(pipeline.durableState) != kept else { return }
+    do throws(Refusal) {
+      try perform { try recordState() }
+    } catch {
+      noteLost()
+      faults.send(error)
+    }
+  }
+
+  /// Records the state within a command.
+  func recordState() throws {
+    guard let key else { return }
+    let state = encoded(pipeline.durableState)
+    guard isLost || state != kept else { return }
+    // A value that waits before the first durable operator is passed on again after a restart.
+    let at = pipeline.isWaitingAtFirst ? keptPosition ?? 0 : position
+    let text = JSONValue.object([
+      "expr": .string(expression.description), "at": .number(JSONNumber(at)),
+      "operators": encoded(pipeline.state),
+    ])
+    try JSONTransformers.check(text)
+    all.service?.keepState(text.text, key)
+    (kept, keptPosition, isLost) = (state, at, false)
+  }
+
+  /// Notes that recorded events were lost or rolled back.
+  func noteLost() {
+    guard key != nil, kept != nil, !isLost else { return }
+    isLost = true
+    all.noteLostState(self)
+  }
+
+  /// Records a lost state again.
+  func keepLostState() {
+    guard isLost else { return }
+    do throws(Refusal) {
+      try perform { try recordState() }
+    } catch {
+      isLost = false
+      noteLost()
+    }
+  }
+
+  private func restoreState() {
+    guard let key, case .object(let object)? = all.service?.state(key)?.value,
+      object["expr"] == .string(expression.description),
+      case .number(let at)? = object["at"], let position = at.int64,
+      case .array(let operators)? = object["operators"]
+    else { return }
+    pipeline.restore(
+      operators.map { stage in
+        guard case .array(let values) = stage else { return [] }
+        return values.map { if case .array(let value) = $0 { value.first } else { nil } }
+      })
+    self.position = UInt64(max(0, position))
+    keptPosition = self.position
+    kept = encoded(pipeline.durableState)
+  }
+
+  /// Returns states as arrays; each value is an array of its own, empty if there is none.
+  private func encoded(_ states: [[JSONValue?]]) -> JSONValue {
+    .array(
+      states.map { state in .array(state.map { value in .array(value.map { [$0] } ?? []) }) })
+  }
+}

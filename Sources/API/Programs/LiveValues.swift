@@ -1,0 +1,90 @@
+internal import EventSourcing
+internal import Facts
+internal import JSON
+internal import Signals
+internal import Wire
+
+/// The values of sources that come and go and are not journaled, by full name.
+final class LiveValues {
+  let service: String
+  private var values: [String: JSONText] = [:]
+
+  /// The user who has published each value, and the bytes of each user.
+  private var owners: [String: UInt32] = [:]
+  private var bytes: [UInt32: Int] = [:]
+
+  /// The most bytes of the names and values that one user publishes.
+  private static let maxBytes = 16 << 20
+
+  /// The bytes that an entry needs beside its name and value.
+  private static let entryBytes = 256
+
+  private let changed = PassthroughSubject<SourceChange, Never>()
+  private let bySource = KeyedSubject<String, SourceChange>()
+
+  init(_ service: String) {
+    self.service = service
+  }
+
+  /// Sets a value of a user, or removes it.
+  ///
+  /// - Throws: ``WireError`` `rejected` if the user's values are too large.
+  func publish(_ source: String, _ value: JSONText?, by owner: UInt32) throws(WireError) {
+    try check([(source, value)], by: owner)
+    let name = "\(service)/\(source)"
+    if let last = owners.removeValue(forKey: name), let old = values[name] {
+      bytes[last, default: 0] -= Self.size(name, old)
+      if bytes[last] == 0 { bytes[last] = nil }
+    }
+    if let value {
+      owners[name] = owner
+      bytes[owner, default: 0] += Self.size(name, value)
+    }
+    set(name, value)
+  }
+
+  /// Checks that there is room for the values of a user.
+  func check(_ new: [(source: String, value: JSONText?)], by owner: UInt32) throws(WireError) {
+    guard !new.isEmpty else { return }
+    var total = bytes[owner] ?? 0
+    for (source, value) in new {
+      let name = "\(service)/\(source)"
+      if let old = values[name], owners[name] == owner { total -= Self.size(name, old) }
+      if let value { total += Self.size(name, value) }
+    }
+    guard total <= Self.maxBytes || new.allSatisfy({ $0.value == nil }) else {
+      throw WireError(
+        .rejected, "the live values of a user have at most \(Self.maxBytes) bytes",
+        ["reason": .string("too_large")])
+    }
+  }
+
+  private static func size(_ name: String, _ value: JSONText) -> Int {
+    entryBytes + name.utf8.count + value.text.utf8.count
+  }
+
+  /// Sets a value, or removes it.
+  func set(_ source: String, _ value: JSONText?) {
+    guard value != nil || values[source] != nil else { return }
+    values[source] = value
+    let change = SourceChange(source: source, seq: 0, value: value)
+    bySource.send(change, to: source)
+    changed.send(change)
+  }
+
+  /// Returns the sources for clients.
+  func sources(_ description: SourceProvider.Description) -> SourceProvider {
+    SourceProvider(
+      descriptions: [description], isJournaled: false,
+      exists: { [service] in SourceName.isSource($0, of: service) },
+      value: { [unowned self] in values[$0] },
+      search: { [unowned self] pattern, excluded, body throws(NameIndex.TooVain) in
+        _ = values.keys.sorted().search(pattern, excluded, body)
+      },
+      neighbours: { [unowned self] _ in values.keys.sorted() },
+      changes: { [unowned self] source in bySource.elements(of: source) },
+      changesMatching: { [unowned self] pattern in
+        changed.toSignal().filter { pattern.matches($0.source) }
+      })
+  }
+}

@@ -1,0 +1,305 @@
+internal import Configuration
+internal import Connections
+internal import EventSourcing
+internal import Facts
+internal import JSON
+internal import Signals
+internal import Wire
+
+/// Offers services made of programs: a client provides one, and others call it.
+package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
+  programs.makeMethod = { [unowned catalog, unowned programs] in catalog.method($0, of: programs) }
+  catalog.provided = programs.provided
+  catalog.offer("The values that programs keep, and their queued calls.", programs.ledger)
+  catalog.offerSources(
+    of: programs.ledger,
+    [.init("services/**", "A value of a service; of NAME alone its doc and queued calls.", .any)],
+    exists: { SourceName.isSource($0, of: Programs.name) })
+  catalog.offer(
+    programs.providerValues, "The programs that provide services.",
+    .init("providers/*", "The doc of a service, and its providers.", .any))
+  catalog.offer(
+    programs.live, "The values that programs publish and the journal does not keep.",
+    .init("live/**", "The last value published.", .any))
+
+  catalog.query(
+    "provide", "Makes the connection the provider of a service.", Provide.self,
+    .members(.init("service", .string), .init("providers", .natural)), kind: .command
+  ) { context, call, provide throws(WireError) in
+    let definition = try ProvidedService(
+      provide.service,
+      ProvidedService.Declaration(
+        doc: provide.doc ?? "", methods: provide.methods, sources: provide.sources))
+    guard catalog.service(named: provide.service) == nil, !reserved.contains(provide.service) else {
+      throw WireError(
+        .alreadyExists, "'\(provide.service)' is a service of the daemon",
+        ["what": .string("service"), "id": .string(provide.service)])
+    }
+    let target = "services/\(provide.service)"
+    guard context.role.mayWrite(target) else { throw context.access.notWritable(target) }
+    let wait = provide.call_ms ?? 30_000
+    guard 100...86_400_000 ~= wait else {
+      throw .unusable("call_ms", "100 to 86400000", "\(wait)")
+    }
+    try programs.provide(definition, context, wait: wait)
+    call.answer(after: context.host.last) { buffer in
+      buffer.object {
+        $0.member("service", provide.service)
+        $0.member("providers", programs.providers(of: provide.service))
+      }
+    }
+  }
+
+  catalog.query(
+    "withdraw", "The connection gets no more calls of a service, and finishes those it has.",
+    NamedService.self, .members(.init("service", .string), .init("calls", .natural)),
+    kind: .command
+  ) { context, call, withdraw throws(WireError) in
+    let count = try programs.withdraw(withdraw.service, context)
+    call.answer { buffer in
+      buffer.object {
+        $0.member("service", withdraw.service)
+        $0.member("calls", count)
+      }
+    }
+  }
+
+  catalog.query(
+    "reply", "Answers a call of a provided service.", ReplyToCall.self,
+    .members(.init("call", .string)), kind: .command, reader: ReplyToCall.read
+  ) { context, call, reply throws(WireError) in
+    try programs.reply(to: reply.call, try reply.reply(), context)
+    call.answer(after: context.host.last) { buffer in
+      buffer.object { $0.member("call", reply.call) }
+    }
+  }
+
+  catalog.query(
+    "publish", "Sets a value of a service, in the journal or only for those who watch.",
+    Publish.self,
+    .members(.optional("seq", .natural), .optional("version", .natural)), kind: .command
+  ) { context, call, publish throws(WireError) in
+    try context.publish(publish, programs, call)
+  }
+
+  catalog.command(
+    "services.forget", "Forgets the declaration of a service without providers, and its calls.",
+    NamedService.self, writes: ["services.forgotten"], errors: ["not_found", "provided"]
+  ) { _, forget throws(ProgramsError) in
+    try programs.forget(forget.service)
+    return Nothing()
+  }
+}
+
+/// The first parts of names that no program may provide.
+private let reserved: Set = ["rpc", "events", "binder", "daemon"]
+
+private struct Provide: DocumentedParameters {
+  let service: String
+  let doc: String?
+  let methods: JSONText
+  let sources: JSONText?
+  let call_ms: Int?
+
+  static let docs = [
+    "service": "The name: 1 to 32 of [a-z0-9_].",
+    "doc": "A line about the service.",
+    "methods": "By name: doc, params and result (JSON Schemas), delivery (direct or queued).",
+    "sources": "Its sources with a line about each, by name.",
+    "call_ms": "The time to answer a call, 30000 when left out.",
+  ]
+}
+
+private struct NamedService: DocumentedParameters, SourceParameters {
+  let service: String
+
+  var source: String { "services/" + service }
+
+  static let docs = ["service": "The name of the service."]
+}
+
+private struct ReplyToCall: DocumentedParameters {
+  struct Value: Decodable {
+    let source: String
+
+    /// The value; `nil` removes the source's.
+    let value: JSONText?
+  }
+
+  let call: String
+  let value: JSONText?
+  let error: String?
+  let events: [Value]?
+  let publish: [Value]?
+
+  static let docs = [
+    "call": "The number of the call.",
+    "value": "The result; left out: null.",
+    "error": "Why the provider refuses, instead of a value.",
+    "events": "Values to set in the journal before the answer: source and value.",
+    "publish": "Values to publish: source and value.",
+  ]
+
+  /// Reads an answer with a value only.
+  static func read(
+    _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
+  ) -> ReplyToCall? {
+    guard parameters.count == 2, let call = parameters.plainString("call", in: line),
+      let value = parameters.value("value", in: line)
+    else { return nil }
+    return ReplyToCall(
+      call: JSONText(scanned: line.extracting(call)).text, value: value, error: nil, events: nil,
+      publish: nil)
+  }
+
+  func reply() throws(WireError) -> Programs.Reply {
+    guard value == nil || error == nil else {
+      throw .unusable("error", "either value or error", "both")
+    }
+    return Programs.Reply(
+      value: value, error: error, events: (events ?? []).map { ($0.source, $0.value) },
+      publish: (publish ?? []).map { ($0.source, $0.value) })
+  }
+}
+
+private struct Publish: DocumentedParameters {
+  let source: String
+  let value: JSONText?
+  let keep: Bool?
+
+  static let docs = [
+    "source": "The name after services/ or live/, for example lamp/state.",
+    "value": "The value; left out: removes it.",
+    "keep": "Whether the journal keeps it; left out: only who watches gets it.",
+  ]
+}
+
+extension CallContext {
+  fileprivate func publish(
+    _ publish: Publish, _ programs: Programs, _ call: Call
+  ) throws(WireError) {
+    let kept = publish.keep == true
+    let service = kept ? Programs.name : programs.live.service
+    if let rule = SourceName.fault(in: publish.source, of: service) {
+      throw .unusable("source", rule, "'\(publish.source)'")
+    }
+    let source = "\(service)/\(publish.source)"
+    guard role.mayWrite(source) else { throw access.notWritable(source) }
+    guard kept else {
+      try programs.live.publish(publish.source, publish.value, by: caller.uid)
+      return call.answer { buffer in buffer.object { _ in } }
+    }
+    guard publish.source.contains("/") else {
+      throw .unusable("source", "SERVICE/NAME", "'\(publish.source)'")
+    }
+    try Programs.check(publish.value, "/value")
+    do throws(Refusal) {
+      let accepted = try host.perform(command("publish")) {
+        programs.set(source, publish.value)
+        return nil
+      }
+      call.answer(after: host.last) { buffer in
+        buffer.object {
+          $0.member("seq", accepted.seq)
+          $0.member("version", accepted.version)
+        }
+      }
+    } catch {
+      throw access.error(error)
+    }
+  }
+}
+
+extension Catalog {
+  /// Offers values that are not journaled.
+  func offer(
+    _ values: LiveValues, _ doc: String, _ description: SourceProvider.Description
+  ) {
+    offer(values.service, doc)
+    line(.sources) { [unowned self] in
+      offered(values.service, for: description.name).sources = values.sources(description)
+    }
+  }
+
+  /// Returns the method of a provided service that clients call.
+  func method(_ method: ProvidedService.Method, of programs: Programs) -> Method {
+    let isQueued = method.delivery == .queued
+    let result: ResultShape =
+      isQueued
+      ? .command(UInt64.self) : .members(.init("value", method.result?.shape ?? .any))
+    return Method(
+      name: method.name, doc: method.doc, kind: isQueued ? .command : .late,
+      parameters: method.params.properties.map {
+        Method.Parameter(
+          name: $0.name, shape: $0.schema.shape,
+          isOptional: !method.params.required.contains($0.name), doc: $0.schema.doc)
+      },
+      value: isQueued ? result.value : method.result?.shape ?? .any, result: result.whole,
+      writes: isQueued ? ["services.called"] : [],
+      errors: isQueued ? ["too_many"] : ["by_provider"],
+      takesUnknown: true, isPersonal: false, step: nil
+    ) { [unowned programs] context, call, request, line in
+      do {
+        let options = try method.options(of: request, line, context)
+        let params = try method.parameters(of: request, line)
+        let call = try options?.applied(to: call) ?? call
+        guard isQueued else {
+          programs.call(method, params, call, context)
+          return nil
+        }
+        try Programs.check(params, "")
+        let command = try context.command(
+          method.name, options, isKept: true, isPersonal: false, request, line)
+        return context.perform(command, call) {
+          JSONText(try programs.queue(method, params, by: context.caller))
+        }
+      } catch {
+        call.refuse(context.access.error(error))
+        return nil
+      }
+    }
+  }
+}
+
+extension ProvidedService.Method {
+  /// Returns the options of a request; those without parameters by name have none.
+  fileprivate func options(
+    of request: Request, _ line: Span<UInt8>, _ context: CallContext
+  ) throws(WireError) -> CallOptions? {
+    let listed = request.parameters
+    guard !request.isPositional, !listed.isComplete || listed.options != nil else { return nil }
+    return try context.parameters(NoParameters.self, of: request, line, [], .ignored, nil).1
+  }
+
+  /// Returns the parameters of a request by name, after a check.
+  fileprivate func parameters(
+    of request: Request, _ line: Span<UInt8>
+  ) throws(WireError) -> JSONText {
+    let listed = request.parameters
+    if params.takesAnyObject, !request.isPositional, listed.isComplete, listed.options == nil,
+      let text = request.params
+    {
+      return JSONText(scanned: line.extracting(text))
+    }
+    var object = JSONObject()
+    switch request.params.map({ JSONText(scanned: line.extracting($0)).value }) {
+    case .object(let given)?:
+      object = given
+      object[CallOptions.name] = nil
+    case .array(let values)?:
+      guard values.count <= params.properties.count else {
+        throw WireError(
+          JSONDecodingError(
+            path: "", expected: "at most \(params.properties.count) parameters",
+            got: "\(values.count)"))
+      }
+      for (property, value) in zip(params.properties, values) { object[property.name] = value }
+    default: break
+    }
+    if let fault = params.fault(in: .object(object)) {
+      throw WireError(
+        JSONDecodingError(path: fault.path, expected: fault.expected, got: fault.got))
+    }
+    return JSONValue.object(object).text
+  }
+}

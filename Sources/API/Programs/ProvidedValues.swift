@@ -1,0 +1,163 @@
+package import EventSourcing
+package import JSON
+internal import Wire
+
+/// The events of services made of programs.
+///
+/// The stream is `services/NAME/…` of a value, and `services/NAME` of declarations and calls.
+package enum ProvidedEvent: ServiceEvent, Codable, Equatable {
+  case set(value: JSONText)
+  case removed
+
+  /// A program has declared the service.
+  case provided(doc: String, methods: JSONText, sources: JSONText?, uid: UInt32)
+
+  /// The declaration is forgotten, with the queued calls.
+  case forgotten
+
+  /// A call waits for a provider; its position is its number.
+  case called(method: String, params: JSONText, uid: UInt32, pid: Int32)
+
+  /// A provider has answered a call with a value, or with an error.
+  case answered(call: UInt64, value: JSONText?, error: String?)
+
+  package static var kinds: Set<String> {
+    ["set", "removed", "provided", "forgotten", "called", "answered"]
+  }
+}
+
+/// The values that programs keep, and their queued calls.
+package struct ProvidedValues: ServiceState {
+  /// A call that waits for its answer.
+  package struct Waiting: Codable, Equatable, Sendable {
+    package let method: String
+    package let params: JSONText
+    package let uid: UInt32
+    package let pid: Int32
+  }
+
+  private var values: [String: JSONText] = [:]
+
+  /// The declarations, by stream.
+  private var declarations: [String: ProvidedService.Declaration] = [:]
+
+  /// The users who have declared them, by stream.
+  private var declarers: [String: UInt32] = [:]
+
+  /// The queued calls of each service, by position.
+  private var calls: [String: [UInt64: Waiting]] = [:]
+
+  package init() {}
+
+  package mutating func apply(_ event: ProvidedEvent, at place: Place) {
+    switch event {
+    case .set(let value): values[place.stream] = value
+    case .removed: values[place.stream] = nil
+    case .provided(let doc, let methods, let sources, let uid):
+      declarations[place.stream] = .init(doc: doc, methods: methods, sources: sources)
+      declarers[place.stream] = uid
+    case .forgotten:
+      (declarations[place.stream], declarers[place.stream], calls[place.stream]) = (nil, nil, nil)
+    case .called(let method, let params, let uid, let pid):
+      calls[place.stream, default: [:]][place.seq] = Waiting(
+        method: method, params: params, uid: uid, pid: pid)
+    case .answered(let call, _, _):
+      calls[place.stream]?[call] = nil
+      if calls[place.stream]?.isEmpty == true { calls[place.stream] = nil }
+    }
+  }
+
+  /// Returns the oldest queued call of a service that meets a condition.
+  func oldestCall(
+    of service: String, where isWanted: (UInt64) -> Bool
+  ) -> (seq: UInt64, call: Waiting)? {
+    guard let calls = calls["services/\(service)"], let seq = calls.keys.filter(isWanted).min(),
+      let call = calls[seq]
+    else { return nil }
+    return (seq, call)
+  }
+
+  /// Returns a queued call; `nil` if it was answered.
+  package func call(_ seq: UInt64, of service: String) -> Waiting? {
+    calls["services/\(service)"]?[seq]
+  }
+
+  /// The names of the declared services.
+  var declared: some Collection<String> {
+    declarations.keys.lazy.map { String($0.dropFirst(Programs.name.utf8.count + 1)) }
+  }
+
+  func declaration(of service: String) -> ProvidedService.Declaration? {
+    declarations["services/\(service)"]
+  }
+
+  /// Returns the number of services that a user has declared.
+  func count(declaredBy uid: UInt32) -> Int { declarers.values.count { $0 == uid } }
+
+  package func count(of service: String) -> Int { calls["services/\(service)"]?.count ?? 0 }
+
+  // MARK: Leases
+
+  package static func removal(after event: ProvidedEvent, in stream: String) -> ProvidedEvent? {
+    switch event {
+    case .set, .removed: .removed
+    case .provided, .forgotten, .called, .answered: nil
+    }
+  }
+
+  package func has(toRemove removal: ProvidedEvent, in stream: String) -> Bool { has(stream) }
+
+  // MARK: Sources
+
+  package func value(of source: String) -> JSONText? {
+    if let value = values[source] { return value }
+    guard let declaration = declarations[source] else { return nil }
+    var text = ByteBuffer()
+    text.object {
+      $0.member("doc", declaration.doc)
+      $0.member("queued", calls[source]?.count ?? 0)
+    }
+    return JSONText(kept: text.string)
+  }
+
+  package func has(_ source: String) -> Bool {
+    values[source] != nil || declarations[source] != nil
+  }
+
+  package var sources: some Sequence<String> { Array(values.keys) + Array(declarations.keys) }
+
+  package static func sources(changedBy event: ProvidedEvent, at place: Place) -> [String] {
+    [place.stream]
+  }
+
+  // MARK: Sizes
+
+  private static let callBytes = 256
+
+  package func size(ofStream stream: String) -> Int {
+    let calls = calls[stream]?.values.reduce(0) { $0 + Self.size(of: $1.params) } ?? 0
+    let declaration = declarations[stream].map { Self.size(of: $0) } ?? 0
+    return calls + declaration + (values[stream]?.text.utf8.count ?? 0)
+  }
+
+  package func growth(by event: ProvidedEvent, in stream: String) -> Int? {
+    let value = values[stream]?.text.utf8.count ?? 0
+    return switch event {
+    case .set(let new): new.text.utf8.count - value
+    case .removed: -value
+    case .provided(let doc, let methods, let sources, _):
+      Self.size(of: .init(doc: doc, methods: methods, sources: sources))
+        - (declarations[stream].map { Self.size(of: $0) } ?? 0)
+    case .forgotten: -size(ofStream: stream)
+    case .called(_, let params, _, _): Self.size(of: params)
+    case .answered(let call, _, _): -(calls[stream]?[call].map { Self.size(of: $0.params) } ?? 0)
+    }
+  }
+
+  private static func size(of declaration: ProvidedService.Declaration) -> Int {
+    declaration.doc.utf8.count + declaration.methods.text.utf8.count
+      + (declaration.sources?.text.utf8.count ?? 0)
+  }
+
+  private static func size(of params: JSONText) -> Int { callBytes + params.text.utf8.count }
+}

@@ -1,0 +1,182 @@
+/// The result of one check of a daemon's health.
+package struct HealthCheck: Equatable, Sendable {
+  /// The state of what was checked, named as by monitoring plugins.
+  package enum State: String, CaseIterable, Sendable {
+    case ok
+    case warning
+    case critical
+    /// The check failed.
+    case unknown
+    /// The check does not apply here, or the user may not make it.
+    case skipped
+  }
+
+  package let name: String
+  package let state: State
+
+  /// The finding in one sentence.
+  package let text: String
+
+  /// The command to type, or another next step; `nil` if there is none.
+  package let fix: String?
+
+  package init(_ name: String, _ state: State, _ text: String, fix: String? = nil) {
+    (self.name, self.state, self.text, self.fix) = (name, state, text, fix)
+  }
+}
+
+/// The health of a daemon: all checks, and the worst state.
+package struct Health {
+  package private(set) var checks: [HealthCheck] = []
+
+  package init() {}
+
+  package mutating func add(_ check: HealthCheck) { checks.append(check) }
+
+  /// The worst state; skipped checks do not count.
+  package var state: HealthCheck.State {
+    let order: [HealthCheck.State] = [.critical, .warning, .unknown]
+    return order.first { state in checks.contains { $0.state == state } } ?? .ok
+  }
+
+  /// The exit code of a monitoring plugin: 0 ok, 1 warning, 2 critical, 3 unknown.
+  package var exitCode: Int32 {
+    switch state {
+    case .ok, .skipped: 0
+    case .warning: 1
+    case .critical: 2
+    case .unknown: 3
+    }
+  }
+
+  /// The line that a monitoring system shows: the worst state and its findings.
+  package var summary: String {
+    let findings = checks.filter { $0.state == state && state != .ok }.map {
+      "\($0.name): \($0.text)"
+    }
+    let good = checks.count { $0.state == .ok }
+    let text = findings.isEmpty ? "\(good) checks passed" : findings.joined(separator: "; ")
+    return "BINDERD \(state.rawValue.uppercased()): \(text)"
+  }
+}
+
+// The rules behind the checks.
+extension HealthCheck {
+  /// Checks that bindctl and the daemon have the same version.
+  package static func versions(bindctl: String, binderd: String) -> HealthCheck {
+    guard bindctl != binderd else { return .init("version", .ok, "\(binderd), as bindctl") }
+    return .init(
+      "version", .warning, "bindctl is \(bindctl), but the running daemon is \(binderd)",
+      fix: "systemctl restart binderd.service")
+  }
+
+  /// Checks the room on the file system of the journal.
+  package static func disk(available: UInt64, of total: UInt64, path: String) -> HealthCheck {
+    let percent = total == 0 ? 0 : available / max(1, total / 100)
+    let text = "\(size(available)) (\(percent) %) free at \(path)"
+    if available < 64 << 20 || percent < 2 {
+      return .init("disk", .critical, text, fix: "remove files there; df -h \(path)")
+    }
+    if available < 512 << 20 || percent < 10 {
+      return .init(
+        "disk", .warning, text,
+        fix: "remove files there, or shorten the retention; bindctl journal compact")
+    }
+    return .init("disk", .ok, text)
+  }
+
+  /// Checks the size of the state.
+  package static func state(bytes: UInt64, of limit: UInt64) -> HealthCheck {
+    let percent = bytes * 100 / max(1, limit)
+    let text = "\(size(bytes)) of \(size(limit)) (\(percent) %)"
+    guard percent >= 80 else { return .init("state", .ok, text) }
+    return .init(
+      "state", percent >= 95 ? .critical : .warning, text,
+      fix: "remove values, or raise \"limits\": {\"state\": …} and type: bindctl reload")
+  }
+
+  /// Checks the number of clients.
+  package static func clients(_ count: UInt64, of limit: UInt64) -> HealthCheck {
+    let text = "\(count) of \(limit) connections"
+    guard count * 100 / max(1, limit) >= 80 else { return .init("clients", .ok, text) }
+    return .init("clients", .warning, text, fix: "bindctl get daemon/connections")
+  }
+
+  /// Checks the clock of the daemon.
+  ///
+  /// - Parameters:
+  ///   - ahead: Seconds by which the wall clock is ahead of the expected time; `nil` for none.
+  ///   - behind: Seconds by which it is behind the last event; `nil` for none.
+  package static func clock(ahead: UInt64?, behind: UInt64?) -> HealthCheck {
+    if let ahead {
+      return .init(
+        "clock", .warning,
+        "the clock jumped \(time(ahead)) ahead; age-based retention is paused",
+        fix: "if the time is right: bindctl journal compact --force")
+    }
+    if let behind {
+      return .init(
+        "clock", .warning, "the clock is \(time(behind)) behind the last event",
+        fix: "timedatectl; new events get the time of the last one until the clock catches up")
+    }
+    return .init("clock", .ok, "not ahead of, and not behind the events")
+  }
+
+  /// Checks that the journal cannot grow without limit.
+  package static func retention(rules: Int, bytes: UInt64) -> HealthCheck {
+    guard rules == 0 else {
+      return .init("retention", .ok, rules == 1 ? "1 rule" : "\(rules) rules")
+    }
+    guard bytes >= 1 << 30 else {
+      return .init("retention", .ok, "no rules; all events are kept")
+    }
+    return .init(
+      "retention", .warning, "no rules, and the journal has \(size(bytes))",
+      fix: "set \"retention\" in binder.conf, then type: bindctl reload")
+  }
+
+  /// Checks a unit of systemd.
+  ///
+  /// - Parameter properties: The output of `systemctl show`, by name.
+  package static func unit(
+    _ name: String, _ properties: [String: String], manager: String
+  ) -> HealthCheck {
+    let (active, result) = (properties["ActiveState"] ?? "", properties["Result"] ?? "success")
+    let isSocket = name.hasSuffix(".socket")
+    let journalctl = manager + " -n 50"
+    if active == "failed" || result != "success" && active != "active" {
+      return .init(
+        name, .critical, "\(active), result \(result)",
+        fix: "\(journalctl.replacingPrefix("systemctl", "journalctl")) -u \(name);"
+          + " then \(manager) reset-failed \(name)")
+    }
+    if let count = properties["NRestarts"].flatMap(UInt64.init), count > 0 {
+      return .init(
+        name, .warning, "\(active), restarted \(count) times by systemd",
+        fix: "\(journalctl.replacingPrefix("systemctl", "journalctl")) -u \(name)")
+    }
+    guard active == "active" || !isSocket else {
+      return .init(name, .critical, active, fix: "\(manager) start \(name)")
+    }
+    return .init(name, .ok, active)
+  }
+
+  // MARK: Numbers
+
+  private static func size(_ bytes: UInt64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
+    var (value, unit) = (bytes, 0)
+    while value >= 10 << 10, unit < units.count - 1 { (value, unit) = (value >> 10, unit + 1) }
+    return "\(value) \(units[unit])"
+  }
+
+  private static func time(_ seconds: UInt64) -> String {
+    seconds < 7200 ? "\(seconds) s" : "\(seconds / 3600) hours"
+  }
+}
+
+extension String {
+  fileprivate func replacingPrefix(_ prefix: String, _ other: String) -> String {
+    hasPrefix(prefix) ? other + dropFirst(prefix.count) : self
+  }
+}

@@ -1,0 +1,17 @@
+/// A small curve of one line.
+package enum Sparkline {
+  private static let blocks = Array("▁▂▃▄▅▆▇█")
+
+  /// Returns one character for each of the last values, scaled from 0 to the largest of them.
+  ///
+  /// A value that is not finite or is negative counts as 0.
+  package static func text(_ values: some BidirectionalCollection<Double>, width: Int) -> String {
+    let shown = values.suffix(max(0, width)).map { $0.isFinite ? max(0, $0) : 0 }
+    let top = shown.max() ?? 0
+    return String(
+      shown.map { value in
+        let part = top > 0 ? value / top : 0
+        return blocks[min(blocks.count - 1, Int((part * Double(blocks.count - 1)).rounded()))]
+      })
+  }
+}

@@ -1,0 +1,269 @@
+package import JSON
+
+/// The activity of a daemon: rates, streams and clients.
+package struct TopScreen: LiveScreen {
+  /// The sources that the screen shows.
+  package static let sources = ["daemon/stats", "daemon/streams", "daemon/connections"]
+
+  /// The order of the streams.
+  private enum Order { case events, bytes }
+
+  private struct Rates {
+    var events: Double
+    var bytes: Double
+  }
+
+  private struct Client {
+    let id: Double
+    let user: String
+    let pid: String
+    let name: String
+    let subscriptions: Double
+    let requests: Double
+    let output: Double
+
+    /// The requests per second.
+    var rate = 0.0
+  }
+
+  private let path: String
+  private let userName: (UInt64) -> String
+  private var stats = JSONObject()
+  private var eventRates: [Double] = []
+  private var commitRates: [Double] = []
+  private var latencies: [Double] = []
+  private var requestRates: [Double] = []
+
+  /// The time and the number of requests of the last measurement; `nil` before the first.
+  private var before: (time: UInt64, requests: Double)?
+
+  /// The smoothed rates of the streams that were written lately.
+  private var streams: [String: Rates] = [:]
+  private var clients: [Client] = []
+  private var clientTime: UInt64?
+  private var order = Order.events
+  private var scroll = Scroll()
+
+  /// The most measurements that are kept for the curves.
+  private static let kept = 300
+
+  /// - Parameters:
+  ///   - path: The socket of the daemon.
+  ///   - userName: Returns the name of a user.
+  package init(of path: String, userName: @escaping (UInt64) -> String) {
+    (self.path, self.userName) = (path, userName)
+  }
+
+  // MARK: Values
+
+  package mutating func take(
+    _ source: String, _ value: JSONText?, isPresent: Bool, at now: UInt64
+  ) {
+    guard let value = value?.value else { return }
+    switch (source, value) {
+    case ("daemon/stats", .object(let stats)): take(stats, at: now)
+    case ("daemon/streams", .object(let rates)) where !isPresent: take(rates)
+    case ("daemon/connections", .array(let clients)): take(clients, at: now)
+    default: break
+    }
+  }
+
+  private mutating func take(_ stats: JSONObject, at now: UInt64) {
+    self.stats = stats
+    func add(_ value: Double, to curve: inout [Double]) {
+      curve.append(value)
+      if curve.count > Self.kept { curve.removeFirst() }
+    }
+    add(stats.double("events_per_second"), to: &eventRates)
+    add(stats.double("commits_per_second"), to: &commitRates)
+    add(stats.double("commit_mean_ms"), to: &latencies)
+    let requests = stats.double("requests")
+    // The counter of a restarted daemon begins again.
+    if let before, now > before.time, requests >= before.requests {
+      add((requests - before.requests) * 1000 / Double(now - before.time), to: &requestRates)
+    }
+    before = (now, requests)
+  }
+
+  private mutating func take(_ rates: JSONObject) {
+    // A moving average over about three measurements, so that rows do not flicker.
+    for name in streams.keys {
+      streams[name]?.events *= 0.6
+      streams[name]?.bytes *= 0.6
+    }
+    if case .array(let rows)? = rates["streams"] {
+      for case .object(let row) in rows {
+        guard case .string(let name)? = row["stream"] else { continue }
+        let isNew = streams[name] == nil
+        let share = isNew ? 1 : 0.4
+        streams[name, default: Rates(events: 0, bytes: 0)].events +=
+          row.double("events_per_second") * share
+        streams[name, default: Rates(events: 0, bytes: 0)].bytes +=
+          row.double("bytes_per_second") * share
+      }
+    }
+    streams = streams.filter { $0.value.events >= 0.05 }
+  }
+
+  private mutating func take(_ rows: [JSONValue], at now: UInt64) {
+    let old = Dictionary(clients.map { ($0.id, $0) }) { $1 }
+    let elapsed = clientTime.map { Double(now - $0) / 1000 } ?? 0
+    clientTime = now
+    clients = rows.compactMap { row in
+      guard case .object(let row) = row else { return nil }
+      let uid = UInt64(max(0, row.double("uid")))
+      var client = Client(
+        id: row.double("id"), user: userName(uid), pid: row["pid"]?.bare ?? "",
+        name: (row["client"] ?? row["program"])?.bare ?? "",
+        subscriptions: row.double("subscriptions"),
+        requests: row.double("requests"), output: row.double("output_bytes"))
+      if let last = old[client.id], elapsed > 0 {
+        client.rate = max(0, client.requests - last.requests) / elapsed
+      }
+      return client
+    }
+  }
+
+  // MARK: Keys
+
+  package mutating func press(_ key: Key) {
+    switch key {
+    case .character("e"): order = .events
+    case .character("b"): order = .bytes
+    default: _ = scroll.press(key, count: streams.count)
+    }
+  }
+
+  package func pause(at now: UInt64) -> UInt64? { nil }
+
+  // MARK: Lines
+
+  package mutating func lines(
+    width: Int, height: Int, _ style: Style, status: String?, at now: UInt64
+  ) -> [String] {
+    var lines = head(width: width, style)
+    lines.append(status.map { style.red($0.cut(to: width)) } ?? "")
+    let foot = style.dim(
+      "q quit   e sort by events   b sort by bytes   arrows scroll".cut(to: width))
+    let room = max(0, height - lines.count - 1)
+    if width >= 120 {
+      // Both tables beside each other.
+      let left = (width - 4) / 2
+      let streams = streamLines(width: left, room: room, style)
+      let clients = clientLines(width: width - left - 4, room: room, style)
+      for i in 0..<room where i < streams.count || i < clients.count {
+        let line = i < streams.count ? streams[i] : ""
+        let space = String(repeating: " ", count: max(0, left - line.unstyledColumns) + 4)
+        lines.append(line + space + (i < clients.count ? clients[i] : ""))
+      }
+    } else {
+      let half = max(2, min(room - min(clients.count + 1, room / 2) - 1, room))
+      lines += streamLines(width: width, room: half, style)
+      let left = height - lines.count - 2
+      if left > 1 { lines += [""] + clientLines(width: width, room: left, style) }
+    }
+    lines = Array(lines.prefix(max(1, height - 1)))
+    lines += Array(repeating: "", count: max(0, height - 1 - lines.count))
+    return (lines + [foot]).screen(width: width, height: height)
+  }
+
+  private func head(width: Int, _ style: Style) -> [String] {
+    let uptime = Amount.time(seconds: stats.double("uptime_s"))
+    var lines = [
+      (style.bold("binderd") + "  \(path)  up \(uptime)").clipped(to: width),
+      "clients \(number("connections"))  subscriptions \(number("subscriptions"))  memory "
+        + "\(bytes("resident_bytes"))  state \(bytes("state_bytes"))  output "
+        + "\(bytes("output_bytes"))  last \(stats["last"]?.bare ?? "–")",
+    ]
+    let rows: [(name: String, text: String, curve: [Double])] = [
+      ("events/s", number("events_per_second"), eventRates),
+      ("commits/s", number("commits_per_second"), commitRates),
+      ("requests/s", requestRates.last.map(Amount.number) ?? "–", requestRates),
+      (
+        "commit",
+        milliseconds("commit_mean_ms") + " mean, " + milliseconds("commit_max_ms") + " max",
+        latencies
+      ),
+    ]
+    let texts = rows.map(\.text.columns).max() ?? 0
+    for row in rows {
+      let label = row.name.padded(to: 12) + row.text.padded(to: texts) + "  "
+      lines.append(
+        label + style.cyan(Sparkline.text(row.curve, width: max(0, width - label.columns))))
+    }
+    return lines
+  }
+
+  private func number(_ name: String) -> String { Amount.number(stats.double(name)) }
+  private func bytes(_ name: String) -> String { Amount.bytes(stats.double(name)) }
+  private func milliseconds(_ name: String) -> String {
+    let value = (stats.double(name) * 100).rounded() / 100
+    return "\(value) ms"
+  }
+
+  private mutating func streamLines(width: Int, room: Int, _ style: Style) -> [String] {
+    guard room > 0 else { return [] }
+    let rows = streams.sorted { left, right in
+      let (a, b) =
+        order == .events
+        ? (left.value.events, right.value.events) : (left.value.bytes, right.value.bytes)
+      return a == b ? left.key < right.key : a > b
+    }
+    let names = max(6, width - 24)
+    var lines = [
+      style.bold(
+        "STREAM".padded(to: names) + "  " + "EVENTS/S".leading(to: 9) + "  "
+          + "BYTES/S".leading(to: 11))
+    ]
+    if rows.isEmpty { lines.append(style.dim("nothing is written")) }
+    for row in rows[scroll.visible(count: rows.count, room: room - 1)] {
+      lines.append(
+        row.key.cut(to: names).padded(to: names) + "  "
+          + Amount.number(row.value.events).leading(to: 9) + "  "
+          + Amount.bytes(row.value.bytes).leading(to: 11))
+    }
+    return Array(lines.prefix(room))
+  }
+
+  private func clientLines(width: Int, room: Int, _ style: Style) -> [String] {
+    guard room > 0 else { return [] }
+    let busiest = clients.sorted { ($1.rate, $0.id) < ($0.rate, $1.id) }
+    let users = min(12, max(4, clients.map(\.user.columns).max() ?? 0))
+    let names = max(6, width - users - 51)
+    var lines = [
+      style.bold(
+        "ID".leading(to: 6) + "  " + "USER".padded(to: users) + "  " + "PID".leading(to: 8)
+          + "  " + "PROGRAM".padded(to: names) + "  " + "REQUESTS/S".leading(to: 10) + "  "
+          + "SUBS".leading(to: 5) + "  " + "OUTPUT".leading(to: 8))
+    ]
+    for client in busiest.prefix(max(0, room - 1)) {
+      lines.append(
+        "\(Int(client.id))".leading(to: 6) + "  " + client.user.cut(to: users).padded(to: users)
+          + "  " + client.pid.leading(to: 8) + "  " + client.name.cut(to: names).padded(to: names)
+          + "  " + Amount.number(client.rate).leading(to: 10) + "  "
+          + Amount.number(client.subscriptions).leading(to: 5) + "  "
+          + Amount.bytes(client.output).leading(to: 8))
+    }
+    return lines
+  }
+}
+
+extension JSONObject {
+  /// Returns a member that is a number; 0 if it is not one.
+  fileprivate func double(_ name: String) -> Double {
+    if case .number(let number)? = self[name] { number.double } else { 0 }
+  }
+}
+
+extension String {
+  /// The width without styles.
+  package var unstyledColumns: Int {
+    var (width, isStyle) = (0, false)
+    for character in self {
+      if character == "\u{1B}" { isStyle = true }
+      if !isStyle { width += character.columns }
+      if character == "m" { isStyle = false }
+    }
+    return width
+  }
+}

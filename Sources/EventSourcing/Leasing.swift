@@ -1,0 +1,45 @@
+/// A part of a service's state that can end with a lease, for example a cell or a key of a map.
+///
+/// It is named by the event that removes it.
+package struct LeasedPart: Hashable, Codable, Sendable {
+  /// The stream of the event.
+  package let stream: String
+
+  /// The kind of the removing event, for example `"removed"`.
+  package let kind: String
+
+  /// The data of the removing event, JSON.
+  package let data: String
+
+  /// The allowed TTLs of leases in milliseconds: up to 31 days.
+  package static let ttls = 100...2_678_400_000
+
+  package init(stream: String, kind: String, data: String) {
+    (self.stream, self.kind, self.data) = (stream, kind, data)
+  }
+}
+
+/// The leases, as the host sees them.
+package protocol LeaseKeeper: AnyObject {
+  /// Whether nothing ends with a lease.
+  ///
+  /// The host then reports no part that is written without one.
+  var isEmpty: Bool { get }
+
+  /// Records, within the running command, that a part was written.
+  ///
+  /// - Parameter lease: The lease that the part ends with; `nil` if it was written without one, or
+  ///   removed.
+  func note(_ part: LeasedPart, under lease: String?)
+}
+
+/// The error of a command with a lease that writes what cannot end with one.
+struct NotLeasable: ServiceError, Equatable {
+  let stream: String
+
+  var kind: ServiceErrorKind { .rejected(reason: "not_leasable") }
+
+  var description: String {
+    "what this call writes in '\(stream)' cannot end with a lease; cells, keys of maps and locks can"
+  }
+}

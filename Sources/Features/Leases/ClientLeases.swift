@@ -1,0 +1,66 @@
+internal import API
+internal import Connections
+internal import EventSourcing
+internal import Signals
+
+/// The leases of connected clients, which end with their connections.
+package final class ClientLeases {
+  private let service: LeasesService
+
+  /// The names of the leases by connection id.
+  private var leases: [UInt64: [String]] = [:]
+
+  package init(_ service: LeasesService) {
+    self.service = service
+  }
+
+  /// Returns the lease of a client's connection, and grants it if necessary; call it within a
+  /// command.
+  func own(_ context: CallContext) throws(LeasesError) -> String {
+    if let name = known(context) { return name }
+    let name = try service.grant(to: context.caller, ttl: nil)
+    hold(name, for: context)
+    return name
+  }
+
+  /// Returns the lease of a client's connection; `nil` if it has none.
+  func known(_ context: CallContext) -> String? {
+    leases[context.connection.id]?.first { service.ledger.newest[$0] != nil }
+  }
+
+  /// Returns the lease that an option of a call names; call it within a command.
+  func lease(_ option: LeaseOption, _ context: CallContext) throws(LeasesError) -> String {
+    switch option {
+    case .connection: return try own(context)
+    case .ttl(let milliseconds):
+      return try service.grant(to: context.caller, ttl: milliseconds)
+    case .granted(let name):
+      try service.lease(name, of: context.caller)
+      return name
+    }
+  }
+
+  /// Lets a lease end with a client's connection.
+  func hold(_ name: String, for context: CallContext) {
+    let connection = context.connection
+    service.hold(name)
+    if leases[connection.id] == nil {
+      connection.bag += BlockDisposable { [weak self, id = connection.id, weak connection] in
+        self?.end(id, isStopping: connection?.context.isStopping ?? true)
+      }
+    }
+    // Those that have ended, or whose command was refused.
+    leases[connection.id]?.removeAll { !service.keeps($0) }
+    leases[connection.id, default: []].append(name)
+  }
+
+  /// Ends a lease that its owner does not know.
+  func discard(_ name: String) { service.discard(name) }
+
+  private func end(_ id: UInt64, isStopping: Bool) {
+    let names = leases.removeValue(forKey: id) ?? []
+    // Leases wait for their clients while the daemon restarts.
+    guard !isStopping else { return }
+    for name in names { service.drop(name) }
+  }
+}

@@ -1,0 +1,84 @@
+package import API
+internal import Connections
+internal import EventSourcing
+internal import JSON
+internal import Wire
+
+/// Offers leases to clients.
+package func bindLeases(
+  _ catalog: Catalog, to leases: LeasesService, _ clients: ClientLeases
+) {
+  catalog.offer("Leases: what is written under one is removed when it ends.", leases.ledger)
+  catalog.offerSources(
+    of: leases.ledger,
+    [.init("lease/*", "The owner of the lease, its end, and how much ends with it.", .any)],
+    exists: { SourceName.isSource($0, of: "lease") })
+  catalog.lease = { context, option in try clients.lease(option, context) }
+
+  catalog.command(
+    "lease.grant", "Grants a lease; returns its name.", GrantLease.self, writes: ["lease.granted"],
+    errors: ["too_many"]
+  ) { context, grant throws(LeasesError) in
+    guard let ttl = grant.ttl_ms else { return try clients.own(context) }
+    return try leases.grant(to: context.caller, ttl: ttl)
+  }
+  catalog.command(
+    "lease.renew", "Starts the ttl of a lease again; returns it in milliseconds.",
+    NamedLease.self, writes: ["lease.renewed"], errors: ["no_ttl", "not_owner"]
+  ) { context, named throws(LeasesError) in
+    try leases.renew(named.lease, by: context.caller)
+  }
+  catalog.command(
+    "lease.resume", "Takes over the lease of a connection that ended with the daemon.",
+    NamedLease.self, writes: [], errors: ["has_ttl", "in_use", "not_owner"]
+  ) { context, named throws(LeasesError) in
+    try leases.resume(named.lease, by: context.caller)
+    clients.hold(named.lease, for: context)
+    return Nothing()
+  }
+  catalog.command(
+    "lease.release", "Ends a lease now, without its will.", NamedLease.self,
+    writes: nil, errors: ["not_owner"]
+  ) { context, named throws(LeasesError) in
+    try leases.release(named.lease, by: context.caller)
+    return Nothing()
+  }
+  catalog.command(
+    "will", "Sets the commands that run when the connection ends; returns its lease.", Will.self,
+    writes: ["lease.granted", "lease.willed"], errors: ["too_many"]
+  ) { context, will throws(LeasesError) in
+    let isWithdrawn = will.calls.text == "[]"
+    if !isWithdrawn {
+      do throws(WireError) {
+        _ = try context.steps(ofCalls: will.calls)
+      } catch {
+        throw .badWill(rule: error.message)
+      }
+    }
+    let lease = try clients.own(context)
+    leases.setWill(isWithdrawn ? nil : will.calls.text, of: lease)
+    return lease
+  }
+}
+
+private struct GrantLease: DocumentedParameters {
+  let ttl_ms: Int?
+
+  static let docs = [
+    "ttl_ms": "Ends it unless it is renewed: 100 to 2678400000; left out: ends with the connection."
+  ]
+}
+
+private struct NamedLease: DocumentedParameters {
+  let lease: String
+
+  static let docs = ["lease": "The name of the lease, for example lease/7."]
+}
+
+private struct Will: DocumentedParameters {
+  let calls: JSONText
+
+  static let docs = [
+    "calls": #"Commands as in atomic, each {"method":…,"params":…}; [] withdraws them."#
+  ]
+}

@@ -1,0 +1,44 @@
+package import EventSourcing
+
+/// An error from using a lease.
+package enum LeasesError: ServiceError, Equatable {
+  case notFound(id: String)
+  case notOwner(id: String)
+  case noTTL(id: String)
+  case hasTTL(id: String)
+  case inUse(id: String)
+  case badTTL(milliseconds: Int)
+  case tooMany(max: Int)
+  case badWill(rule: String)
+
+  package var kind: ServiceErrorKind {
+    switch self {
+    case .notFound(let id): .notFound(what: "lease", id: id)
+    case .notOwner: .rejected(reason: "not_owner")
+    case .noTTL: .rejected(reason: "no_ttl")
+    case .hasTTL: .rejected(reason: "has_ttl")
+    case .inUse: .rejected(reason: "in_use")
+    case .badWill(let rule): .invalid(parameter: "calls", expected: rule)
+    case .tooMany: .rejected(reason: "too_many")
+    case .badTTL(let milliseconds):
+      .invalid(parameter: "ttl_ms", expected: Self.range(milliseconds))
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .notFound(let id): "there is no lease '\(id)'; it may have ended"
+    case .notOwner(let id): "lease '\(id)' belongs to another user"
+    case .noTTL(let id): "lease '\(id)' ends with its connection and needs no renewal"
+    case .hasTTL(let id): "lease '\(id)' has a ttl and belongs to no connection"
+    case .inUse(let id): "lease '\(id)' belongs to another connection, which is still open"
+    case .badWill(let rule): rule
+    case .tooMany(let max): "a user has at most \(max) leases (leases_user)"
+    case .badTTL(let milliseconds): Self.range(milliseconds)
+    }
+  }
+
+  private static func range(_ got: Int) -> String {
+    "a ttl has \(LeasedPart.ttls.lowerBound) to \(LeasedPart.ttls.upperBound) ms, not \(got)"
+  }
+}

@@ -1,0 +1,122 @@
+package import EventSourcing
+package import JSON
+internal import Wire
+
+/// The state of all locks.
+package struct Locks: ServiceState {
+  /// A lease that has a lock or waits for it.
+  package struct Claim: Codable, Equatable, Sendable {
+    package let lease: String
+    package let uid: UInt32
+    package let pid: Int32
+
+    /// The fencing token: the position of the event that gave it the lock; `nil` while it waits.
+    package fileprivate(set) var token: UInt64?
+
+    /// The time at which it got the lock, or else asked for it, in microseconds since 1970.
+    package fileprivate(set) var since: Int64
+  }
+
+  /// The claims by full name of the lock, for example `"locks/backup"`: the holder, then those who
+  /// wait, in order.
+  private var claims: [String: [Claim]] = [:]
+
+  package init() {}
+
+  /// Returns the holder of a lock; `nil` if it is free.
+  package func holder(of lock: String) -> Claim? { claims[lock]?.first }
+
+  /// Returns whether a lease has a lock or waits for it.
+  package func has(_ lease: String, in lock: String) -> Bool {
+    claims[lock]?.contains { $0.lease == lease } ?? false
+  }
+
+  package mutating func apply(_ event: LockEvent, at place: Place) {
+    let lock = place.stream
+    switch event {
+    case .asked(let lease, let uid, let pid):
+      guard !has(lease, in: lock) else { return }
+      let isFree = claims[lock] == nil
+      claims[lock, default: []].append(
+        Claim(
+          lease: lease, uid: uid, pid: pid, token: isFree ? place.seq : nil, since: place.time))
+    case .left(let lease):
+      guard let i = claims[lock]?.firstIndex(where: { $0.lease == lease }) else { return }
+      claims[lock]?.remove(at: i)
+      if claims[lock]?.isEmpty == true {
+        claims[lock] = nil
+      } else if i == 0 {
+        claims[lock]?[0].token = place.seq
+        claims[lock]?[0].since = place.time
+      }
+    }
+  }
+
+  // MARK: Leases
+
+  package static func removal(after event: LockEvent, in stream: String) -> LockEvent? {
+    switch event {
+    case .asked(let lease, _, _), .left(let lease): .left(lease: lease)
+    }
+  }
+
+  package func has(toRemove removal: LockEvent, in stream: String) -> Bool {
+    guard case .left(let lease) = removal else { return false }
+    return has(lease, in: stream)
+  }
+
+  // MARK: Sources
+
+  /// The most waiting leases that a value lists.
+  private static let maxListed = 32
+
+  package func value(of source: String) -> JSONText? {
+    guard let claims = claims[source], let holder = claims.first else { return nil }
+    var text = ByteBuffer()
+    text.object {
+      $0.object("holder") { $0.add(holder) }
+      $0.array("waiting") {
+        for claim in claims.dropFirst().prefix(Self.maxListed) {
+          $0.separate()
+          $0.object { $0.add(claim) }
+        }
+      }
+      $0.member("waiting_count", claims.count - 1)
+    }
+    return JSONText(kept: text.string)
+  }
+
+  package func has(_ source: String) -> Bool { claims[source] != nil }
+
+  package var sources: some Sequence<String> { claims.keys }
+
+  package static func sources(changedBy event: LockEvent, at place: Place) -> [String] {
+    [place.stream]
+  }
+
+  // MARK: Sizes
+
+  private static let claimBytes = 128
+
+  package func size(ofStream stream: String) -> Int {
+    (claims[stream]?.count ?? 0) * Self.claimBytes
+  }
+
+  package func growth(by event: LockEvent, in stream: String) -> Int? {
+    switch event {
+    case .asked(let lease, _, _): has(lease, in: stream) ? 0 : Self.claimBytes
+    case .left(let lease): has(lease, in: stream) ? -Self.claimBytes : 0
+    }
+  }
+}
+
+extension ByteBuffer {
+  /// Appends the members of a claim.
+  fileprivate mutating func add(_ claim: Locks.Claim) {
+    member("lease", claim.lease)
+    member("uid", Int(claim.uid))
+    member("pid", Int(claim.pid))
+    member("token", claim.token)
+    member("since", Timestamp(microseconds: claim.since).text)
+  }
+}

@@ -1,0 +1,115 @@
+package import EventSourcing
+internal import Facts
+package import Signals
+
+/// Locks with fencing tokens, first come first served.
+///
+/// A lock is held by a lease, and is free again when the lease ends. Each lock is a stream and a
+/// source `locks/NAME`. Names follow the rules of cells.
+package final class LocksService {
+  package let ledger: Ledger<Locks>
+  private let host: ServiceHost
+
+  /// The number of calls that wait with a lease for a lock.
+  private var calls: [Place: Int] = [:]
+
+  private struct Place: Hashable {
+    let lock: String
+    let lease: String
+  }
+
+  package init(in host: ServiceHost) {
+    self.host = host
+    ledger = Ledger("locks", in: host)
+  }
+
+  /// Asks for a lock on behalf of the lease of a command; asking again changes nothing.
+  ///
+  /// - Parameter waits: Whether it waits for a lock that is held.
+  /// - Returns: The lease, and whether it had no place yet. End each call with
+  ///   ``end(_:_:hasToken:isNew:)``.
+  /// - Throws: ``Refusal``, also with ``LocksError/locked(name:by:)``.
+  package func ask(
+    for name: String, _ command: Command, waits: Bool
+  ) throws(Refusal) -> (lease: String, isNew: Bool) {
+    var (asking, isNew) = ("", false)
+    _ = try host.perform(command) {
+      let lock = try source(of: name)
+      asking = host.runningLease ?? ""
+      guard !ledger.newest.has(asking, in: lock) else { return nil }
+      if !waits, let holder = ledger.newest.holder(of: lock) {
+        throw LocksError.locked(name: name, by: holder)
+      }
+      let caller = command.caller
+      isNew = true
+      ledger.record(.asked(lease: asking, uid: caller.uid, pid: caller.pid), in: lock)
+      return nil
+    }
+    calls[Place(lock: name, lease: asking), default: 0] += 1
+    return (asking, isNew)
+  }
+
+  /// Ends a call that has asked for a lock; the last one without a token gives up the place.
+  ///
+  /// - Parameter isNew: Whether the call had asked first. It then gives up the lock too, because
+  ///   nobody knows the token.
+  package func end(_ name: String, _ lease: String, hasToken: Bool, isNew: Bool) {
+    let place = Place(lock: name, lease: lease)
+    let others = (calls[place] ?? 1) - 1
+    calls[place] = others > 0 ? others : nil
+    guard others == 0, !hasToken else { return }
+    let lock = "locks/\(name)"
+    guard ledger.newest.has(lease, in: lock),
+      isNew || ledger.newest.holder(of: lock)?.lease != lease
+    else { return }
+    let command = Command(method: "locks.acquire", caller: host.daemon)
+    // It fails if the journal accepts no writes; the place then ends with the lease.
+    _ = try? host.perform(command) {
+      ledger.record(.left(lease: lease), in: lock)
+      return nil
+    }
+  }
+
+  /// Returns the holder of a lock; `nil` if it is free, or held by a lease.
+  package func holder(of name: String, besides lease: String) -> Locks.Claim? {
+    ledger.newest.holder(of: "locks/\(name)").flatMap { $0.lease == lease ? nil : $0 }
+  }
+
+  /// Gives back a lock, or a place among those who wait for it.
+  ///
+  /// - Throws: ``LocksError/notHeld(name:)`` if the lease has neither.
+  package func leave(_ name: String, _ lease: String?) throws(LocksError) {
+    let lock = try source(of: name)
+    guard let lease, ledger.newest.has(lease, in: lock) else { throw .notHeld(name: name) }
+    ledger.record(.left(lease: lease), in: lock)
+  }
+
+  /// Emits the fencing token once a lease has a lock for good, now or later; `nil` if it no longer
+  /// wants it.
+  package func token(of lease: String, in name: String) -> Signal<UInt64?, Never> {
+    let lock = "locks/\(name)"
+    func given() -> UInt64? {
+      guard let holder = ledger.shown.holder(of: lock), holder.lease == lease else { return nil }
+      // A release that is not durable yet ends the token.
+      let newest = ledger.newest.holder(of: lock)
+      return newest?.lease == lease && newest?.token == holder.token ? holder.token : nil
+    }
+    func isLost() -> Bool { !ledger.newest.has(lease, in: lock) }
+    return Signal { [ledger] observer in
+      if let token = given() { observer.receive(token) } else if isLost() { observer.receive(nil) }
+      let happened = ledger.events(in: lock).observeNext { event, _ in
+        if let token = given() { return observer.receive(token) }
+        // Those who wait are many: each looks through all of them only when it may be gone.
+        if case .left(lease) = event, isLost() { observer.receive(nil) }
+      }
+      let undone = ledger.undone.observeNext { if isLost() { observer.receive(nil) } }
+      return CompositeDisposable([happened, undone])
+    }
+  }
+
+  /// Returns the full name of a lock.
+  package func source(of name: String) throws(LocksError) -> String {
+    if let fault = SourceName.fault(in: name, of: "locks") { throw .badName(rule: fault) }
+    return "locks/\(name)"
+  }
+}

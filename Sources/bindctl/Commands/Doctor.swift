@@ -1,0 +1,288 @@
+import BinderClient
+import Console
+import Glibc
+import JSON
+import Wire
+
+let doctorSyntax = Syntax(
+  "doctor", "Checks the health of the daemon, and says what to type.",
+  details: """
+    Checks the socket, the units of systemd, the group, the versions, the journal, the clock, the
+    retention, the disk, the state, the clients and the configuration. Checks that do not apply, or
+    that the user may not make, are skipped; root makes most.
+
+    The exit codes are those of monitoring plugins: 0 ok, 1 warning, 2 critical, 3 unknown. The first
+    line is a summary. With --host it runs on that machine.
+    """,
+  examples: ["bindctl doctor", "bindctl doctor -j | jq '.checks[] | select(.state != \"ok\")'"])
+
+var doctorCommand: Command {
+  Command(doctorSyntax) { context in
+    if let remote = context.remote {
+      let form = context.output.form == .json ? ["doctor", "-j"] : ["doctor"]
+      let code = try Child(remote.command(form)).wait()
+      return ExitCode(rawValue: code == 255 ? 3 : code)
+    }
+    var doctor = Doctor(context)
+    let health = doctor.run()
+    context.output.result(
+      health.document, bare: .string(health.state.rawValue), human: health.lines(context.output))
+    return ExitCode(rawValue: health.exitCode)
+  }
+}
+
+extension Health {
+  fileprivate var document: JSONObject {
+    [
+      "state": .string(state.rawValue),
+      "checks": .array(
+        checks.map { check in
+          var object: JSONObject = [
+            "name": .string(check.name), "state": .string(check.state.rawValue),
+            "text": .string(check.text),
+          ]
+          if let fix = check.fix { object["fix"] = .string(fix) }
+          return .object(object)
+        }),
+    ]
+  }
+
+  fileprivate func lines(_ output: Output) -> String {
+    let width = checks.map(\.name.count).max() ?? 0
+    var lines = [summary]
+    for check in checks {
+      let pad = String(repeating: " ", count: width - check.name.count)
+      let state = check.state.rawValue
+      let rest = String(repeating: " ", count: 8 - state.count)
+      lines.append("\(state)\(rest)  \(check.name)\(pad)  \(check.text)")
+      if let fix = check.fix { lines.append(String(repeating: " ", count: 10) + "→ \(fix)") }
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+/// Makes the checks one after the other.
+private struct Doctor {
+  private let context: Context
+  private var health = Health()
+
+  /// The socket that is checked: the one that answers, otherwise the first place.
+  private var path: String
+
+  init(_ context: Context) {
+    self.context = context
+    path = context.client.search.places[0].path
+  }
+
+  mutating func run() -> Health {
+    let connection = checkSocket()
+    checkUnits()
+    checkGroup()
+    guard let connection else { return health }
+    health.add(
+      .versions(bindctl: Release.version, binderd: connection.greeting.server.version))
+    checkJournal(connection)
+    checkUsage(connection)
+    checkConfiguration(connection)
+    return health
+  }
+
+  // MARK: Socket, units, group
+
+  private mutating func checkSocket() -> BinderConnection? {
+    do throws(ClientError) {
+      let connection = try context.client.connected(until: Deadline(inMilliseconds: 10_000))
+      path = connection.path
+      let clock = ContinuousClock()
+      let start = clock.now
+      _ = try connection.call("ping")
+      let microseconds = Int((clock.now - start) / .microseconds(1))
+      health.add(.init("socket", .ok, "\(path) answers in \(microseconds) µs"))
+      return connection
+    } catch {
+      let fix =
+        error.isDenied ? nil : "systemctl start binderd.socket, or: binderd --socket \(path)"
+      health.add(.init("socket", .critical, "\(error)", fix: fix))
+      return nil
+    }
+  }
+
+  /// Checks the units whose socket is the one in use; skips if it belongs to no unit.
+  private mutating func checkUnits() {
+    for manager in [["systemctl"], ["systemctl", "--user"]] {
+      let socket = properties("binderd.socket", manager)
+      guard socket["Listen"]?.hasPrefix("\(path) ") == true else { continue }
+      let shown = manager.joined(separator: " ")
+      health.add(.unit("binderd.socket", socket, manager: shown))
+      health.add(
+        .unit("binderd.service", properties("binderd.service", manager), manager: shown))
+      return
+    }
+    health.add(.init("unit", .skipped, "\(path) is not the socket of a unit"))
+  }
+
+  /// Returns the properties of a unit; empty if they cannot be read.
+  private func properties(_ unit: String, _ manager: [String]) -> [String: String] {
+    let names = "LoadState,ActiveState,Result,NRestarts,Listen"
+    guard
+      let (code, text) = try? Child.output(
+        of: manager + ["show", unit, "--no-pager", "--property", names], errorsTo: "/dev/null"),
+      code == 0
+    else { return [:] }
+    var properties: [String: String] = [:]
+    for line in text.split(separator: "\n") {
+      let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      if parts.count == 2 { properties[String(parts[0])] = String(parts[1]) }
+    }
+    return properties
+  }
+
+  private mutating func checkGroup() {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      return health.add(.init("group", .skipped, "\(path) does not exist, or is hidden"))
+    }
+    let group = getgrgid(status.st_gid).map { String(cString: $0.pointee.gr_name) }
+    let name = group ?? "\(status.st_gid)"
+    let user = getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(getuid())"
+    if getuid() == 0 || status.st_uid == getuid() {
+      return health.add(.init("group", .ok, "\(user) owns the socket, or is root"))
+    }
+    if access(path, W_OK) == 0 {
+      return health.add(.init("group", .ok, "\(user) may connect (group \(name))"))
+    }
+    let isMember = Account(user)?.groups.contains(status.st_gid) ?? false
+    health.add(
+      .init(
+        "group", .critical,
+        isMember
+          ? "\(user) is a member of \(name), but not in this session"
+          : "\(user) is not a member of \(name)",
+        fix: isMember
+          ? "log in again" : "sudo usermod --append --groups \(name) \(user), then log in again"))
+  }
+
+  // MARK: Journal
+
+  private mutating func checkJournal(_ connection: BinderConnection) {
+    let answer: JSONObject
+    do throws(ClientError) {
+      answer = try connection.call("journal.info").object
+    } catch {
+      let isHidden =
+        if case .refused(let error) = error { error.name == .methodNotFound } else { false }
+      return health.add(
+        .init(
+          "journal", isHidden ? .skipped : .unknown,
+          isHidden ? "your role may not call journal.info; run this as root" : "\(error)"))
+    }
+    guard case .object(let journal)? = answer["value"] else { return }
+    let bytes = journal.uint("bytes") ?? 0
+    let path = journal.string("path") ?? ""
+    let isWritable = metrics(connection)["binderd_journal_writable"] != 0
+    let text =
+      "\(path): \(journal["count"]?.bare ?? "?") events from \(journal["first"]?.bare ?? "?")"
+    health.add(
+      isWritable
+        ? .init("journal", .ok, text)
+        : .init(
+          "journal", .critical, text + "; it accepts no writes",
+          fix: "journalctl -u binderd -n 50; a full disk, or --read-only"))
+    health.add(
+      .clock(ahead: journal.uint("clock_ahead_s"), behind: journal.uint("clock_behind_s")))
+    let rules = if case .array(let rules)? = journal["retention"] { rules.count } else { 0 }
+    health.add(.retention(rules: rules, bytes: bytes))
+    checkDisk(path)
+  }
+
+  private mutating func checkDisk(_ path: String) {
+    let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    var status = statvfs()
+    guard statvfs(directory.isEmpty ? "/" : directory, &status) == 0 else {
+      let reason = String(cString: strerror(errno))
+      return health.add(.init("disk", .skipped, "\(directory): \(reason); run this as root"))
+    }
+    let unit = UInt64(status.f_frsize)
+    health.add(
+      .disk(
+        available: UInt64(status.f_bavail) * unit, of: UInt64(status.f_blocks) * unit,
+        path: directory))
+  }
+
+  // MARK: Usage
+
+  private mutating func checkUsage(_ connection: BinderConnection) {
+    guard let answer = try? connection.call("stats").object,
+      case .object(let stats)? = answer["stats"],
+      case .object(let limits)? = answer["limits"]
+    else { return health.add(.init("state", .skipped, "your role may not call stats")) }
+    health.add(
+      .state(bytes: stats.uint("state_bytes") ?? 0, of: limits.uint("state") ?? .max))
+    health.add(
+      .clients(stats.uint("connections") ?? 0, of: limits.uint("connections") ?? .max))
+    let dropped = metrics(connection)["binderd_log_lines_dropped"] ?? 0
+    health.add(
+      dropped == 0
+        ? .init("log", .ok, "no line was dropped")
+        : .init(
+          "log", .warning, "\(UInt64(dropped)) lines were dropped",
+          fix: "look for the reader of the log that is too slow; systemctl status systemd-journald")
+    )
+  }
+
+  /// Returns the metrics that have one value, by name.
+  private func metrics(_ connection: BinderConnection) -> [String: Double] {
+    guard let answer = try? connection.call("metrics").object,
+      case .array(let list)? = answer["value"]
+    else { return [:] }
+    var values: [String: Double] = [:]
+    for case .object(let metric) in list {
+      guard let name = metric.string("name"), case .array(let samples)? = metric["samples"],
+        samples.count == 1, case .object(let sample) = samples[0],
+        case .number(let number)? = sample["value"]
+      else { continue }
+      values[name] = number.double
+    }
+    return values
+  }
+
+  // MARK: Configuration
+
+  /// Checks the files of the daemon, as it would read them now.
+  private mutating func checkConfiguration(_ connection: BinderConnection) {
+    do throws(ClientError) {
+      let report = try connection.call("reload", ["check": .bool(true)]).object
+      let file = report.string("file") ?? "the defaults"
+      let (restart, changed) = (report.words("needs_restart"), report.words("changed"))
+      if !restart.isEmpty {
+        health.add(
+          .init(
+            "config", .warning, "\(file): \(restart) changed, and needs a restart",
+            fix: "systemctl restart binderd.service"))
+      } else if !changed.isEmpty {
+        health.add(
+          .init(
+            "config", .warning, "\(file): \(changed) changed, and was not applied",
+            fix: "bindctl reload"))
+      } else {
+        health.add(.init("config", .ok, file))
+      }
+    } catch {
+      guard case .refused(let refusal) = error, refusal.name == .rejected else {
+        return health.add(
+          .init("config", .skipped, "your role may not call reload; run this as root"))
+      }
+      health.add(
+        .init(
+          "config", .critical, refusal.message, fix: "correct the file, then type: bindctl reload"))
+    }
+  }
+}
+
+extension JSONObject {
+  /// The texts of an array, separated by commas; empty if there is none.
+  fileprivate func words(_ name: String) -> String {
+    guard case .array(let elements)? = self[name] else { return "" }
+    return elements.map(\.bare).joined(separator: ", ")
+  }
+}

@@ -1,0 +1,163 @@
+import BinderClient
+import Console
+import Glibc
+import JSON
+import Wire
+
+let topSyntax = Syntax(
+  "top", "Shows the activity of the daemon: rates, streams and clients.",
+  options: [noReconnectOption],
+  details: """
+    On a terminal it stays in place until q. Keys: e sorts the streams by events, b by bytes. A curve is
+    scaled from 0 to its largest value. The rates of streams are averages of some seconds; bytes are
+    those of the event data.
+
+    In a pipe, with -j, -r or -F, it measures for a second and prints one line for each stream that was
+    written. Streams are counted only while somebody watches.
+    """,
+  examples: ["bindctl top", "bindctl top | sort -k 2 -n", "bindctl top -j"])
+
+var topCommand: Command {
+  Command(topSyntax) { context in
+    if context.output.form == .human, let terminal = Terminal() {
+      let path = try context.client.connected().path
+      context.client.disconnect()
+      return try showInPlace(
+        TopScreen(of: path, userName: userName),
+        TopScreen.sources.map { Topic($0, mode: .newest) }, terminal, context)
+    }
+    return try printStreams(context)
+  }
+}
+
+/// Measures for a second and prints the streams that were written.
+private func printStreams(_ context: Context) throws -> ExitCode {
+  let follower = try context.client.follow(
+    [Topic("daemon/streams", mode: .newest)], reconnects: false)
+  // The daemon sends nothing if nothing was written.
+  let deadline = Deadline(inMilliseconds: 2_500)
+  var rows: [JSONValue] = []
+  while true {
+    do throws(ClientError) {
+      guard case .value(let value) = try follower.next(until: deadline), !value.isPresent,
+        case .object(let rates)? = value.value?.value, case .array(let streams)? = rates["streams"]
+      else { continue }
+      rows = streams
+    } catch {
+      guard error == .timedOut, deadline.isOver else { throw error }
+    }
+    break
+  }
+  for case .object(let row) in rows {
+    context.output.result(
+      row, bare: row["stream"],
+      human: [row.string("stream"), row["events_per_second"]?.bare, row["bytes_per_second"]?.bare]
+        .map { $0 ?? "" }.joined(separator: "\t"))
+  }
+  return .done
+}
+
+let boardSyntax = Syntax(
+  "board", "Shows sources in a table that stays in place and marks what changes.",
+  operands: [Operand("PATTERN", .some)],
+  options: [
+    Option("every", value: "TIME", "show at most one value of a source per TIME; default 200ms"),
+    noReconnectOption,
+  ],
+  details: """
+    A changed row is marked for three seconds: + added, - removed, ▲ a larger number, ▼ a smaller one,
+    * any other change. Keys: arrows choose a row, enter shows its whole value, s sorts by name or by the
+    last change, q quits.
+
+    In a pipe, with -j, -r or -F, it prints the present values once, as 'bindctl get' does.
+    """,
+  examples: ["bindctl board 'cells/**'", "bindctl board 'cells/*' 'locks/*' system/load"])
+
+var boardCommand: Command {
+  Command(boardSyntax) { context in
+    let patterns = context.invocation.operands
+    let interval = try context.milliseconds("every") ?? 200
+    guard context.output.form == .human, let terminal = Terminal() else {
+      return try printValues(of: patterns, context)
+    }
+    return try showInPlace(
+      Board(patterns),
+      patterns.map { Topic($0, mode: .newest, everyMilliseconds: interval) }, terminal, context)
+  }
+}
+
+/// Prints the present values of sources, one line each.
+private func printValues(of patterns: [String], _ context: Context) throws -> ExitCode {
+  for pattern in patterns {
+    for (source, value) in try context.client.connected().values(of: pattern) {
+      context.output.result(
+        ["source": .string(source), "value": value], bare: value,
+        human: source + "\t" + value.text.text)
+    }
+  }
+  return .done
+}
+
+extension BinderConnection {
+  /// Returns the present values of a source or of a pattern of sources, by name.
+  ///
+  /// A source that is still being loaded has its state as value.
+  func values(of pattern: String) throws -> [(source: String, value: JSONValue)] {
+    let answer = try call("get", ["source": .string(pattern)]).object
+    guard case .object(let values)? = answer["values"] else {
+      return [(pattern, answer["value"] ?? .null)]
+    }
+    return values.members.map { ($0.name, $0.value) }
+  }
+}
+
+let treeSyntax = Syntax(
+  "tree", "Shows the sources as a tree, with their values.",
+  operands: [Operand("PREFIX", .optional)],
+  options: [
+    Option("level", letter: "L", value: "N", "show N levels; deeper sources are counted")
+  ],
+  details: "In a pipe it prints one line for each source, with its full name.",
+  examples: ["bindctl tree", "bindctl tree cells", "bindctl tree -L 1"])
+
+var treeCommand: Command {
+  Command(treeSyntax) { context in
+    let levels = try context.number("level")
+    if levels == 0 { throw UsageError("--level must be at least 1", command: "tree") }
+    var prefix = context.operand(0)[...]
+    while prefix.hasSuffix("/") { prefix.removeLast() }
+    guard !prefix.contains("*") else {
+      throw UsageError(
+        "PREFIX is the beginning of names, for example cells, not the pattern '\(prefix)'",
+        command: "tree")
+    }
+    let connection = try context.client.connected()
+    var values: [(source: String, value: JSONValue)] = []
+    if prefix.contains("/") {
+      do throws(ClientError) {
+        let answer = try connection.call("get", ["source": .string(String(prefix))]).object
+        values.append((String(prefix), answer["value"] ?? .null))
+      } catch {
+        guard case .refused(let refusal) = error, refusal.name == .notFound else { throw error }
+      }
+    }
+    values += try connection.values(of: prefix.isEmpty ? "**" : prefix + "/**")
+    if values.isEmpty, !prefix.isEmpty {
+      throw Failure("no source begins with '\(prefix)/'", .notFound)
+    }
+    let output = context.output
+    guard output.form == .human, output.isTerminal else {
+      for (source, value) in values {
+        output.result(
+          ["source": .string(source), "value": value], bare: .string(source),
+          human: source + "\t" + value.text.text)
+      }
+      return .done
+    }
+    var tree = SourceTree()
+    for (source, value) in values { tree.add(source, value.text.text) }
+    let depth = levels.flatMap { Int(exactly: $0) } ?? .max
+    for line in tree.lines(depth: depth, width: output.width, output.style) { output.line(line) }
+    return .done
+  }
+}

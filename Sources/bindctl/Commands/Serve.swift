@@ -1,0 +1,336 @@
+import BinderClient
+import Console
+import Glibc
+import JSON
+import Wire
+
+let serveSyntax = Syntax(
+  "serve", "Makes programs the methods of a service.",
+  operands: [Operand("SERVICE.METHOD=CMD", .any)],
+  options: [
+    Option("dir", letter: "d", value: "DIR", "each executable SERVICE.METHOD in DIR is a method"),
+    Option("jobs", letter: "n", value: "N", "run N programs at a time; default 4"),
+    Option("limit", value: "TIME", "end a program after TIME; default 30s"),
+    Option("doc", value: "TEXT", "a line about the service"),
+  ],
+  details: """
+    Runs CMD with sh, or a program of DIR, for each call. It gets the parameters as a line of JSON on stdin,
+    each as BINDER_PARAM_NAME in its environment, text without quotes, and BINDER_METHOD, BINDER_CALL,
+    BINDER_CALLER_UID and BINDER_CALLER_PID. If it exits with 0, its stdout is the result: JSON, or else text
+    without the last newline; nothing is null. Otherwise the caller gets an error with the last line of its
+    stderr and the exit code. A program that runs longer than the limit, or prints more than 1 MiB, is ended
+    with SIGTERM, after 2 s with SIGKILL.
+
+    A file with the name of the program and '.json' declares the method: doc, params and result (JSON
+    Schemas), delivery. The daemon then checks parameters and results. With "delivery":"queued" a call waits
+    in the journal until a program has answered it, also while nothing serves it. In DIR a name may have an
+    ending, as in lamp.blink.sh; its declaration is lamp.blink.sh.json then.
+
+    Others call the method as any other: bindctl call lamp.blink times:=3. Several servers with the same
+    declarations share the calls; providers/SERVICE shows them. After a first SIGINT or SIGTERM running programs
+    may finish; a second one is passed to them.
+    """,
+  examples: [
+    "bindctl serve lamp.blink=./blink.sh", "bindctl serve --dir /etc/binder/services --jobs 8",
+  ])
+
+var serveCommand: Command {
+  Command(serveSyntax) { context in
+    let invocation = context.invocation
+    let jobs = try context.number("jobs") ?? 4
+    guard 1...256 ~= jobs else {
+      throw UsageError("--jobs takes a number from 1 to 256, not '\(jobs)'", command: "serve")
+    }
+    var methods: [ServedMethod] = []
+    for operand in invocation.operands { methods.append(try ServedMethod(operand: operand)) }
+    if let directory = invocation.value("dir") {
+      methods += try ServedMethod.all(in: directory)
+    }
+    guard !methods.isEmpty else {
+      throw UsageError("missing argument SERVICE.METHOD=CMD, or --dir DIR", command: "serve")
+    }
+    let limit = try context.milliseconds("limit") ?? 30_000
+    let server = try Server(
+      methods, doc: invocation.value("doc") ?? "", jobs: Int(jobs), limit: limit,
+      environment: invocation.value("socket").map { ["BINDER_SOCKET": $0] } ?? [:])
+    return try JobLoop(context.client, server).run()
+  }
+}
+
+/// A method that a program answers.
+private struct ServedMethod {
+  let service: String
+  let name: String
+
+  /// The program and its arguments.
+  let words: [String]
+
+  /// The declaration; empty if there is none.
+  let declaration: JSONObject
+
+  /// Whether its result is declared as a string.
+  var isText: Bool {
+    guard case .object(let result)? = declaration["result"] else { return false }
+    return result["type"] == .string("string")
+  }
+
+  /// Reads `SERVICE.METHOD=CMD`.
+  init(operand: String) throws {
+    guard let sign = operand.firstIndex(of: "="), sign != operand.startIndex,
+      let (service, name) = Self.parts(of: String(operand[..<sign])),
+      operand.index(after: sign) != operand.endIndex
+    else {
+      throw UsageError("expected SERVICE.METHOD=CMD, not '\(operand)'", command: "serve")
+    }
+    let command = String(operand[operand.index(after: sign)...])
+    (self.service, self.name) = (service, name)
+    words = ["/bin/sh", "-c", command]
+    declaration = try Self.declaration(at: command + ".json")
+  }
+
+  private init(_ service: String, _ name: String, program: String) throws {
+    (self.service, self.name, words) = (service, name, [program])
+    declaration = try Self.declaration(at: program + ".json")
+  }
+
+  /// Returns the methods of a directory, sorted by name.
+  static func all(in directory: String) throws -> [ServedMethod] {
+    guard let stream = opendir(directory) else {
+      throw Failure("cannot read '\(directory)': \(String(cString: strerror(errno)))")
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      names.append(
+        withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+          pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        })
+    }
+    var methods: [ServedMethod] = []
+    for name in names.sorted() where !name.hasPrefix(".") && !name.hasSuffix(".json") {
+      let path = "\(directory)/\(name)"
+      var status = stat()
+      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+        access(path, X_OK) == 0
+      else { continue }
+      // Without the ending.
+      let parts = name.split(separator: ".").prefix(2).joined(separator: ".")
+      guard let (service, method) = Self.parts(of: parts) else {
+        note("'\(path)' is left out: its name is not SERVICE.METHOD")
+        continue
+      }
+      methods.append(try ServedMethod(service, method, program: path))
+    }
+    guard !methods.isEmpty else {
+      throw Failure("'\(directory)' has no executable with a name such as lamp.blink")
+    }
+    return methods
+  }
+
+  private static func parts(of name: String) -> (service: String, name: String)? {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
+    return (String(parts[0]), String(parts[1]))
+  }
+
+  private static func declaration(at path: String) throws -> JSONObject {
+    guard access(path, F_OK) == 0 else { return [:] }
+    guard case .object(let object)? = try? JSONValue(parsing: text(of: path)) else {
+      throw Failure("'\(path)' is no JSON object", .usage)
+    }
+    return object
+  }
+}
+
+/// Serves calls with programs.
+private final class Server: JobSource {
+  private let methods: [String: ServedMethod]
+  private let services: [String: [ServedMethod]]
+  private let doc: String
+  private let jobs: Int
+  private let limit: UInt64
+  private let environment: [String: String]
+
+  /// The calls that wait for the end of others.
+  private var waiting: [(id: String, method: String, params: JSONObject, end: Deadline)] = []
+
+  /// The replies to queued calls that the daemon may not have.
+  private var replies: [String: JSONObject] = [:]
+
+  /// The number of the connection: calls of an earlier one cannot be answered.
+  private var generation = 0
+
+  /// The time in which the daemon expects an answer: longer than that of a program.
+  private var callMilliseconds: UInt64 { limit + 5_000 }
+
+  init(
+    _ methods: [ServedMethod], doc: String, jobs: Int, limit: UInt64, environment: [String: String]
+  ) throws {
+    var known: [String: ServedMethod] = [:]
+    for method in methods {
+      let name = "\(method.service).\(method.name)"
+      guard known.updateValue(method, forKey: name) == nil else {
+        throw UsageError("method '\(name)' is given twice", command: "serve")
+      }
+    }
+    self.methods = known
+    services = Dictionary(grouping: methods, by: \.service)
+    (self.doc, self.jobs, self.limit, self.environment) = (doc, jobs, limit, environment)
+  }
+
+  func ask(_ loop: JobLoop) throws {
+    generation += 1
+    waiting = []
+    for (service, methods) in services.sorted(by: { $0.key < $1.key }) {
+      var declared = JSONObject()
+      for method in methods { declared[method.name] = .object(method.declaration) }
+      try loop.send(
+        "provide",
+        [
+          "service": .string(service), "doc": .string(doc), "methods": .object(declared),
+          "call_ms": .number(JSONNumber(callMilliseconds)),
+        ]
+      ) { [unowned loop] answer in
+        if case .failure(let error) = answer { try loop.fail(error) }
+      }
+    }
+  }
+
+  func take(_ method: String, _ params: JSONObject, _ loop: JobLoop) throws {
+    guard method == "call", let call = params.string("call"), let name = params.string("method")
+    else { return }
+    if let reply = replies[call] { return try send(reply, call, loop) }
+    // A queued call has run on since an earlier connection.
+    guard loop.jobs[key(call)] == nil, !waiting.contains(where: { $0.id == call }) else { return }
+    guard loop.jobs.count < jobs else {
+      return waiting.append((call, name, params, Deadline(inMilliseconds: callMilliseconds)))
+    }
+    try start(call, name, params, loop)
+  }
+
+  /// Returns the name of the job for a call.
+  ///
+  /// Numbers of queued calls are positions; others begin again after a restart of the daemon.
+  private func key(_ call: String) -> String {
+    call.hasPrefix("q") ? call : "\(generation) \(call)"
+  }
+
+  private func start(
+    _ call: String, _ name: String, _ params: JSONObject, _ loop: JobLoop
+  ) throws {
+    guard let method = methods[name] else { return }
+    do {
+      try loop.start(
+        key(call), method.words, variables(call, name, params),
+        input: (params["params"] ?? .object([:])).text.text + "\n", method: name,
+        readsOutput: true, limit: limit)
+    } catch let failure as Failure {
+      try reply(["error": .string(failure.message)], call, loop)
+    }
+  }
+
+  /// The longest parameter in the environment, in bytes; stdin has all.
+  private static let maxVariable = 32 << 10
+
+  private func variables(
+    _ call: String, _ name: String, _ params: JSONObject
+  ) -> [String: String] {
+    var variables = environment
+    variables["BINDER_METHOD"] = name
+    variables["BINDER_CALL"] = call
+    if case .object(let caller)? = params["caller"] {
+      variables["BINDER_CALLER_UID"] = caller["uid"]?.bare
+      variables["BINDER_CALLER_PID"] = caller["pid"]?.bare
+    }
+    if case .object(let given)? = params["params"] {
+      for member in given.members {
+        let text = member.value.bare
+        guard text.utf8.count <= Self.maxVariable, !text.utf8.contains(0),
+          member.name.utf8.allSatisfy({ $0 != UInt8(ascii: "=") && $0 != 0 })
+        else { continue }
+        variables["BINDER_PARAM_" + member.name] = text
+      }
+    }
+    return variables
+  }
+
+  func end(_ job: Job, _ end: JobEnd, _ loop: JobLoop) throws {
+    let call = job.id.split(separator: " ").last.map(String.init) ?? job.id
+    if key(call) == job.id { try reply(outcome(of: job, end), call, loop) }
+    while loop.jobs.count < jobs, !waiting.isEmpty {
+      let next = waiting.removeFirst()
+      // The daemon has given up a direct call, and delivers a queued one again.
+      guard !next.end.isOver else { continue }
+      try start(next.id, next.method, next.params, loop)
+    }
+  }
+
+  private func outcome(of job: Job, _ end: JobEnd) -> JSONObject {
+    if end.code != 0 || end.fault != nil {
+      let message =
+        end.lastError.isEmpty ? "the program \(end.text)" : "\(end.lastError) (it \(end.text))"
+      return ["error": .string(String(message.prefix(500)))]
+    }
+    var text = String(decoding: end.output, as: UTF8.self)
+    if text.hasSuffix("\n") { text.removeLast() }
+    if methods[job.method]?.isText != true {
+      if text.isEmpty { return ["value": .null] }
+      if let value = try? JSONValue(parsing: text) { return ["value": value] }
+    }
+    return ["value": .string(text)]
+  }
+
+  private func reply(_ reply: JSONObject, _ call: String, _ loop: JobLoop) throws {
+    if call.hasPrefix("q") { replies[call] = reply }
+    try send(reply, call, loop)
+  }
+
+  private func send(_ reply: JSONObject, _ call: String, _ loop: JobLoop) throws {
+    var params = reply
+    params["call"] = .string(call)
+    try loop.send("reply", params) { [unowned self] answer in
+      replies[call] = nil
+      // The caller has gone away meanwhile: `not_found`.
+      if case .failure(let error) = answer, case .refused(let refusal) = error,
+        refusal.name != .notFound
+      {
+        note("call \(call): the daemon has refused the reply: \(refusal.message)")
+      }
+    }
+  }
+
+  func drain(_ loop: JobLoop) throws {
+    for service in services.keys.sorted() {
+      try loop.send("withdraw", ["service": .string(service)])
+    }
+  }
+}
+
+// MARK: - publish
+
+let publishSyntax = Syntax(
+  "publish", "Sets a live value, which the journal does not keep.",
+  operands: [Operand("SOURCE"), Operand("VALUE", .optional)],
+  options: [
+    Option("keep", letter: "k", "set services/SOURCE, an event, instead of live/SOURCE"),
+    stringOption,
+  ],
+  details: """
+    Programs that watch live/SOURCE get the value; after a restart of the daemon it is gone. This is for
+    sensors and messages, which change often and whose past nobody needs. VALUE is JSON, or else text; without
+    VALUE the source is removed. With --keep the value is an event: it has a history and outlives a restart.
+    """,
+  examples: ["bindctl publish door/open true", "bindctl watch 'live/**'"])
+
+var publishCommand: Command {
+  Command(publishSyntax) { context in
+    var params: JSONObject = ["source": .string(context.operand(0))]
+    if context.invocation.operands.count > 1 {
+      params["value"] = try context.value(context.operand(1)).value
+    }
+    if context.invocation.has("keep") { params["keep"] = .bool(true) }
+    let result = try context.client.call("publish", params).object
+    context.output.result(result, bare: result["seq"] ?? .null, human: "")
+    return .done
+  }
+}

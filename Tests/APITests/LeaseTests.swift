@@ -1,0 +1,362 @@
+import API
+import Configuration
+import EventSourcing
+import Facts
+import Features
+import JSON
+import Journal
+import TestSupport
+import Testing
+import Wire
+
+/// Values written under a lease end with it.
+@Suite(.leavesNothing)
+struct LeaseTests {
+  let whole: LeaseBench
+  let client: TestClient
+
+  init() throws {
+    whole = try LeaseBench()
+    client = whole.connect()
+  }
+
+  /// Returns the request to set a cell under a lease.
+  private func set(_ cell: String, _ value: String = "1", lease: String) -> String {
+    #"{"id":1,"method":"set","params":{"source":"cells/\#(cell)","value":\#(value),"_meta":{"lease":\#(lease)}}}"#
+  }
+
+  private func set(_ cell: String, _ value: String = "1") -> String {
+    #"{"id":1,"method":"set","params":{"source":"cells/\#(cell)","value":\#(value)}}"#
+  }
+
+  private let connection = #""connection""#
+
+  // MARK: Connections
+
+  @Test
+  func `a value written under the lease of a connection is removed when it ends`() {
+    #expect(
+      client.call(set("door", #""open""#, lease: connection))
+        == #"{"jsonrpc":"2.0","id":1,"result":{"value":"open","seq":3,"version":1,"lease":"lease/1"}}"#
+    )
+    _ = client.call(set("window", lease: connection))
+    _ = client.call(set("stays"))
+    #expect(whole.value("lease/1")?.contains(#""sources":2,"will":false"#) == true)
+    client.disconnect()
+    #expect(whole.value("cells/door") == nil)
+    #expect(whole.value("cells/window") == nil)
+    #expect(whole.value("cells/stays") == "1")
+    #expect(whole.value("lease/1") == nil)
+    #expect(
+      whole.events.suffix(3) == [
+        "lease.ended lease/1", "cells.removed cells/door", "cells.removed cells/window",
+      ])
+    #expect(
+      whole.bench.store.records.suffix(3).first?.data == #"{"reason":"disconnected"}"#)
+  }
+
+  @Test
+  func `the events of an end are one commit, and reach watchers`() {
+    let watcher = whole.connect()
+    _ = client.call(set("door", lease: connection))
+    _ = watcher.call(#"{"id":1,"method":"subscribe","params":["cells/door"]}"#)
+    client.disconnect()
+    #expect(watcher.received().isEmpty, "not durable yet")
+    let lines = watcher.settle()
+    #expect(lines.count == 1)
+    #expect(lines.first?.contains(#""gone":true"#) == true, "\(lines)")
+  }
+
+  @Test
+  func `the last write decides with which lease a value ends`() {
+    let other = whole.connect()
+    _ = client.call(set("a", lease: connection))
+    _ = client.call(set("b", lease: connection))
+    _ = client.call(set("c", lease: connection))
+    _ = client.call(set("a"))
+    _ = other.call(set("b", "2", lease: connection))
+    _ = other.call(#"{"id":1,"method":"cells.remove","params":["c"]}"#)
+    _ = other.call(set("c", "3"))
+    client.disconnect()
+    #expect(whole.value("cells/a") == "1")
+    #expect(whole.value("cells/b") == "2")
+    #expect(whole.value("cells/c") == "3")
+    other.disconnect()
+    #expect(whole.value("cells/b") == nil)
+    #expect(whole.value("cells/c") == "3")
+  }
+
+  @Test
+  func `keys of maps end with a lease, and lists are refused`() {
+    _ = client.call(
+      #"{"id":1,"method":"maps.put","params":{"name":"m","key":"k","value":1,"_meta":{"lease":"connection"}}}"#
+    )
+    _ = client.call(#"{"id":1,"method":"maps.put","params":{"name":"m","key":"l","value":2}}"#)
+    let events = whole.events
+    let error = client.error(
+      #"{"id":1,"method":"lists.append","params":{"name":"l","value":1,"_meta":{"lease":"connection"}}}"#
+    )
+    #expect(error?.data["reason"] == .string("not_leasable"))
+    #expect(error?.message.contains("lists/l") == true)
+    #expect(whole.events == events, "nothing was done")
+    client.disconnect()
+    #expect(whole.value("maps/m") == #"{"l":2}"#)
+  }
+
+  @Test
+  func `the lease of an atomic is for all of its calls, or for none`() {
+    let atomic =
+      #"{"id":1,"method":"atomic","params":{"calls":[{"method":"cells.set","params":["a",1]},{"method":"cells.add","params":["n",2]}],"_meta":{"lease":"connection"}}}"#
+    #expect(
+      client.call(atomic)
+        == #"{"jsonrpc":"2.0","id":1,"result":{"values":[1,2],"seq":5,"events":5,"lease":"lease/1"}}"#
+    )
+    let refused =
+      #"{"id":1,"method":"atomic","params":{"calls":[{"method":"cells.set","params":["z",1]},{"method":"lists.append","params":["l",2]}],"_meta":{"lease":"connection"}}}"#
+    #expect(client.error(refused)?.data["reason"] == .string("not_leasable"))
+    client.disconnect()
+    for cell in ["a", "n", "z"] { #expect(whole.value("cells/\(cell)") == nil) }
+  }
+
+  @Test
+  func `a refused command grants no lease, and its number is not used again`() {
+    #expect(client.error(set("bad//name", lease: connection))?.name == .invalidParams)
+    #expect(
+      client.error(
+        #"{"id":1,"method":"cells.add","params":{"name":"n","by":"x","_meta":{"lease":"connection"}}}"#
+      )?.name == .invalidParams)
+    #expect(whole.events.isEmpty)
+    #expect(client.result(set("a", lease: connection))?["lease"] != nil)
+    #expect(whole.events.filter { $0.hasPrefix("lease.granted") }.count == 1)
+  }
+
+  // MARK: TTLs
+
+  @Test
+  func `a value with a ttl outlives its connection, and ends in time`() {
+    #expect(client.result(set("a", lease: #"{"ttl_ms":1000}"#))?["lease"] == .string("lease/1"))
+    client.disconnect()
+    whole.advance(999)
+    #expect(whole.value("cells/a") == "1")
+    whole.advance(1)
+    #expect(whole.value("cells/a") == nil)
+    #expect(
+      whole.bench.store.records.first { $0.type == "lease.ended" }?.data == #"{"reason":"expired"}"#
+    )
+  }
+
+  @Test
+  func `a renewed lease starts its ttl again`() {
+    _ = client.call(set("a", lease: #"{"ttl_ms":1000}"#))
+    for _ in 0..<3 {
+      whole.advance(900)
+      #expect(
+        client.result(#"{"id":1,"method":"lease.renew","params":["lease/1"]}"#)?["value"]
+          == .number(JSONNumber(1000)))
+    }
+    #expect(whole.value("cells/a") == "1")
+    // A second value under the same lease.
+    _ = client.call(set("b", lease: #""lease/1""#))
+    whole.advance(1000)
+    #expect(whole.value("cells/a") == nil)
+    #expect(whole.value("cells/b") == nil)
+    #expect(
+      client.error(#"{"id":1,"method":"lease.renew","params":["lease/1"]}"#)?.data["what"]
+        == .string("lease"))
+  }
+
+  @Test(arguments: ["0", "99", "-1", "2678400001", "3155760000000"])
+  func `26: a ttl of nothing or of a century is refused, with the place and the rule`(ttl: String) {
+    let error = client.error(set("a", lease: #"{"ttl_ms":\#(ttl)}"#))
+    #expect(error?.name == .invalidParams)
+    #expect(error?.data["path"] == .string("/_meta/lease/ttl_ms"))
+    #expect(error?.data["expected"] == .string("100 to 2678400000"))
+    let grant = client.error(#"{"id":1,"method":"lease.grant","params":{"ttl_ms":\#(ttl)}}"#)
+    #expect(grant?.data["path"] == .string("/ttl_ms"))
+    #expect(whole.events.isEmpty)
+  }
+
+  @Test(arguments: [#""""#, "7", "[]", #"{"ttl":5000}"#, #"{"ttl_ms":"5s"}"#, #""lease/9""#])
+  func `a lease that is none is refused`(lease: String) {
+    let error = client.error(set("a", lease: lease))
+    #expect(error?.name == .invalidParams || error?.name == .notFound, "\(lease)")
+    #expect(whole.events.isEmpty)
+  }
+
+  // MARK: Rights and quotas
+
+  @Test
+  func `a lease of another user is refused, and root may use it`() {
+    _ = client.call(set("a", lease: connection))
+    let other = whole.connect(uid: 1001)
+    for line in [
+      set("b", lease: #""lease/1""#), #"{"id":1,"method":"lease.release","params":["lease/1"]}"#,
+      #"{"id":1,"method":"lease.renew","params":["lease/1"]}"#,
+      #"{"id":1,"method":"lease.resume","params":["lease/1"]}"#,
+    ] {
+      #expect(other.error(line)?.data["reason"] == .string("not_owner"))
+    }
+    let root = whole.connect(uid: 0)
+    #expect(
+      root.error(#"{"id":1,"method":"lease.renew","params":["lease/1"]}"#)?.data["reason"]
+        == .string("no_ttl"))
+    _ = root.call(#"{"id":1,"method":"lease.release","params":["lease/1"]}"#)
+    #expect(whole.value("cells/a") == nil)
+  }
+
+  @Test
+  func `a role needs only the right to write the value itself`() throws {
+    let methods = Rules(allow: [Rule(try #require(Pattern("**")))])
+    let cells = Rules(allow: [Rule(try #require(Pattern("cells/mine/**")))])
+    let narrow = whole.connect(
+      as: Role(name: "narrow", methods: methods, read: cells, write: cells))
+    #expect(narrow.result(set("mine/a", lease: connection))?["lease"] == .string("lease/1"))
+    #expect(narrow.error(set("other", lease: connection))?.name == .notFound)
+    narrow.disconnect()
+    #expect(whole.value("cells/mine/a") == nil)
+  }
+
+  @Test
+  func `a user has at most so many leases`() {
+    whole.leases.maxPerUser = 3
+    for i in 0..<3 { _ = client.call(set("a\(i)", lease: #"{"ttl_ms":1000}"#)) }
+    let error = client.error(set("b", lease: #"{"ttl_ms":1000}"#))
+    #expect(error?.data["reason"] == .string("too_many"))
+    #expect(whole.value("cells/b") == nil)
+    #expect(whole.connect(uid: 1001).result(set("b", lease: connection)) != nil)
+    #expect(whole.connect(uid: 0).result(set("c", lease: connection)) != nil)
+    whole.advance(1000)
+    #expect(client.result(set("b", lease: #"{"ttl_ms":1000}"#)) != nil)
+  }
+
+  // MARK: Wills
+
+  private func will(_ calls: String) -> String {
+    #"{"id":1,"method":"will","params":{"calls":\#(calls)}}"#
+  }
+
+  @Test
+  func `a will runs when its connection ends, in the commit that ends the lease`() {
+    #expect(
+      client.result(will(#"[{"method":"cells.set","params":["gone",true]}]"#))?["value"]
+        == .string("lease/1"))
+    _ = client.call(set("here", lease: connection))
+    client.disconnect()
+    #expect(whole.value("cells/gone") == "true")
+    #expect(whole.value("cells/here") == nil)
+    #expect(whole.failures.isEmpty)
+  }
+
+  @Test
+  func `a withdrawn or released will does not run`() {
+    _ = client.call(will(#"[{"method":"cells.set","params":["gone",true]}]"#))
+    _ = client.call(will("[]"))
+    client.disconnect()
+    let other = whole.connect()
+    _ = other.call(will(#"[{"method":"cells.set","params":["gone",true]}]"#))
+    _ = other.call(#"{"id":1,"method":"lease.release","params":["lease/2"]}"#)
+    other.disconnect()
+    #expect(whole.value("cells/gone") == nil)
+  }
+
+  @Test
+  func `a will that can never run is refused at once, with its place`() {
+    for calls in [
+      #"[{"method":"nothing"}]"#, #"[{"method":"ping"}]"#, #"7"#, #"[7]"#,
+      #"[{"method":"cells.add","params":{"name":"n","by":"x"}}]"#,
+    ] {
+      let error = client.error(will(calls))
+      #expect(error?.data["path"] == .string("/calls"), "\(calls) \(error?.message ?? "")")
+    }
+    #expect(whole.events.isEmpty)
+  }
+
+  @Test
+  func `a will that is refused when it runs is left out, and the lease ends`() {
+    _ = client.call(set("text", #""x""#))
+    _ = client.call(set("here", lease: connection))
+    _ = client.call(
+      will(
+        #"[{"method":"cells.set","params":["half",1]},{"method":"cells.add","params":["text"]}]"#))
+    client.disconnect()
+    #expect(whole.value("cells/half") == nil, "a will is done whole or not at all")
+    #expect(whole.value("cells/here") == nil)
+    #expect(whole.failures.count == 1)
+    #expect(whole.failures.first?.hasPrefix("lease/1: ") == true)
+  }
+
+  @Test
+  func `a will has the rights that its user has when it runs`() throws {
+    _ = client.call(will(#"[{"method":"cells.set","params":["gone",true]}]"#))
+    let all = Rules(allow: [Rule(try #require(Pattern("**")))])
+    whole.willRole = Role(name: "reader", methods: all, read: all, write: Rules())
+    client.disconnect()
+    #expect(whole.value("cells/gone") == nil)
+    #expect(whole.failures.count == 1)
+  }
+
+  // MARK: Restarts
+
+  @Test
+  func `after a restart a lease waits for its client, which resumes it`() throws {
+    _ = client.call(set("a", lease: connection))
+    let again = try whole.restarted()
+    again.advance(4_999)
+    #expect(again.value("cells/a") == "1")
+    let back = again.connect()
+    #expect(back.result(#"{"id":1,"method":"lease.resume","params":["lease/1"]}"#) != nil)
+    #expect(
+      again.connect().error(#"{"id":1,"method":"lease.resume","params":["lease/1"]}"#)?
+        .data["reason"] == .string("in_use"))
+    again.advance(60_000)
+    #expect(again.value("cells/a") == "1")
+    back.disconnect()
+    #expect(again.value("cells/a") == nil)
+  }
+
+  @Test
+  func `26: after a restart a lease whose client stays away ends, with its will`() throws {
+    _ = client.call(set("a", lease: connection))
+    _ = client.call(will(#"[{"method":"cells.set","params":["gone",true]}]"#))
+    let again = try whole.restarted()
+    again.advance(5_000)
+    #expect(again.value("cells/a") == nil)
+    #expect(again.value("cells/gone") == "true")
+  }
+
+  @Test
+  func `after a restart a ttl goes on, and waits for its owner's renewal`() throws {
+    _ = client.call(set("long", lease: #"{"ttl_ms":60000}"#))
+    _ = client.call(set("short", lease: #"{"ttl_ms":100}"#))
+    let again = try whole.restarted()
+    again.advance(100)
+    #expect(again.value("cells/short") == nil, "a ttl is never longer than it was")
+    again.advance(59_000)
+    #expect(again.value("cells/long") == "1")
+    again.advance(1_000)
+    #expect(again.value("cells/long") == nil)
+  }
+
+  @Test
+  func `a refused command shortens no wait for a client that has not come back`() throws {
+    _ = client.call(set("a", lease: connection))
+    let again = try whole.restarted()
+    let other = again.connect()
+    #expect(
+      other.error(
+        #"{"id":1,"method":"lists.append","params":{"name":"l","value":1,"_meta":{"lease":"connection"}}}"#
+      )?.data["reason"] == .string("not_leasable"))
+    again.advance(4_000)
+    #expect(again.value("cells/a") == "1")
+  }
+
+  @Test
+  func `26: a lease that ends while the journal takes nothing ends when it does again`() {
+    _ = client.call(set("a", lease: connection))
+    client.disconnect()
+    whole.bench.store.reject(.readOnly(reason: "ENOSPC", outcome: .none))
+    #expect(whole.value("cells/a") == "1")
+    whole.advance(5_000)
+    #expect(whole.value("cells/a") == nil)
+  }
+}

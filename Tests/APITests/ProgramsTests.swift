@@ -1,0 +1,523 @@
+import API
+import Configuration
+import EventSourcing
+import Facts
+import JSON
+import Journal
+import TestSupport
+import Testing
+import Wire
+
+/// Programs provide services, which others call like those of the daemon.
+@Suite(.leavesNothing)
+struct ProgramsTests {
+  let bench: Bench
+  let provider: TestClient
+  let caller: TestClient
+
+  init() throws {
+    bench = try Self.bench()
+    (provider, caller) = (bench.connect(uid: 500), bench.connect())
+  }
+
+  private static func bench(_ store: MemoryStore? = nil) throws -> Bench {
+    try Bench(store) { catalog, parts in bindPrograms(catalog, to: Programs(in: parts.host)) }
+  }
+
+  private let lamp = #"""
+    "service":"lamp","doc":"A lamp.","methods":{"blink":{"doc":"Blinks.","params":{"type":"object","properties":{"times":{"type":"integer","minimum":1,"description":"How often."}},"required":["times"],"additionalProperties":false},"result":{"type":"string"}},"order":{"delivery":"queued"}}
+    """#
+
+  private func provide(_ declaration: String? = nil) -> String {
+    #"{"id":1,"method":"provide","params":{\#(declaration ?? lamp)}}"#
+  }
+
+  private func blink(_ params: String = #"{"times":3}"#, id: Int = 7) -> String {
+    #"{"id":\#(id),"method":"lamp.blink","params":\#(params)}"#
+  }
+
+  /// Sends a call, which the provider gets.
+  private func ask() {
+    caller.send(blink())
+    #expect(calls(provider.received()).count == 1)
+  }
+
+  private func reply(_ call: String, _ more: String) -> String {
+    #"{"id":2,"method":"reply","params":{"call":"\#(call)",\#(more)}}"#
+  }
+
+  /// Returns the numbers of the calls in lines.
+  private func calls(_ lines: [String]) -> [String] {
+    lines.compactMap { line in
+      guard case .object(let frame)? = try? JSONValue(parsing: line),
+        frame["method"] == .string("call"), case .object(let params)? = frame["params"],
+        case .string(let call)? = params["call"]
+      else { return nil }
+      return call
+    }
+  }
+
+  private func value(_ source: String) -> String? {
+    caller.result(#"{"id":1,"method":"get","params":["\#(source)"]}"#)?["value"]?.text.text
+  }
+
+  // MARK: Direct calls
+
+  @Test
+  func `a call reaches the provider, and its reply the caller`() {
+    #expect(
+      provider.call(provide())
+        == #"{"jsonrpc":"2.0","id":1,"result":{"service":"lamp","providers":1}}"#)
+    caller.send(blink())
+    #expect(caller.received().isEmpty)
+    #expect(
+      provider.received() == [
+        #"{"jsonrpc":"2.0","method":"call","params":{"call":"c1","method":"lamp.blink","params":{"times":3},"caller":{"uid":1000,"pid":42}}}"#
+      ])
+    #expect(
+      provider.call(reply("c1", #""value":"done""#))
+        == #"{"jsonrpc":"2.0","id":2,"result":{"call":"c1"}}"#)
+    #expect(caller.settle() == [#"{"jsonrpc":"2.0","id":7,"result":{"value":"done"}}"#])
+    #expect(bench.store.records.count == 1, "a direct call is no event")
+    // By position as well.
+    caller.send(blink("[5]"))
+    #expect(provider.received().first?.contains(#""params":{"times":5}"#) == true)
+  }
+
+  @Test
+  func `parameters are checked before the provider is called`() {
+    _ = provider.call(provide())
+    for (params, path) in [
+      ("{}", "/times"), (#"{"times":0}"#, "/times"), (#"{"times":"x"}"#, "/times"),
+      (#"{"times":1,"x":1}"#, "/x"), (#"{"times":1.5}"#, "/times"),
+    ] {
+      #expect(caller.error(blink(params))?.data["path"] == .string(path), "\(params)")
+    }
+    #expect(provider.received().isEmpty)
+  }
+
+  @Test
+  func `a provider may refuse`() {
+    _ = provider.call(provide())
+    ask()
+    _ = provider.call(reply("c1", #""error":"the bulb is broken""#))
+    let answer = caller.settle().first ?? ""
+    #expect(answer.contains(#""message":"the bulb is broken""#))
+    #expect(answer.contains(#""reason":"by_provider""#))
+  }
+
+  @Test
+  func `28: a reply that is garbage, late or repeated is refused, and the caller gets an error`() {
+    _ = provider.call(provide(lamp + #","call_ms":1000"#))
+    ask()
+    #expect(provider.error(reply("c1", #""value":5"#))?.data["path"] == .string("/value"))
+    #expect(caller.settle().first?.contains(#""name":"unavailable""#) == true)
+    #expect(provider.error(reply("c1", #""value":"x""#))?.name == .notFound)
+    ask()
+    _ = provider.call(reply("c2", #""value":"x""#))
+    #expect(caller.settle().count == 1)
+    #expect(provider.error(reply("c2", #""value":"x""#))?.name == .notFound)
+    ask()
+    bench.time.advance(1_000)
+    #expect(caller.settle().first?.contains("has not answered within 1000 ms") == true)
+    #expect(provider.error(reply("c3", #""value":"x""#))?.name == .notFound)
+    #expect(
+      provider.error(reply("c9", #""value":1,"error":"x""#))?.data["path"] == .string("/error"))
+    // Another client cannot answer.
+    ask()
+    #expect(caller.error(reply("c4", #""value":"x""#))?.name == .notFound)
+  }
+
+  @Test
+  func `28: a provider that dies makes its calls unavailable`() {
+    _ = provider.call(provide())
+    caller.send(blink())
+    provider.disconnect()
+    let answer = caller.settle().first ?? ""
+    #expect(answer.contains(#""name":"unavailable","retry":true,"service":"lamp""#))
+    #expect(caller.error(blink())?.data["service"] == .string("lamp"), "nobody provides it")
+  }
+
+  @Test
+  func `28: a caller that leaves, or waits no longer, is forgotten`() {
+    _ = provider.call(provide())
+    ask()
+    caller.send(#"{"id":8,"method":"cancel","params":{"id":7}}"#)
+    #expect(caller.settle().first?.contains(#""was":"recorded""#) == true, "it may have effects")
+    #expect(provider.error(reply("c1", #""value":"x""#)) == nil)
+    #expect(caller.settle().count == 1)
+    caller.send(
+      #"{"id":7,"method":"lamp.blink","params":{"times":1,"_meta":{"timeout_ms":500}}}"#)
+    _ = provider.received()
+    bench.time.advance(500)
+    let timeout = caller.settle().first ?? ""
+    #expect(timeout.contains(#""name":"timeout""#) && timeout.contains(#""outcome":"unknown""#))
+    ask()
+    caller.disconnect()
+    for call in ["c2", "c3"] {
+      #expect(provider.error(reply(call, #""value":"x""#))?.name == .notFound)
+    }
+  }
+
+  @Test
+  func `several providers share the calls, if they declare the same`() {
+    let second = bench.connect(uid: 500)
+    _ = provider.call(provide())
+    #expect(second.result(provide())?["providers"] == .number(JSONNumber(2)))
+    let other = bench.connect()
+    #expect(other.error(provide(#""service":"lamp","methods":{}"#))?.name == .alreadyExists)
+    #expect(provider.error(provide())?.name == .alreadyExists)
+    for id in 1...4 { caller.send(blink(id: id)) }
+    #expect(calls(provider.received()).count == 2)
+    #expect(calls(second.received()).count == 2)
+    #expect(
+      value("providers/lamp")?.contains(
+        #""doc":"A lamp.","providers":[{"uid":500,"pid":42,"program":"sh""#) == true)
+    second.disconnect()
+    #expect(caller.settle().count == 2)
+    provider.disconnect()
+    #expect(value("providers/lamp") == nil)
+  }
+
+  @Test
+  func `28: the calls of a provider end with it, also after it has withdrawn`() {
+    _ = provider.call(provide())
+    caller.send(blink())
+    _ = provider.received()
+    #expect(
+      provider.call(#"{"id":1,"method":"withdraw","params":["lamp"]}"#)
+        == #"{"jsonrpc":"2.0","id":1,"result":{"service":"lamp","calls":1}}"#)
+    #expect(
+      bench.connect().result(#"{"id":1,"method":"services.forget","params":["lamp"]}"#) != nil)
+    provider.disconnect()
+    #expect(caller.settle().first?.contains(#""name":"unavailable""#) == true)
+    #expect(bench.connect().error(reply("c1", #""value":"x""#))?.name == .notFound)
+  }
+
+  @Test
+  func `a service that is forgotten and provided at once is there`() {
+    _ = provider.call(provide())
+    _ = provider.call(#"{"id":1,"method":"withdraw","params":["lamp"]}"#)
+    provider.send(#"{"id":1,"method":"services.forget","params":["lamp"]}"#, provide())
+    _ = provider.settle()
+    caller.send(blink())
+    #expect(calls(provider.received()).count == 1)
+    provider.disconnect()
+    #expect(value("providers/lamp") == nil)
+  }
+
+  @Test
+  func `28: a call that is too long for its provider is refused, and holds up no other`() {
+    _ = provider.call(provide())
+    let long = String(repeating: "x", count: 100_000)
+    let error = caller.error(
+      #"{"id":1,"method":"lamp.order","params":{"n":"\#(long)"}}"#)
+    #expect(error == nil, "it is queued")
+    #expect(calls(provider.settle()).isEmpty)
+    #expect(
+      bench.store.records.last?.data.contains("no provider takes lines of this length") == true)
+    _ = caller.call(#"{"id":1,"method":"lamp.order","params":{"n":1}}"#)
+    #expect(calls(provider.settle()).count == 1)
+    _ = provider.call(#"{"id":1,"method":"withdraw","params":["lamp"]}"#)
+    _ = bench.connect().call(
+      #"{"id":1,"method":"services.forget","params":["lamp"]}"#)
+    let other = bench.connect(uid: 500)
+    _ = other.call(provide(#""service":"lamp","methods":{"say":{}}"#))
+    #expect(
+      caller.error(#"{"id":1,"method":"lamp.say","params":{"n":"\#(long)"}}"#)?.name == .unavailable
+    )
+  }
+
+  @Test
+  func `28: a call that cannot be answered while the journal takes nothing waits`() {
+    _ = provider.call(provide())
+    provider.disconnect()
+    let long = String(repeating: "x", count: 100_000)
+    _ = caller.call(#"{"id":1,"method":"lamp.order","params":{"n":"\#(long)"}}"#)
+    bench.store.fail(.readOnly(reason: "ENOSPC", outcome: .none))
+    let next = bench.connect(uid: 500)
+    next.send(provide())
+    #expect(calls(next.settle()).isEmpty)
+  }
+
+  @Test
+  func `28: a late provider does not keep a queued call from others`() {
+    _ = provider.call(provide(lamp + #","call_ms":1000"#))
+    let other = bench.connect(uid: 500)
+    _ = other.call(provide(lamp + #","call_ms":1000"#))
+    _ = caller.call(#"{"id":7,"method":"lamp.order"}"#)
+    #expect(calls(provider.received()) == ["q2"])
+    bench.time.advance(1_000)
+    #expect(calls(other.settle()) == ["q2"])
+  }
+
+  @Test
+  func `28: a queued call that is answered with another type ends with an error`() {
+    let declared =
+      #""service":"lamp","methods":{"count":{"delivery":"queued","result":{"type":"integer"}}}"#
+    _ = provider.call(provide(declared))
+    _ = caller.call(#"{"id":7,"method":"lamp.count"}"#)
+    #expect(calls(provider.received()) == ["q2"])
+    #expect(provider.error(reply("q2", #""value":"x""#))?.data["path"] == .string("/value"))
+    #expect(calls(provider.settle()).isEmpty)
+    #expect(value("services/lamp") == #"{"doc":"","queued":0}"#)
+    // A value that is left out is null.
+    _ = caller.call(#"{"id":7,"method":"lamp.count"}"#)
+    #expect(calls(provider.settle()) == ["q4"])
+    #expect(provider.error(reply("q4", #""events":[]"#))?.data["path"] == .string("/value"))
+  }
+
+  @Test
+  func `29: a provider may set only what its role may write, and no value that is too long`() throws
+  {
+    let all = Rules(allow: [Rule(try #require(Pattern("**")))])
+    let methods = Rules(allow: [Rule(try #require(Pattern("**", separator: ".")))])
+    let own = Rules(allow: [Rule(try #require(Pattern("services/**")))])
+    let narrow = bench.connect(as: Role(name: "n", methods: methods, read: all, write: own))
+    _ = narrow.call(provide())
+    caller.send(blink())
+    #expect(calls(narrow.received()) == ["c1"])
+    #expect(
+      narrow.error(reply("c1", #""value":"x","publish":[{"source":"lamp/a","value":1}]"#))?.name
+        == .permissionDenied)
+    let long = String(repeating: "x", count: 300_000)
+    #expect(
+      narrow.error(reply("c1", #""value":"x","events":[{"source":"lamp/a","value":"\#(long)"}]"#))?
+        .data["path"] == .string("/events/0/value"))
+    #expect(
+      narrow.error(
+        #"{"id":1,"method":"publish","params":{"source":"lamp/a","value":"\#(long)","keep":true}}"#)?
+        .data["path"] == .string("/value"))
+    _ = narrow.call(reply("c1", #""value":"x""#))
+    #expect(caller.settle().count == 1)
+  }
+
+  // MARK: Declarations
+
+  @Test
+  func `29: a declaration with a fault is refused with its place`() {
+    for (declaration, path) in [
+      (#""service":"La","methods":{}"#, "/service"), (#""service":"l","methods":[]"#, "/methods"),
+      (#""service":"l","methods":{"a b":{}}"#, "/methods/a b"),
+      (#""service":"l","methods":{"a":{"params":{"type":"objekt"}}}"#, "/methods/a/params/type"),
+      (#""service":"l","methods":{"a":{"params":7}}"#, "/methods/a/params"),
+      (#""service":"l","methods":{"a":{"params":{"type":"string"}}}"#, "/methods/a/params/type"),
+      (#""service":"l","methods":{"a":{"result":{"pattern":"x"}}}"#, "/methods/a/result/pattern"),
+      (
+        #""service":"l","methods":{"a":{"result":{"items":{"minimum":"x"}}}}"#,
+        "/methods/a/result/items/minimum"
+      ),
+      (#""service":"l","methods":{"a":{"delivery":"soon"}}"#, "/methods/a/delivery"),
+      (#""service":"l","methods":{"a":{"docs":"x"}}"#, "/methods/a/docs"),
+      (#""service":"l","methods":{},"sources":{"a//b":""}"#, "/sources/a//b"),
+      (#""service":"l","methods":{},"call_ms":1"#, "/call_ms"),
+    ] {
+      #expect(
+        provider.error(provide(declaration))?.data["path"] == .string(path), "\(declaration)")
+    }
+    for name in ["cells", "rpc", "events", "services", "live"] {
+      #expect(
+        provider.error(provide(#""service":"\#(name)","methods":{}"#))?.name == .alreadyExists)
+    }
+  }
+
+  @Test
+  func `provided methods are described and discovered like others, by role`() throws {
+    _ = provider.call(provide())
+    let described = caller.result(#"{"id":1,"method":"describe","params":["lamp.blink"]}"#)
+    #expect(described?["doc"] == .string("Blinks."))
+    #expect(
+      described?["params"]?.text.text
+        == #"[{"name":"times","type":"integer","optional":false,"doc":"How often."}]"#)
+    #expect(caller.call(#"{"id":1,"method":"describe"}"#).contains(#""lamp":"A lamp.""#))
+    #expect(caller.call(#"{"id":1,"method":"describe","params":["lamp"]}"#).contains("Blinks."))
+    #expect(caller.call(#"{"id":1,"method":"rpc.discover"}"#).contains(#""name":"lamp.blink""#))
+    #expect(
+      caller.error(#"{"id":1,"method":"lamp.blinc"}"#)?.data["did_you_mean"]
+        == .string("lamp.blink"))
+    let all = Rules(allow: [Rule(try #require(Pattern("**")))])
+    let methods = Rules(allow: [Rule(try #require(Pattern("lamp.order", separator: ".")))])
+    let narrow = bench.connect(as: Role(name: "n", methods: methods, read: all, write: Rules()))
+    #expect(narrow.error(blink())?.name == .methodNotFound)
+    #expect(!narrow.call(#"{"id":1,"method":"rpc.discover"}"#).contains("lamp.blink"))
+    #expect(
+      narrow.error(provide(#""service":"door","methods":{}"#))?.name == .permissionDenied
+        || narrow.error(provide(#""service":"door","methods":{}"#))?.name == .methodNotFound)
+  }
+
+  // MARK: Values
+
+  @Test
+  func `the events of a reply are journaled before the caller has its answer`() {
+    _ = provider.call(provide())
+    ask()
+    provider.send(
+      reply(
+        "c1",
+        #""value":"done","events":[{"source":"lamp/state","value":true}],"publish":[{"source":"lamp/watts","value":7}]"#
+      ))
+    #expect(caller.received().isEmpty, "not durable yet")
+    _ = provider.settle()
+    #expect(caller.settle().count == 1)
+    #expect(value("services/lamp/state") == "true")
+    #expect(value("live/lamp/watts") == "7")
+    #expect(
+      bench.store.records.map { "\($0.type) \($0.stream)" } == [
+        "services.provided services/lamp", "services.set services/lamp/state",
+      ])
+  }
+
+  @Test
+  func `29: an event under a foreign name is refused, and nothing is done`() {
+    _ = provider.call(provide())
+    ask()
+    for (source, list) in [("door/state", "events"), ("lampe/x", "publish"), ("lamp//x", "events")]
+    {
+      let error = provider.error(
+        reply(
+          "c1",
+          #""value":"x","\#(list)":[{"source":"lamp/ok","value":1},{"source":"\#(source)","value":1}]"#
+        ))
+      #expect(error?.data["path"] == .string("/\(list)/1/source"), "\(source)")
+    }
+    #expect(bench.store.records.count == 1, "only the declaration")
+    #expect(value("live/lamp/ok") == nil)
+    _ = provider.call(reply("c1", #""value":"x""#))
+    #expect(caller.settle().count == 1, "the call is still open")
+  }
+
+  @Test
+  func `publish sets values with and without the journal`() {
+    let watcher = bench.connect()
+    _ = watcher.call(#"{"id":1,"method":"subscribe","params":{"source":"live/lamp/*","sub":"w"}}"#)
+    _ = watcher.call(
+      #"{"id":1,"method":"subscribe","params":{"source":"services/lamp/on","sub":"k"}}"#)
+    #expect(
+      provider.call(#"{"id":1,"method":"publish","params":{"source":"lamp/watts","value":5}}"#)
+        == #"{"jsonrpc":"2.0","id":1,"result":{}}"#)
+    #expect(watcher.settle().first?.contains(#""source":"live/lamp/watts","value":5"#) == true)
+    #expect(bench.store.records.isEmpty)
+    _ = provider.call(
+      #"{"id":1,"method":"publish","params":{"source":"lamp/on","value":true,"keep":true}}"#)
+    #expect(watcher.settle().first?.contains(#""sub":"k","seq":1,"value":true"#) == true)
+    _ = provider.call(#"{"id":1,"method":"publish","params":{"source":"lamp/watts"}}"#)
+    #expect(watcher.settle().first?.contains(#""gone":true"#) == true)
+    for source in ["", "a//b", "a b"] {
+      #expect(
+        provider.error(#"{"id":1,"method":"publish","params":{"source":"\#(source)","value":5}}"#)?
+          .data["path"] == .string("/source"))
+    }
+  }
+
+  // MARK: Queued calls
+
+  private let order = #"{"id":7,"method":"lamp.order","params":{"n":1,"_meta":{"cmd":"o1"}}}"#
+
+  @Test
+  func `a queued call is an event that is delivered until it is answered`() throws {
+    _ = provider.call(provide())
+    #expect(
+      caller.call(order) == #"{"jsonrpc":"2.0","id":7,"result":{"value":2,"seq":2,"version":2}}"#)
+    #expect(caller.call(order).contains(#""value":2"#), "the same command")
+    #expect(bench.store.records.count == 2)
+    #expect(value("services/lamp") == #"{"doc":"A lamp.","queued":1}"#)
+    #expect(calls(provider.received()) == ["q2"])
+    // One dies: the next one gets it.
+    provider.disconnect()
+    let next = bench.connect(uid: 500)
+    next.send(provide())
+    #expect(calls(next.settle()) == ["q2"])
+    // The daemon is restarted.
+    let again = try Self.bench(bench.store)
+    let last = again.connect(uid: 500)
+    last.send(provide())
+    #expect(calls(last.settle()) == ["q2"])
+    last.send(reply("q2", #""value":"made","events":[{"source":"lamp/made","value":1}]"#))
+    #expect(last.settle().count == 1)
+    #expect(
+      again.store.records.suffix(2).map { "\($0.type) \($0.data)" } == [
+        #"services.set {"value":1}"#, #"services.answered {"call":2,"value":"made"}"#,
+      ])
+    #expect(
+      again.connect().result(#"{"id":1,"method":"get","params":["services/lamp"]}"#)?["value"]?
+        .text.text == #"{"doc":"A lamp.","queued":0}"#)
+  }
+
+  @Test
+  func `a call may be queued while nobody provides the service`() throws {
+    _ = provider.call(provide())
+    provider.disconnect()
+    #expect(caller.result(order)?["seq"] == .number(JSONNumber(2)))
+    #expect(caller.error(blink())?.name == .unavailable)
+    // Also after a restart of the daemon: the declaration is in the journal.
+    let again = try Self.bench(bench.store)
+    let other = again.connect()
+    #expect(other.call(#"{"id":1,"method":"describe","params":["lamp"]}"#).contains("Blinks."))
+    #expect(other.result(#"{"id":7,"method":"lamp.order"}"#)?["seq"] == .number(JSONNumber(3)))
+    let next = again.connect(uid: 500)
+    next.send(provide())
+    #expect(calls(next.settle()) == ["q2"])
+    #expect(again.store.records.count == 3, "the same declaration is no event")
+  }
+
+  @Test
+  func `a service without providers can be declared again, and forgotten`() {
+    _ = provider.call(provide())
+    let forget = #"{"id":1,"method":"services.forget","params":["lamp"]}"#
+    #expect(caller.error(forget)?.data["reason"] == .string("provided"))
+    provider.disconnect()
+    let next = bench.connect(uid: 500)
+    _ = next.call(provide(#""service":"lamp","methods":{"dim":{"delivery":"queued"}}"#))
+    #expect(caller.error(blink())?.name == .methodNotFound)
+    _ = caller.call(#"{"id":7,"method":"lamp.dim"}"#)
+    next.disconnect()
+    #expect(caller.result(forget)?["seq"] != nil)
+    #expect(caller.error(#"{"id":7,"method":"lamp.dim"}"#)?.name == .methodNotFound)
+    #expect(value("services/lamp") == nil)
+    #expect(caller.error(forget)?.name == .notFound)
+  }
+
+  @Test
+  func `29: a user declares so many services, and another user more`() {
+    func provide(_ i: Int) -> String {
+      #"{"id":1,"method":"provide","params":{"service":"s\#(i)","methods":{}}}"#
+    }
+    for first in stride(from: 0, to: 250, by: 50) {
+      let provider = bench.connect(uid: 500)
+      for i in first..<first + 50 { #expect(provider.result(provide(i)) != nil) }
+    }
+    #expect(provider.error(provide(250))?.data["reason"] == .string("too_many"))
+    #expect(caller.result(provide(250)) != nil)
+  }
+
+  @Test
+  func `29: the live values of a user are limited in bytes`() {
+    let large = String(repeating: "x", count: 900_000)
+    var refused: WireError?
+    for i in 0..<20 where refused == nil {
+      refused = provider.error(
+        #"{"id":1,"method":"publish","params":{"source":"lamp/x\#(i)","value":"\#(large)"}}"#)
+    }
+    #expect(refused?.data["reason"] == .string("too_large"))
+    #expect(
+      caller.error(#"{"id":1,"method":"publish","params":{"source":"lamp/y","value":1}}"#) == nil)
+    _ = provider.call(#"{"id":1,"method":"publish","params":{"source":"lamp/x0"}}"#)
+    #expect(
+      provider.error(#"{"id":1,"method":"publish","params":{"source":"lamp/y","value":1}}"#) == nil)
+  }
+
+  @Test
+  func `queued calls are delivered one at a time, in order, and again when late`() {
+    _ = provider.call(provide(lamp + #","call_ms":1000"#))
+    for i in 1...3 {
+      _ = caller.call(#"{"id":7,"method":"lamp.order","params":{"n":\#(i)}}"#)
+    }
+    #expect(calls(provider.received()) == ["q2"])
+    bench.time.advance(1_000)
+    #expect(calls(provider.settle()) == ["q2"])
+    provider.send(reply("q2", #""value":null"#))
+    #expect(calls(provider.settle()) == ["q3"])
+    provider.send(reply("q3", #""error":"no""#))
+    #expect(calls(provider.settle()) == ["q4"])
+  }
+}

@@ -1,0 +1,66 @@
+import API
+import Signals
+import TestSupport
+import Testing
+
+/// The times of `every`, and the changes between winter and summer time.
+@Suite(.leavesNothing)
+struct ScheduleTests {
+  /// The time zone of central Europe in 2026: summer time from 29 March to 25 October, 01:00 UTC.
+  private static func offset(_ seconds: Int64) -> Int64 {
+    (1_774_746_000..<1_792_890_000).contains(seconds) ? 7200 : 3600
+  }
+
+  private func schedule(_ text: String) throws -> Schedule {
+    guard case .every(let argument) = try BindExpression("every(\(text)) ~> cells/x").source else {
+      preconditionFailure("not every")
+    }
+    return try Schedule(argument)
+  }
+
+  /// The seconds from midnight UTC of 28 March and 24 October 2026 to the next times.
+  private static let days: [(String, Int64, [Int64])] = [
+    // The clock goes from 02:00 to 03:00 on 29 March.
+    (#""08:00""#, 1_774_656_000, [7 * 3600, 30 * 3600, 54 * 3600]),
+    (#""02:30""#, 1_774_656_000, [5400, 86_400 + 5400, 2 * 86_400 + 1800]),
+    // The clock goes from 03:00 to 02:00 on 25 October.
+    (#""08:00""#, 1_792_800_000, [6 * 3600, 31 * 3600, 55 * 3600]),
+    (#""02:30""#, 1_792_800_000, [1800, 86_400 + 1800, 2 * 86_400 + 5400]),
+    (#""00:00""#, 1_792_800_000, [22 * 3600, 47 * 3600, 71 * 3600]),
+  ]
+
+  @Test(arguments: days)
+  func `21: a daily time follows the clock on the wall`(
+    text: String, start: Int64, expected: [Int64]
+  ) throws {
+    let daily = try schedule(text)
+    var (time, found) = (start, [Int64]())
+    for _ in expected {
+      time = daily.next(after: time, offset: Self.offset)
+      found.append(time - start)
+    }
+    #expect(found == expected)
+  }
+
+  @Test
+  func `a daily time is on every day once, whatever the time of the question`() throws {
+    for text in [#""02:30""#, #""00:00""#, #""23:59:59""#, #""03:00""#] {
+      let daily = try schedule(text)
+      for start in stride(from: Int64(1_774_656_000), to: 1_774_656_000 + 4 * 86_400, by: 600) {
+        let next = daily.next(after: start, offset: Self.offset)
+        #expect(next > start && next <= start + 90_000)
+        #expect(daily.next(after: next - 1, offset: Self.offset) == next)
+      }
+    }
+  }
+
+  private static let intervals: [(String, Int64, Int64)] = [
+    ("5m", 0, 300), ("5m", 299, 300), ("5m", 300, 600), ("1h", 3601, 7200), ("1s", 7, 8),
+    ("5m", -1, 0), ("5m", -300, 0),
+  ]
+
+  @Test(arguments: intervals)
+  func `an interval counts from 1970`(text: String, after: Int64, next: Int64) throws {
+    #expect(try schedule(text).next(after: after, offset: Self.offset) == next)
+  }
+}

@@ -1,0 +1,91 @@
+import Console
+import Testing
+
+struct HealthTests {
+  private func state(_ checks: HealthCheck...) -> Health {
+    var health = Health()
+    for check in checks { health.add(check) }
+    return health
+  }
+
+  @Test
+  func `the worst state decides, and skipped checks do not count`() {
+    let (ok, skipped) = (HealthCheck("a", .ok, ""), HealthCheck("b", .skipped, ""))
+    let warning = HealthCheck("w", .warning, "it is late")
+    let (critical, unknown) = (HealthCheck("c", .critical, "bad"), HealthCheck("u", .unknown, ""))
+    #expect(state(ok, skipped).exitCode == 0)
+    #expect(state(ok, skipped).summary == "BINDERD OK: 1 checks passed")
+    #expect(state(ok, unknown).exitCode == 3)
+    #expect(state(unknown, warning, ok).exitCode == 1)
+    #expect(state(warning, ok).summary == "BINDERD WARNING: w: it is late")
+    #expect(state(warning, critical, unknown).exitCode == 2)
+  }
+
+  @Test
+  func `the disk needs room`() {
+    let (mebi, gibi): (UInt64, UInt64) = (1 << 20, 1 << 30)
+    func state(_ available: UInt64, _ total: UInt64) -> HealthCheck.State {
+      let check = HealthCheck.disk(available: available, of: total, path: "/")
+      #expect((check.fix == nil) == (check.state == .ok))
+      return check.state
+    }
+    #expect(state(200 * gibi, 1024 * gibi) == .ok)
+    #expect(state(90 * gibi, 1024 * gibi) == .warning)
+    #expect(state(15 * gibi, 1024 * gibi) == .critical)
+    #expect(state(400 * mebi, gibi) == .warning)
+    #expect(state(60 * mebi, 100 * mebi) == .critical)
+    #expect(state(0, 0) == .critical)
+  }
+
+  @Test
+  func `the state approaches its limit`() {
+    func state(_ percent: UInt64) -> HealthCheck.State {
+      HealthCheck.state(bytes: percent * 1000, of: 100_000).state
+    }
+    #expect(state(79) == .ok)
+    #expect(state(80) == .warning)
+    #expect(state(94) == .warning)
+    #expect(state(95) == .critical)
+  }
+
+  @Test
+  func `a clock that jumped, an old daemon and unlimited growth are warnings`() {
+    #expect(HealthCheck.clock(ahead: nil, behind: nil).state == .ok)
+    let ahead = HealthCheck.clock(ahead: 313_200, behind: nil)
+    #expect(ahead.text == "the clock jumped 87 hours ahead; age-based retention is paused")
+    #expect(ahead.fix == "if the time is right: bindctl journal compact --force")
+    #expect(HealthCheck.clock(ahead: nil, behind: 5).state == .warning)
+    #expect(HealthCheck.versions(bindctl: "1", binderd: "1").state == .ok)
+    #expect(HealthCheck.versions(bindctl: "2", binderd: "1").state == .warning)
+    #expect(HealthCheck.retention(rules: 0, bytes: 5 << 20).state == .ok)
+    #expect(HealthCheck.retention(rules: 0, bytes: 2 << 30).state == .warning)
+    #expect(HealthCheck.retention(rules: 1, bytes: 2 << 30).state == .ok)
+    #expect(HealthCheck.clients(80, of: 100).state == .warning)
+  }
+
+  @Test
+  func `a unit must not have failed or been restarted, and its socket must listen`() {
+    func state(_ name: String, _ properties: [String: String]) -> HealthCheck.State {
+      let check = HealthCheck.unit(name, properties, manager: "systemctl")
+      #expect((check.fix == nil) == (check.state == .ok))
+      return check.state
+    }
+    let (service, socket) = ("binderd.service", "binderd.socket")
+    #expect(state(service, ["ActiveState": "active", "NRestarts": "0"]) == .ok)
+    #expect(state(service, ["ActiveState": "inactive", "Result": "success"]) == .ok)
+    #expect(state(service, ["ActiveState": "active", "NRestarts": "2"]) == .warning)
+    #expect(state(service, ["ActiveState": "failed", "Result": "exit-code"]) == .critical)
+    #expect(state(socket, ["ActiveState": "inactive"]) == .critical)
+    #expect(state(socket, ["ActiveState": "failed", "Result": "timeout"]) == .critical)
+  }
+
+  @Test
+  func `the next step for a failed unit of a user is complete`() {
+    let check = HealthCheck.unit(
+      "binderd.service", ["ActiveState": "failed", "Result": "exit-code"],
+      manager: "systemctl --user")
+    #expect(
+      check.fix == "journalctl --user -n 50 -u binderd.service;"
+        + " then systemctl --user reset-failed binderd.service")
+  }
+}

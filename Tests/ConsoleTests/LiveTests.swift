@@ -1,0 +1,152 @@
+import Console
+import JSON
+import Testing
+
+/// The screens that stay in place, and their parts.
+struct LiveTests {
+  private let plain = Style(isOn: false)
+
+  private func text(_ json: String) throws -> JSONText { try JSONText(parsing: json) }
+
+  @Test(arguments: [
+    (0.0, "0 B"), (512, "512 B"), (1023, "1,023 B"), (1024, "1 KiB"), (1536, "1.5 KiB"),
+    (1_048_575, "1 MiB"), (26_214_400, "25 MiB"), (9.9 * 1_073_741_824, "9.9 GiB"),
+    (.infinity, "–"),
+  ])
+  func `bytes have a unit`(bytes: Double, wanted: String) {
+    #expect(Amount.bytes(bytes) == wanted)
+  }
+
+  @Test(arguments: [
+    (0.0, "0"), (0.04, "0"), (0.25, "0.3"), (9.94, "9.9"), (9.96, "10"), (12.4, "12"),
+    (12_345.6, "12,346"), (-1234, "-1,234"), (.nan, "–"),
+  ])
+  func `numbers have one decimal below ten`(number: Double, wanted: String) {
+    #expect(Amount.number(number) == wanted)
+  }
+
+  @Test(arguments: [
+    (0.0, "0s"), (59.9, "59s"), (60, "1m"), (190, "3m 10s"), (7500, "2h 5m"), (356_400, "4d 3h"),
+    (-1, "0s"),
+  ])
+  func `times have their two largest units`(seconds: Double, wanted: String) {
+    #expect(Amount.time(seconds: seconds) == wanted)
+  }
+
+  @Test
+  func `a sparkline is scaled from zero to its largest value`() {
+    #expect(Sparkline.text([0, 1, 2, 3, 4, 5, 6, 7], width: 8) == "▁▂▃▄▅▆▇█")
+    #expect(Sparkline.text([5, 5], width: 8) == "██")
+    #expect(Sparkline.text([0, 0], width: 8) == "▁▁")
+    #expect(Sparkline.text([9, 1, 2], width: 2) == "▅█")
+    #expect(Sparkline.text([.nan, -1, 1], width: 3) == "▁▁█")
+    #expect(Sparkline.text([1], width: -1).isEmpty)
+  }
+
+  @Test
+  func `a tree shows names by segment, with values`() {
+    var tree = SourceTree()
+    for (source, value) in [("a/b/c", "1"), ("a/b", "2"), ("a/d", "3"), ("e/f", "4")] {
+      tree.add(source, value)
+    }
+    #expect(
+      tree.lines(depth: .max, width: nil, plain) == [
+        "a", "├── b  2", "│   └── c  1", "└── d  3", "e", "└── f  4",
+      ])
+    #expect(
+      tree.lines(depth: 2, width: nil, plain) == [
+        "a", "├── b  2  (1 source)", "└── d  3", "e", "└── f  4",
+      ])
+  }
+
+  @Test
+  func `a board marks what has changed, for three seconds`() throws {
+    var board = Board(["cells/**"])
+    board.take("cells/a", try text("1"), isPresent: true, at: 0)
+    board.take("cells/b", try text(#""x""#), isPresent: true, at: 0)
+    func row(_ name: String, at now: UInt64) -> String? {
+      board.lines(width: 60, height: 10, plain, status: nil, at: now)
+        .first { $0.contains(name) }
+        .map { $0.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ") }
+    }
+    #expect(row("cells/a", at: 0) == "cells/a 1")
+    board.take("cells/a", try text("2"), isPresent: false, at: 1000)
+    #expect(row("cells/a", at: 1500) == "▲ cells/a 2 now")
+    #expect(row("cells/a", at: 5000) == "cells/a 2 4s ago")
+    board.take("cells/a", try text("2"), isPresent: false, at: 6000)
+    #expect(row("cells/a", at: 6000) == "cells/a 2 5s ago")
+    board.take("cells/a", try text("-3"), isPresent: false, at: 6000)
+    #expect(row("cells/a", at: 6000) == "▼ cells/a -3 now")
+    board.take("cells/b", nil, isPresent: false, at: 6000)
+    #expect(row("cells/b", at: 6000) == "- cells/b (gone) now")
+    #expect(row("cells/b", at: 20_000) == nil)
+    board.take("cells/b", try text("null"), isPresent: false, at: 21_000)
+    #expect(row("cells/b", at: 21_000) == "+ cells/b null now")
+  }
+
+  @Test(arguments: [(80, 24), (200, 50), (20, 5), (1, 1)])
+  func `screens have the size of the terminal`(width: Int, height: Int) throws {
+    var board = Board(["cells/**"])
+    var top = TopScreen(of: "/run/binder/bus.sock") { "user \($0)" }
+    let clients = (0..<100).map {
+      #"{"id":\#($0),"uid":1,"pid":\#($0),"client":"한국어 program","subscriptions":1,"#
+        + #""requests":5,"output_bytes":0}"#
+    }
+    top.take(
+      "daemon/connections", try text("[\(clients.joined(separator: ","))]"), isPresent: true, at: 0)
+    for i in 0..<100 {
+      board.take("cells/한국어\(i)", try text(#""日本茶 \#(i)""#), isPresent: false, at: 0)
+      top.take(
+        "daemon/streams",
+        try text(
+          #"{"streams":[{"stream":"cells/long\#(i)","events_per_second":5,"bytes_per_second":9}]}"#),
+        isPresent: false, at: 0)
+      top.take("daemon/stats", try text(#"{"requests":\#(i)}"#), isPresent: false, at: UInt64(i))
+    }
+    for style in [plain, Style(isOn: true)] {
+      let bare = Style(isOn: false) == style
+      for lines in [
+        board.lines(width: width, height: height, style, status: "lost", at: 0),
+        top.lines(width: width, height: height, style, status: "lost", at: 0),
+      ] {
+        #expect(lines.count == height)
+        if bare { #expect(lines.allSatisfy { $0.columns <= width }) }
+      }
+    }
+  }
+
+  @Test
+  func `top sorts streams by events or by bytes, and forgets quiet ones`() throws {
+    var top = TopScreen(of: "") { "\($0)" }
+    func take(_ rows: String) throws {
+      top.take("daemon/streams", try text("{\"streams\":[\(rows)]}"), isPresent: false, at: 0)
+    }
+    func streams() -> [String] {
+      top.lines(width: 80, height: 24, plain, status: nil, at: 0).filter { $0.hasPrefix("s/") }
+        .map { String($0.prefix { $0 != " " }) }
+    }
+    try take(
+      #"{"stream":"s/a","events_per_second":9,"bytes_per_second":1},"#
+        + #"{"stream":"s/b","events_per_second":1,"bytes_per_second":9}"#)
+    #expect(streams() == ["s/a", "s/b"])
+    top.press(.character("b"))
+    #expect(streams() == ["s/b", "s/a"])
+    for _ in 0..<20 { try take("") }
+    #expect(streams().isEmpty)
+  }
+
+  @Test
+  func `top computes requests per second, also after a restart of the daemon`() throws {
+    var top = TopScreen(of: "") { "\($0)" }
+    func rate(_ requests: Int, at now: UInt64) throws -> String? {
+      top.take("daemon/stats", try text(#"{"requests":\#(requests)}"#), isPresent: false, at: now)
+      return top.lines(width: 80, height: 24, plain, status: nil, at: now)
+        .first { $0.hasPrefix("requests/s") }
+        .map { String($0.split(separator: " ")[1]) }
+    }
+    #expect(try rate(100, at: 0) == "–")
+    #expect(try rate(150, at: 500) == "100")
+    #expect(try rate(5, at: 1000) == "100")
+    #expect(try rate(25, at: 2000) == "20")
+  }
+}

@@ -1,0 +1,476 @@
+# Health: metrics, doctor, the slow log, the log in the systemd journal, and daemons of other machines.
+
+load support
+
+setup() {
+    make_place
+    PATH=$PATH:$BATS_TEST_DIRNAME/../../.build/test/tools/usr/bin
+}
+
+teardown() { remove_place; }
+
+# Prints the value of a metric.
+metric() { # name-with-labels
+    bindctl metrics --prometheus | awk -v name="$1" '$1 == name { print $2 }'
+}
+
+@test "metrics: promtool and a parser of OpenMetrics have nothing to say" {
+    start_daemon
+    bindctl set cells/lamp true
+    bindctl metrics > "$directory/open"
+    bindctl metrics --prometheus > "$directory/prometheus"
+    if command -v promtool > /dev/null; then
+        run promtool check metrics < "$directory/prometheus"
+        is "$output" ''
+        [ "$status" -eq 0 ]
+    fi
+    if python3 -c 'import prometheus_client' 2> /dev/null; then
+        python3 -c 'import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
+assert len(list(parse(sys.stdin.read()))) > 20' < "$directory/open"
+    fi
+    is "$(tail -n 1 "$directory/open")" '# EOF'
+    is "$(grep -v '^#' "$directory/open" | sed 's/ .*//')" "$(grep -v '^#' "$directory/prometheus" | sed 's/ .*//')"
+    command -v promtool > /dev/null || skip 'promtool is missing'
+}
+
+@test "metrics: requests, errors, events, commits and bytes only grow, and count each once" {
+    start_daemon
+    for value in 1 2 3; do bindctl set cells/lamp "$value"; done
+    run bindctl get cells/nothing
+    [ "$status" -eq 4 ]
+    is "$(metric binderd_up)" 1
+    is "$(metric 'binderd_requests_total{method="set"}')" 3
+    is "$(metric 'binderd_errors_total{error="not_found"}')" 1
+    is "$(metric 'binderd_errors_total{error="timeout"}')" 0
+    is "$(metric binderd_events_total)" 3
+    is "$(metric binderd_commits_total)" 3
+    is "$(metric 'binderd_stage_seconds_count{stage="commit"}')" 3
+    is "$(metric 'binderd_stage_seconds_bucket{stage="commit",le="+Inf"}')" 3
+    [ "$(metric 'binderd_stage_seconds_count{stage="decide"}')" -ge 1 ]
+    is "$(metric binderd_journal_last_position)" 3
+    is "$(metric binderd_connections)" 1
+    received=$(metric binderd_received_bytes_total)
+    [ "$(metric binderd_received_bytes_total)" -gt "$received" ]
+    [ "$(metric binderd_sent_bytes_total)" -gt "$received" ]
+}
+
+@test "metrics: the reasons of disconnects and of refused clients are counted" {
+    echo '{"limits": {"bad_lines": 2, "connections": 2}}' > "$directory/binder.conf"
+    start_daemon --config "$directory/binder.conf"
+    printf '{\n{\n' | socat -t 5 - "UNIX-CONNECT:$BINDER_SOCKET" > "$directory/out"
+    grep -q protocol_abuse "$directory/out"
+    is "$(metric 'binderd_disconnects_total{reason="protocol_abuse"}')" 1
+    [ "$(metric 'binderd_disconnects_total{reason="client"}')" -ge 1 ]
+    beside bindctl watch 'cells/**'
+    eventually has out '--- live after 0'
+    beside bindctl watch 'lists/**'
+    eventually has out '--- live after 0'
+    run bindctl get cells/lamp
+    [ "$status" -eq 6 ]
+    kill "${background[-1]}"
+    eventually is "$(metric 'binderd_connections_refused_total{reason="too_many_connections"}')" 1
+}
+
+@test "metrics: --textfile replaces the file at once, everybody may read it, and it says when no daemon answers" {
+    start_daemon
+    umask 077
+    echo old > "$directory/binderd.prom"
+    ln "$directory/binderd.prom" "$directory/link"
+    run bindctl metrics --textfile "$directory/binderd.prom"
+    is "$output" ''
+    [ "$status" -eq 0 ]
+    is "$(cat "$directory/link")" old # a new file was renamed into place
+    is "$(stat -c %a "$directory/binderd.prom")" 644
+    grep -qx 'binderd_up 1' "$directory/binderd.prom"
+    kill_daemon
+    daemon=
+    run --separate-stderr bindctl metrics --textfile "$directory/binderd.prom"
+    [ "$status" -eq 3 ]
+    is "$(grep -v '^#' "$directory/binderd.prom")" 'binderd_up 0'
+    is "$(ls "$directory" | grep -c prom)" 1
+    start_daemon
+    run --separate-stderr bindctl metrics --textfile "$directory/none/binderd.prom"
+    [ "$status" -eq 1 ]
+    [[ $stderr == "bindctl: cannot create $directory/none/binderd.prom."*": No such file or directory" ]]
+}
+
+# Prints a check of the doctor: its state, its text and its next step.
+check() { # name
+    bindctl doctor -j > "$directory/doctor" || true
+    jq -r --arg name "$1" '.checks[] | select(.name == $name) | "\(.state): \(.text)\(if .fix then " | " + .fix else "" end)"' \
+        "$directory/doctor"
+}
+
+@test "doctor: a healthy daemon" {
+    start_daemon
+    bindctl set cells/lamp true
+    run bindctl doctor -j
+    is "$(jq -c '[.checks[] | select(.name != "disk" and .state != "ok") | .name]' <<< "$output")" '["unit"]'
+    is "$(jq -r '[.checks[].name] | join(" ")' <<< "$output")" \
+        'socket unit group version journal clock retention disk state clients log config'
+    states=(ok warning critical unknown)
+    is "$(jq -r .state <<< "$output")" "${states[$status]}"
+    is "$(check journal)" "ok: $directory/journal.db: 1 events from 1"
+    is "$(bindctl doctor -r)" "${states[$status]}"
+    bindctl doctor | head -1 | grep -qE '^BINDERD (OK: 11 checks passed|WARNING: disk|CRITICAL: disk)'
+}
+
+@test "doctor: no daemon" {
+    run bindctl doctor
+    is "$status" 2
+    is "${lines[0]}" "BINDERD CRITICAL: socket: no daemon answers: tried $BINDER_SOCKET (\$BINDER_SOCKET: No such file or directory)"
+    [[ ${lines[2]} == *"→ systemctl start binderd.socket, or: binderd --socket $BINDER_SOCKET" ]]
+}
+
+@test "doctor: a configuration that was not applied, needs a restart, or is wrong" {
+    echo '{}' > "$directory/binder.conf"
+    start_daemon --config "$directory/binder.conf"
+    is "$(check config)" "ok: $directory/binder.conf"
+    echo '{"limits": {"batch": 7}}' > "$directory/binder.conf"
+    is "$(check config)" "warning: $directory/binder.conf: limits changed, and was not applied | bindctl reload"
+    is "$(bindctl reload --check)" 'changed: limits'
+    is "$(bindctl stats --limits | awk '$1 == "batch" { print $2 }')" 256
+    bindctl reload
+    is "$(check config)" "ok: $directory/binder.conf"
+    echo '{"durability": "os"}' > "$directory/binder.conf"
+    [[ $(check config) == "warning: $directory/binder.conf: durability changed, and needs a restart | "* ]]
+    echo '{"limit": 1}' > "$directory/binder.conf"
+    [[ $(check config) == "critical: $directory/binder.conf:1:2: "*" | correct the file, then type: bindctl reload" ]]
+    run bindctl doctor
+    is "$status" 2
+    run --separate-stderr bindctl reload --check
+    is "$status" 5
+    kill -0 "$daemon"
+}
+
+@test "doctor: a state near its limit, and a journal that accepts no writes" {
+    echo '{"limits": {"state": 1048576}}' > "$directory/binder.conf"
+    start_daemon --config "$directory/binder.conf"
+    head -c 220000 /dev/zero | tr '\0' x > "$directory/value"
+    for name in a b c d; do bindctl set -s "cells/$name" "@$directory/value"; done
+    [[ $(check state) == 'warning: 860 KiB of 1024 KiB (84 %) | remove values'* ]]
+    kill -TERM "$daemon"
+    wait "$daemon"
+    start_daemon --read-only
+    [[ $(check journal) == "critical: $directory/journal.db: 4 events from 1; it accepts no writes | "* ]]
+}
+
+@test "doctor: the units whose socket answers" {
+    start_daemon
+    mkdir "$directory/bin"
+    cat > "$directory/bin/systemctl" << 'END'
+#!/bin/sh
+[ "$1" = show ] || exit 1
+cat "$UNITS/$2"
+END
+    chmod +x "$directory/bin/systemctl"
+    PATH=$directory/bin:$PATH
+    export UNITS=$directory
+    printf 'Listen=%s (Stream)\nActiveState=active\nResult=success\n' "$BINDER_SOCKET" > "$directory/binderd.socket"
+    printf 'ActiveState=active\nResult=success\nNRestarts=0\n' > "$directory/binderd.service"
+    is "$(check binderd.socket)" 'ok: active'
+    is "$(check binderd.service)" 'ok: active'
+    sed -i s/NRestarts=0/NRestarts=3/ "$directory/binderd.service"
+    is "$(check binderd.service)" 'warning: active, restarted 3 times by systemd | journalctl -n 50 -u binderd.service'
+    printf 'ActiveState=failed\nResult=service-start-limit-hit\n' >> "$directory/binderd.socket"
+    is "$(check binderd.socket)" \
+        'critical: failed, result service-start-limit-hit | journalctl -n 50 -u binderd.socket; then systemctl reset-failed binderd.socket'
+    sed -i 's/^Listen=.*/Listen=\/run\/other.sock (Stream)/' "$directory/binderd.socket"
+    is "$(check unit)" "skipped: $BINDER_SOCKET is not the socket of a unit"
+}
+
+# Runs bindctl as another user.
+stranger() { env -u BINDER_TRACE setpriv --reuid 65534 --regid 65534 --clear-groups bindctl "$@"; }
+
+@test "doctor: a user of the socket, and one who may not connect" {
+    [ "$(id -u)" = 0 ] || skip 'needs root'
+    chmod 755 "$directory"
+    echo '{"socket_mode": "0666", "roles": [{"name": "guest", "users": ["*"], "methods": ["get"], "read": ["cells/**"]}]}' \
+        > "$directory/binder.conf"
+    start_daemon --config "$directory/binder.conf"
+    run stranger doctor
+    is "$status" 0
+    grep -q 'skipped   journal  your role may not call journal.info; run this as root' <<< "$output"
+    grep -q 'ok        group    nobody may connect (group root)' <<< "$output"
+    chmod 600 "$BINDER_SOCKET"
+    run stranger doctor
+    is "$status" 2
+    grep -q 'critical  group   nobody is not a member of root' <<< "$output"
+    grep -q '→ sudo usermod --append --groups root nobody, then log in again' <<< "$output"
+}
+
+# Puts a program in place of ssh: it notes its arguments, and runs the command in another environment.
+place_ssh() {
+    mkdir -p "$directory/bin" "$directory/far/binder"
+    cat > "$directory/bin/ssh" << 'END'
+#!/bin/bash
+printf '%s\n' "$*" >> "$PLACE/ssh-arguments"
+[ ! -e "$PLACE/ssh-fails" ] || { echo 'ssh: connect to host box port 22: No route to host' >&2; exit 255; }
+while [ "$1" != -- ]; do shift; done
+shift 2
+cd / && exec env -i PATH="$FAR_PATH" XDG_RUNTIME_DIR="$PLACE/far" HOME="$PLACE/far" bash -c "$*"
+END
+    chmod +x "$directory/bin/ssh"
+    export PLACE=$directory FAR_PATH=$PATH
+    PATH=$directory/bin:$PATH
+}
+
+start_far() {
+    binderd --config /dev/null --socket "$directory/far/binder/bus.sock" --journal "$directory/far/journal.db" \
+        2>> "$directory/log" 3>&- &
+    far=$!
+    background+=($!)
+    eventually bindctl --socket "$directory/far/binder/bus.sock" ping > /dev/null 2>&1
+}
+
+@test "-H uses the daemon of the other machine, and no local one" {
+    start_daemon
+    bindctl set cells/lamp here
+    place_ssh
+    start_far
+    bindctl -H kim@box set cells/lamp there
+    is "$(bindctl --host kim@box get -r cells/lamp)" there
+    is "$(bindctl get -r cells/lamp)" here
+    is "$(tail -n 1 "$directory/ssh-arguments")" '-xT -- kim@box bindctl pipe'
+    is "$(bindctl -H box:2222 get -r cells/lamp)" there
+    is "$(tail -n 1 "$directory/ssh-arguments")" '-xT -p 2222 -- box bindctl pipe'
+    is "$(bindctl -H 'kim@[::1]:22' get -r cells/lamp)" there
+    is "$(tail -n 1 "$directory/ssh-arguments")" '-xT -p 22 -- kim@::1 bindctl pipe'
+    ln -s "$directory/far/binder" "$directory/a 'place'"
+    is "$(bindctl -H box --socket "$directory/a 'place'/bus.sock" get -r cells/lamp)" there
+    is "$(echo '{"id":1,"method":"get","params":{"source":"cells/lamp"}}' | bindctl -H box pipe | jq -r .result.value)" there
+    bindctl -H box ping | grep -q '^box answers in '
+    run bindctl -H box get cells/none
+    is "$status" 4
+}
+
+@test "-H: a stream survives a restart of the other daemon" {
+    place_ssh
+    start_far
+    bindctl -H box set cells/lamp 1
+    beside bindctl -H box watch cells/lamp
+    eventually has out $'cells/lamp\t1'
+    kill -KILL "$far"
+    wait "$far" || true
+    eventually grep -q 'waiting for the daemon' "$directory/err"
+    start_far
+    bindctl -H box set cells/lamp 2
+    eventually has out $'cells/lamp\t2'
+}
+
+@test "-H: says what is wrong on the other machine" {
+    place_ssh
+    run --separate-stderr bindctl -H kim@box get cells/lamp
+    is "$status" 3
+    is "${stderr_lines[-1]}" \
+        'bindctl: no daemon answers: tried kim@box (--host: no daemon answers there); try: ssh kim@box bindctl doctor'
+    FAR_PATH=/usr/bin:/bin
+    run --separate-stderr bindctl -H kim@box set cells/lamp 1
+    is "$status" 3
+    [[ ${stderr_lines[-1]} == *'(--host: bindctl is not installed there)'* ]]
+    touch "$directory/ssh-fails"
+    run --separate-stderr bindctl -H kim@box get cells/lamp
+    is "$status" 3
+    [[ ${stderr_lines[-1]} == *'(--host: ssh failed)'* ]]
+    run bindctl -H kim@box doctor
+    is "$status" 3
+    for wrong in -oProxyCommand=x '' @ kim@ box:0 box:70000 box:x 'a b'; do
+        run --separate-stderr bindctl --host "$wrong" get cells/lamp
+        is "$status" 2
+        is "$stderr" "bindctl: --host takes [USER@]HOST[:PORT], not '$wrong'; see 'bindctl help'"
+    done
+}
+
+@test "-H: commands on files of the daemon's machine run there or not at all" {
+    start_daemon
+    place_ssh
+    start_far
+    bindctl -H box set cells/lamp 1
+    for words in "backup $directory/copy.db" verify export "restore $directory/x" 'info --file x' 'compact --file x'; do
+        # shellcheck disable=SC2086
+        run --separate-stderr bindctl -H box journal $words
+        is "$status" 2
+        [[ $stderr == 'bindctl: the journal of box cannot be read from here; type: ssh box bindctl journal '* ]]
+        is "$output" ''
+    done
+    [ ! -e "$directory/copy.db" ]
+    bindctl -H box journal info | grep -q "^$directory/far/journal.db: "
+    run --separate-stderr bindctl -H box acl check root get
+    is "$status" 2
+    run --separate-stderr bindctl -H box session -- true
+    is "$status" 2
+    run bindctl -H box doctor -j
+    is "$(jq -r '.checks[] | select(.name == "journal") | .text' <<< "$output")" "$directory/far/journal.db: 1 events from 1"
+}
+
+@test "a forwarded socket: the journal of another machine is not mistaken for a local file of that name" {
+    [ "$(id -u)" = 0 ] || skip 'needs root'
+    echo 11111111-2222-3333-4444-555555555555 > "$directory/boot"
+    # shellcheck disable=SC2016
+    unshare --mount bash -c 'mount --bind "$1/boot" /proc/sys/kernel/random/boot_id && exec binderd --config /dev/null \
+        --socket "$1/far.sock" --journal "$1/journal.db"' bash "$directory" 2>> "$directory/log" 3>&- &
+    background+=($!)
+    eventually bindctl --socket "$directory/far.sock" ping > /dev/null 2>&1
+    socat "UNIX-LISTEN:$BINDER_SOCKET,fork" "UNIX-CONNECT:$directory/far.sock" 3>&- &
+    background+=($!)
+    eventually bindctl set cells/lamp 1
+    for words in "backup $directory/copy.db" verify export; do
+        # shellcheck disable=SC2086
+        run --separate-stderr bindctl journal $words
+        is "$status" 1
+        [[ $stderr == *"the daemon at $BINDER_SOCKET runs on another machine, so its journal cannot be read here;"* ]]
+        is "$output" ''
+    done
+    [ ! -e "$directory/copy.db" ]
+    bindctl journal info | grep -q "^$directory/journal.db: "
+}
+
+@test "-H with a real sshd on the loopback interface" {
+    sshd=$(command -v sshd || command -v /usr/sbin/sshd) || skip 'sshd is missing'
+    command -v ssh-keygen > /dev/null || skip 'ssh-keygen is missing'
+    [ "$(id -u)" = 0 ] && getent passwd sshd > /dev/null || skip 'needs root and the user sshd'
+    mkdir -p /run/sshd "$directory/far/binder"
+    start_far
+    ssh-keygen -q -t ed25519 -N '' -f "$directory/host"
+    ssh-keygen -q -t ed25519 -N '' -f "$directory/key"
+    port=$((20000 + RANDOM % 20000))
+    cat > "$directory/sshd_config" << END
+Port $port
+ListenAddress 127.0.0.1
+HostKey $directory/host
+AuthorizedKeysFile $directory/key.pub
+PidFile none
+StrictModes no
+UsePAM no
+PermitRootLogin yes
+SetEnv PATH=$PATH XDG_RUNTIME_DIR=$directory/far
+END
+    "$sshd" -D -e -f "$directory/sshd_config" 2> "$directory/err" 3>&- &
+    background+=($!)
+    mkdir "$directory/bin"
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\nexec %s -F none -i %s -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null "$@" 2>> %s\n' \
+        "$(command -v ssh)" "$directory/key" "$directory/err" > "$directory/bin/ssh"
+    chmod +x "$directory/bin/ssh"
+    PATH=$directory/bin:$PATH
+    eventually bindctl -H "root@127.0.0.1:$port" set cells/lamp true
+    is "$(bindctl -H "root@127.0.0.1:$port" get cells/lamp)" true
+    beside bindctl -H "root@127.0.0.1:$port" watch cells/lamp -n 2
+    eventually has out $'cells/lamp\ttrue'
+    bindctl --socket "$directory/far/binder/bus.sock" set cells/lamp false
+    eventually has out $'cells/lamp\tfalse'
+}
+
+@test "slow: off at first, then with the stages, bounded, and without parameters of requests" {
+    echo '{}' > "$directory/binder.conf"
+    start_daemon --config "$directory/binder.conf"
+    run --separate-stderr bindctl slow
+    is "$status" 0
+    [[ $stderr == 'bindctl: the slow log is off; '* ]]
+    echo '{"slow_log": {"ms": 1, "keep": 2}}' > "$directory/binder.conf"
+    is "$(bindctl reload)" 'changed: slow_log'
+    slow() { # a request that takes more than a millisecond
+        printf '%s\n' '{"method":"hello","id":0,"params":{"limits":{"line":1000000}}}' '{"id":1,"method":"rpc.discover"}' \
+            '{"id":2,"method":"set","params":{"source":"cells/lamp","value":"secret"}}' | bindctl pipe > /dev/null
+        [ "$(bindctl get daemon/slow | jq .count)" -ge 3 ]
+    }
+    eventually slow
+    bindctl get daemon/slow > "$directory/out"
+    is "$(jq '.requests | length' "$directory/out")" 2
+    is "$(jq .limit_ms "$directory/out")" 1
+    is "$(jq '[.requests[] | .total_ms >= 1 and .uid == '"$(id -u)"' and (.method | length > 0)] | all' "$directory/out")" true
+    ! grep -q secret "$directory/out"
+    is "$(bindctl slow -n 1 | cut -f 2 | wc -l)" 1
+    grep -q 'warning: slow request: .* took .* ms: wait 0.0, parse ' "$directory/log"
+    [ "$(metric binderd_slow_requests_total)" -ge 3 ]
+    echo '{"slow_log": {"ms": -1}}' > "$directory/binder.conf"
+    run --separate-stderr bindctl reload
+    is "$status" 5
+    [[ $stderr == *"$directory/binder.conf:1:21: 'ms'"* ]]
+}
+
+# Starts the daemon as systemd does, with a socket in the place of journald's; reads it into the file `told`.
+start_logged() { # command...
+    # shellcheck disable=SC2016
+    unshare --mount bash -c 'set -e
+        mkdir -p /run/systemd && mount -t tmpfs none /run/systemd && mkdir /run/systemd/journal
+        "${@:2}" &
+        exec 2>> "$1/log"
+        JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec binderd --config "$1/binder.conf" --socket "$1/bus.sock" \
+            --journal "$1/journal.db"' bash "$directory" "$@" 3>&- &
+    daemon=$!
+    eventually bindctl ping > /dev/null 2>&1
+}
+
+@test "the log: fields and message IDs in the systemd journal" {
+    [ "$(id -u)" = 0 ] || skip 'needs root'
+    echo '{}' > "$directory/binder.conf"
+    start_logged bash -c "exec socat -u UNIX-RECV:/run/systemd/journal/socket OPEN:$directory/told,creat,append"
+    listens() { bindctl reload && grep -q MESSAGE= "$directory/told"; }
+    eventually listens
+    grep -qx 'MESSAGE=the configuration was reloaded; changed: nothing' "$directory/told"
+    grep -qx 'MESSAGE_ID=c41e7a9b5d2f4e68b0a3d6f81c9e7b33' "$directory/told"
+    grep -qx 'SYSLOG_IDENTIFIER=binderd' "$directory/told"
+    echo '{"slow_log": {"ms": 1}}' > "$directory/binder.conf"
+    bindctl reload
+    slow() { bindctl set cells/lamp 1 && grep -qx MESSAGE_ID=1c9d7e5b3f8a4c24b6e0d2a4f8c6b066 "$directory/told"; }
+    eventually slow
+    grep -qxE 'BINDER_METHOD=(set|hello)' "$directory/told"
+    grep -qx "BINDER_UID=$(id -u)" "$directory/told"
+}
+
+@test "the log: an absent journald gets its lines on standard error, and a full one does not stop the loop" {
+    [ "$(id -u)" = 0 ] || skip 'needs root'
+    echo '{}' > "$directory/binder.conf"
+    start_logged true
+    bindctl reload
+    grep -qx '<5>the configuration was reloaded; changed: nothing' "$directory/log"
+    kill_daemon
+    start_logged python3 -c 'import socket, time
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+listener.bind("/run/systemd/journal/socket")
+time.sleep(60)'
+    dropped() { bindctl reload && [ "$(metric binderd_log_lines_dropped_total)" -gt 0 ]; }
+    for _ in {1..30}; do echo '{"id":1,"method":"reload"}'; done > "$directory/in"
+    flooded() { bindctl pipe < "$directory/in" > /dev/null && dropped; }
+    eventually flooded
+    bindctl ping
+    [[ $(check log) == 'warning: '*' lines were dropped | '* ]]
+}
+
+@test "the catalog explains the messages" {
+    command -v journalctl > /dev/null || skip 'journalctl is missing'
+    mkdir -p "$directory/root/usr/lib/systemd/catalog" "$directory/root/var/lib/systemd/catalog"
+    cp "$BATS_TEST_DIRNAME/../../systemd/binderd.catalog" "$directory/root/usr/lib/systemd/catalog"
+    run journalctl --root "$directory/root" --update-catalog
+    is "$status" 0
+    is "$output" ''
+    is "$(journalctl --root "$directory/root" --list-catalog | wc -l)" "$(grep -c '^-- ' "$BATS_TEST_DIRNAME/../../systemd/binderd.catalog")"
+}
+
+@test "the watchdog hears nothing of a loop that hangs while the other threads live" {
+    command -v strace > /dev/null || skip 'strace is missing'
+    socat -u "UNIX-RECV:$directory/notify" "OPEN:$directory/told,creat,append" 3>&- &
+    background+=($!)
+    eventually [ -S "$directory/notify" ]
+    export NOTIFY_SOCKET=$directory/notify WATCHDOG_USEC=200000
+    start_daemon
+    unset NOTIFY_SOCKET WATCHDOG_USEC
+    count() { grep -c WATCHDOG=1 "$directory/told"; }
+    more() { [ "$(count)" -gt "$1" ]; }
+    eventually more 2
+    # The loop's thread hangs in its next wait; the others go on.
+    strace -qq -p "$daemon" -e trace=epoll_wait,epoll_pwait -e inject=epoll_wait,epoll_pwait:delay_enter=60s:when=1 \
+        2> "$directory/err" 3>&- &
+    strace=$!
+    hangs() { ! timeout .5 bindctl ping > /dev/null 2>&1; }
+    eventually hangs || { kill "$strace"; skip "strace cannot be used here: $(cat "$directory/err")"; }
+    before=$(count)
+    hangs && hangs && hangs # more than seven intervals
+    is "$(count)" "$before"
+    [ "$(ls "/proc/$daemon/task" | wc -l)" -gt 1 ]
+    kill -KILL "$strace"
+    wait "$strace" || true
+    eventually more "$before"
+}

@@ -1,0 +1,211 @@
+# Services made of programs, and workers that share a durable reader, in a shell.
+
+load support
+
+setup() {
+    make_place
+    start_daemon
+    cd "$directory"
+}
+
+teardown() { cd /; remove_place; }
+
+# Makes an executable.
+program() { # name body
+    printf '#!/bin/sh\n%s\n' "$2" > "$1"
+    chmod +x "$1"
+}
+
+provided() { bindctl get "providers/$1" > no 2>&1; }
+run_not() { ! "$@"; }
+lines_in() { [ "$(wc -l < "$1")" = "$2" ]; } # file count
+field() { [ "$(bindctl get "$1" -F "{$2}" 2> no)" = "$3" ]; } # source field value
+
+@test "programs are methods of a service, with parameters, results and checks" {
+    program blink.sh 'echo "$BINDER_METHOD: $BINDER_PARAM_times times for $BINDER_CALLER_UID"'
+    echo '{"doc":"Blinks.","params":{"type":"object","properties":{"times":{"type":"integer","minimum":1}},"required":["times"]},"result":{"type":"string"}}' > blink.sh.json
+    beside bindctl serve lamp.blink=./blink.sh 'lamp.echo=cat' 'lamp.null=:' --doc "A lamp."
+    eventually provided lamp
+    is "$(bindctl call lamp.blink times:=3)" "\"lamp.blink: 3 times for $(id -u)\""
+    is "$(bindctl call lamp.echo a:=1 b=x)" '{"a":1,"b":"x"}'
+    is "$(bindctl call lamp.null)" null
+    run --separate-stderr bindctl call lamp.blink times:=0
+    is "$status/$stderr" "5/bindctl: expected at least 1 at /times, got 0"
+    run --separate-stderr bindctl call lamp.blinc times:=1
+    is "$status/$stderr" "4/bindctl: no method 'lamp.blinc'; did you mean 'lamp.blink'?"
+    [[ $(bindctl describe lamp.blink) == *"Blinks."* ]]
+    [[ $(bindctl get providers/lamp) == *'"doc":"A lamp."'*'"program":"bindctl"'* ]]
+    # Nobody serves it any more, but it is known.
+    kill -TERM "${background[-1]}"
+    eventually run_not provided lamp
+    run --separate-stderr bindctl call lamp.blink times:=3
+    is "$status/$stderr" "1/bindctl: service 'lamp' is not available: nobody provides it"
+}
+
+@test "a program that fails, hangs, is killed or prints without end gives an error, and others go on" {
+    beside bindctl serve a.fails='echo noise >&2; echo "no bulb" >&2; exit 3' a.hangs='sleep 100' \
+        a.stubborn='trap "" TERM; sleep 100 & wait; sleep 100' a.dies='kill -KILL $$' a.floods='yes' \
+        a.missing=/nonexistent/program a.works='echo 1' --limit 500ms --jobs 8
+    eventually provided a
+    for case in "fails/no bulb (it exited with 3)" "hangs/the program did not end in time" \
+        "stubborn/the program did not end in time" "dies/the program was ended by signal 9" \
+        "floods/the program wrote more than 1 MiB to stdout"; do
+        run --separate-stderr bindctl call "a.${case%%/*}"
+        is "$status/$stderr" "5/bindctl: ${case#*/}"
+        is "$(bindctl call a.works)" 1
+    done
+    run --separate-stderr bindctl call a.missing
+    [[ $status/$stderr == 5/*"(it exited with 127)" ]]
+    # Nothing that was ended is left behind.
+    eventually run_not pgrep -g "$(pgrep -f 'trap "" TERM' | head -1 || echo 1)" -f 'sleep 100'
+}
+
+@test "the executables of a directory are methods" {
+    mkdir methods
+    program methods/fan.turn.sh 'echo "\"turning\""'
+    program methods/fan.stop 'echo "\"stopped\""'
+    echo '{"doc":"Stops."}' > methods/fan.stop.json
+    echo note > methods/README
+    beside bindctl serve --dir methods
+    eventually provided fan
+    is "$(bindctl call fan.turn)" '"turning"'
+    is "$(bindctl call fan.stop)" '"stopped"'
+    [[ $(bindctl describe fan) == *Stops.* ]]
+    mkdir empty
+    run --separate-stderr bindctl serve --dir empty
+    is "$status/$stderr" "1/bindctl: 'empty' has no executable with a name such as lamp.blink"
+}
+
+@test "wrong arguments of serve are refused with the reason" {
+    for case in "lamp=x/expected SERVICE.METHOD=CMD, not 'lamp=x'; see 'bindctl help serve'" \
+        "cells.b=:/'cells' is a service of the daemon" \
+        "La.b=:/expected 1 to 32 of [a-z0-9_], a letter first at /service, got 'La'"; do
+        run --separate-stderr bindctl serve "${case%%/*}"
+        [ "$status" != 0 ]
+        is "$stderr" "bindctl: ${case#*/}"
+    done
+    echo '{"params":{"type":"objekt"}}' > x.json
+    run --separate-stderr bindctl serve lamp.x=x
+    [[ $stderr == *"at /methods/x/params/type, got \"objekt\"" ]]
+    echo '[' > x.json
+    run --separate-stderr bindctl serve lamp.x=x
+    is "$status/$stderr" "2/bindctl: 'x.json' is no JSON object"
+}
+
+@test "a server finds its daemon again, and queued calls outlive both" {
+    echo '{"delivery":"queued"}' > order.json
+    program order 'echo "$BINDER_PARAM_n" >> orders; echo ok'
+    beside bindctl serve shop.order=./order
+    eventually provided shop
+    bindctl call shop.order n:=1
+    eventually lines_in orders 1
+    kill -KILL "${background[-1]}"
+    eventually run_not provided shop
+    bindctl call shop.order n:=2 --cmd order-2
+    bindctl call shop.order n:=2 --cmd order-2
+    field services/shop value.queued 1
+    kill_daemon
+    start_daemon
+    beside bindctl serve shop.order=./order
+    eventually lines_in orders 2
+    kill_daemon
+    start_daemon
+    eventually provided shop
+    bindctl call shop.order n:=3
+    eventually lines_in orders 3
+    is "$(tr '\n' ' ' < orders)" "1 2 3 "
+    eventually field services/shop value.queued 0
+}
+
+@test "publish sets a live value, or one that the journal keeps" {
+    is "$(bindctl publish door/open true)" ""
+    is "$(bindctl get live/door/open)" true
+    bindctl publish door/opened 7 --keep
+    is "$(bindctl get services/door/opened)" 7
+    kill_daemon
+    start_daemon
+    run ! bindctl get live/door/open
+    is "$(bindctl get services/door/opened)" 7
+    bindctl publish door/opened --keep
+    run ! bindctl get services/door/opened
+    run --separate-stderr bindctl publish a//b 1
+    [ "$status" = 5 ]
+}
+
+distinct() { [ "$(sort -u done | wc -l)" = "$1" ]; } # count
+
+# Adds jobs to a queue.
+add_jobs() { # from to
+    for ((i = $1; i <= $2; i++)); do bindctl call lists.append name=q value="job$i"; done > no
+}
+
+@test "workers share the events of a reader, and each is done" {
+    add_jobs 1 12
+    : > done
+    for worker in a b; do
+        beside bindctl work w --stream lists/q --since start --jobs 2 -- sh -c 'cat >> done; sleep .1; echo '$worker' >> by'
+    done
+    eventually lines_in done 12
+    add_jobs 13 20
+    eventually lines_in done 20
+    [ "$(sort by | uniq -c | awk '$1 >= 5' | wc -l)" = 2 ]
+    [ "$(jq -r .event.data.value done | sort -u | wc -l)" = 20 ]
+    # The one that is asked to end finishes its jobs first.
+    kill -TERM "${background[-1]}"
+    status=0
+    wait "${background[-1]}" || status=$?
+    is "$status" 143
+    eventually field readers/w value.parked_count 0
+}
+
+@test "a job that fails is delivered again, and parked with its reason" {
+    : > log
+    beside bindctl work w --stream lists/q --max-deliveries 3 --retry-delay 20ms -- \
+        sh -c 'echo "$BINDER_SEQ $BINDER_ATTEMPT" >> log; grep -q job1 && exit 7; exit 0'
+    eventually bindctl get readers/w
+    add_jobs 1 2
+    eventually field readers/w value.parked_count 1
+    is "$(bindctl get readers/w | jq -c '.parked | map([.reason, .deliveries])')" '[["exited with 7",3]]'
+    [ "$(cut -d' ' -f2 log | sort | tr '\n' ' ')" = "1 1 2 3 " ]
+    grep -qF "again in 0.02 s" err
+    is "$(bindctl call readers.drop name=w)" 1
+    field readers/w value.parked_count 0
+}
+
+@test "a killed worker loses no job, and a slow one keeps it" {
+    add_jobs 1 3
+    : > done
+    beside bindctl work w --stream lists/q --since start --ack-wait 300ms -- sh -c 'sleep 1; cat >> done'
+    victim=${background[-1]}
+    sleep .3
+    beside bindctl work w --stream lists/q --ack-wait 300ms -- sh -c 'cat >> done'
+    eventually lines_in done 2
+    kill -KILL "$victim" # its command goes on without it
+    eventually distinct 3
+    field readers/w value.parked_count 0
+}
+
+@test "a worker whose command cannot be run gives the event back and ends" {
+    beside bindctl work w --stream lists/q -- /nonexistent/program
+    eventually bindctl get readers/w
+    add_jobs 1 1
+    status=0
+    wait "${background[-1]}" || status=$?
+    is "$status" 127
+    : > done
+    beside bindctl work w --stream lists/q -- sh -c 'echo "$BINDER_ATTEMPT" >> done'
+    eventually has done 1
+}
+
+@test "workers go on after a crash of the daemon" {
+    : > done
+    add_jobs 1 4
+    beside bindctl work w --stream lists/q --since start -- sh -c 'sleep .3; echo "$BINDER_SEQ" >> done'
+    sleep .5
+    kill_daemon
+    start_daemon
+    add_jobs 5 6
+    eventually distinct 6
+    # A job that ended while the daemon was away is not done again.
+    is "$(wc -l < done)" 6
+}

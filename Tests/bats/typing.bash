@@ -1,0 +1,46 @@
+# Types the commands of a document and looks for the output that it shows.
+
+# Runs one line; stops commands that run forever after 2 s.
+types() {
+    local status=0
+    case $1 in
+        *'&')
+            eval "$1" > "$directory/beside" 2>&1 3>&- < /dev/null
+            background+=($!)
+            return ;;
+        *watch* | *' -f '* | *' --exec '* | "bindctl bind '"*) set -- "timeout 2 $1" ;;
+    esac
+    eval "$1" > "$directory/shown" 2> "$directory/said" 3>&- < /dev/null || status=$?
+    # doctor warns of the machine, for example of a full disk.
+    [[ $status = 0 || $1 = 'bindctl doctor'* && $status = 1 || $1 = timeout* && $status = 124 && ! -s $directory/said ]] || {
+        echo "\$ $1"
+        cat "$directory/shown" "$directory/said"
+        echo "status $status"
+        return 1
+    }
+}
+
+# Prints text without what differs between a terminal and a file, and between two runs.
+plain() { sed -E 's/20[0-9-]+[T ][0-9:.]+Z?/TIME/; s/[[:space:]]+/ /g' "$@"; }
+
+# Whether the last command, or one beside it, has printed a line.
+printed() { # line
+    plain "$directory/shown" "$directory/beside" | grep -qxF -e "$(plain <<< "$1")"
+}
+
+# Types the commands in the fenced blocks on stdin, and looks for the output that is shown below each.
+types_blocks() {
+    local line count=0
+    touch "$directory/beside"
+    while IFS= read -r line; do
+        case $line in
+            '$ Scripts/build'* | '$ bindctl session'*) ;;
+            '$ '*)
+                line=${line#'$ '}
+                types "$(sed 's/  *# .*$//' <<< "$line")"
+                count=$((count + 1)) ;;
+            *) eventually printed "$line" ;;
+        esac
+    done < <(awk '/^```/ { inside = !inside; next } inside')
+    typed=$count
+}
