@@ -50,6 +50,36 @@ measure_set() {
   discard binderd redis os memory etcd
 }
 
+# A call through a provider, beside a get on as many connections. The provider is a process of its own.
+call_round() {
+  for depth in 1 32; do
+    load call binderd binder -P $depth -d "$seconds"; keep call-$depth binderd server_us
+    load get binderd binder -P $depth -d "$seconds"; keep call-$depth get server_us
+  done
+}
+
+measure_call() {
+  echo '{"limits": {"inflight_all": 16384}}' >"$home/call.conf"
+  serve_binderd binderd os --config "$home/call.conf"
+  load set binderd binder -P 32 -n 10000
+  "$bin/load" provide -u "${place[binderd]}" 2>"$home/provide.err" &
+  server[provider]=$!
+  "$bindctl" --socket "${place[binderd]}" wait 'providers/bench exists' >"$home/out"
+  each_round call_round
+  discard provider binderd
+}
+
+lock_round() {
+  load lock binderd binder -c 100 -d "$seconds"
+  keep lock-p50 binderd p50; keep lock-p99 binderd p99
+}
+
+measure_lock() {
+  serve_binderd binderd always
+  each_round lock_round
+  discard binderd
+}
+
 # MARK: Watchers
 
 fanout_round() {

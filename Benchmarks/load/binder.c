@@ -29,6 +29,9 @@ static size_t request(
       size += snprintf(
           rest, room, "\"people.create\",\"params\":{\"name\":\"p%06d\"}}\n", key);
       break;
+    case CALL:
+      size += snprintf(rest, room, "\"bench.call\",\"params\":{\"name\":\"%s\"}}\n", name);
+      break;
   }
   return (size_t)size;
 }
@@ -84,6 +87,23 @@ size_t write_resume(char *buffer) {
   return (size_t)snprintf(buffer, REQUEST_SIZE,
       HEAD "\"subscribe\",\"params\":{\"source\":\"events\",\"from\":{\"after\":0}}}\n",
       seven_digits(0));
+}
+
+size_t write_provide(char *buffer) {
+  return (size_t)snprintf(buffer, REQUEST_SIZE,
+      HEAD "\"provide\",\"params\":{\"service\":\"bench\",\"methods\":{\"call\":{}}}}\n",
+      seven_digits(0));
+}
+
+size_t write_reply(char *buffer, const char *call, size_t length) {
+  return (size_t)snprintf(buffer, REQUEST_SIZE,
+      HEAD "\"reply\",\"params\":{\"call\":\"%.*s\",\"value\":1}}\n", seven_digits(0), (int)length,
+      call);
+}
+
+size_t write_acquire(char *buffer) {
+  return (size_t)snprintf(buffer, REQUEST_SIZE,
+      HEAD "\"locks.acquire\",\"params\":{\"name\":\"bench\"}}\n", seven_digits(0));
 }
 
 static bool begins(const char *line, size_t length, const char *with, size_t count) {

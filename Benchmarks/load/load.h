@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-typedef enum { PING, GET, SET, CREATE } Operation;
+typedef enum { PING, GET, SET, CREATE, CALL } Operation;
 // What watchers watch: a cell, a person, or a view with the list of all people (binder only).
 typedef enum { CELL, PERSON, PEOPLE } Subject;
 typedef struct Dialect Dialect;
@@ -36,6 +36,8 @@ void run_pattern(const Options *options);
 void run_resume(const Options *options);
 void run_idle(const Options *options);
 void run_memory(const Options *options);
+void run_provide(const Options *options);
+void run_lock(const Options *options);
 void run_start(const Options *options, char **command);
 void run_stop(const Options *options);
 void run_disk(const Options *options);
@@ -111,3 +113,6 @@ size_t write_group_subscription(char *buffer, int number);
 size_t write_unsubscribe(char *buffer);
 size_t write_long_lines(char *buffer);
 size_t write_resume(char *buffer);
+size_t write_provide(char *buffer);
+size_t write_reply(char *buffer, const char *call, size_t length);
+size_t write_acquire(char *buffer);

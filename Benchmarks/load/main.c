@@ -13,6 +13,9 @@ static const char usage[] =
     "usage: load MODE [OPTION…]\n"
     "  ping, get, set   requests and answers\n"
     "  create           the same, with people (binder)\n"
+    "  call             the same, with a method that 'provide' answers (binder)\n"
+    "  provide          answers the calls of 'call', until it is ended (binder)\n"
+    "  lock             clients want one lock; from the end of its holder to the next (binder)\n"
     "  fanout           one publisher, many watchers: values received a second\n"
     "  latency          one publisher, many watchers: until the last has it, one at a time\n"
     "  pattern          a subscription to a group (-g) of 1,000 of the cells (-k), one at a time\n"
@@ -127,6 +130,9 @@ int main(int argc, char **argv) {
   else if (strcmp(mode, "get") == 0) run_calls(&options, GET);
   else if (strcmp(mode, "set") == 0) run_calls(&options, SET);
   else if (strcmp(mode, "create") == 0) run_calls(&options, CREATE);
+  else if (strcmp(mode, "call") == 0) run_calls(&options, CALL);
+  else if (strcmp(mode, "provide") == 0) run_provide(&options);
+  else if (strcmp(mode, "lock") == 0) run_lock(&options);
   else if (strcmp(mode, "fanout") == 0) run_fanout(&options);
   else if (strcmp(mode, "latency") == 0) run_latency(&options);
   else if (strcmp(mode, "pattern") == 0) run_pattern(&options);

@@ -18,7 +18,8 @@ static size_t request(
       size = snprintf(buffer, REQUEST_SIZE,
           "*3\r\n$3\r\nSET\r\n$12\r\nbench/%06d\r\n$60\r\n%060u\r\n", key, id);
       break;
-    case CREATE: refuse("redis has no people", "", 0);
+    case CREATE:
+    case CALL: refuse("redis has neither people nor providers", "", 0);
   }
   return (size_t)size;
 }
