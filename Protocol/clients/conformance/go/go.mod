@@ -1,0 +1,7 @@
+module driver
+
+go 1.19
+
+require binder v0.0.0
+
+replace binder => ../../go

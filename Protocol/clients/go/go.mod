@@ -1,0 +1,3 @@
+module binder
+
+go 1.19

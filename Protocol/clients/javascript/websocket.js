@@ -1,0 +1,73 @@
+/** The transport over WebSocket, for browsers: one text frame for each line. */
+
+/** The most characters that wait in a browser before its program reads them. */
+const maxQueue = 4 << 20;
+
+/** The most bytes that wait in a browser before the daemon takes them. */
+const maxBuffered = 1 << 20;
+
+/** Returns a transport to a WebSocket bridge. `WebSocket` may be another implementation. */
+export function webSocket(url, { WebSocket = globalThis.WebSocket } = {}) {
+  return () =>
+    new Promise((resolve, reject) => {
+      const socket = new WebSocket(url);
+      const lines = new WebSocketLines(socket);
+      socket.onopen = () => resolve(lines);
+      socket.onerror = () => reject(new Error(`cannot connect to ${url}`));
+    });
+}
+
+class WebSocketLines {
+  #socket;
+  #lines = [];
+  #size = 0;
+  #isEnded = false;
+  #wake = () => {};
+
+  constructor(socket) {
+    this.#socket = socket;
+    socket.onmessage = ({ data }) => this.#take(data);
+    socket.onclose = () => this.#finish();
+  }
+
+  /**
+   * A browser cannot make the other side wait. If the program does not read, the connection is
+   * closed, and nothing after the lines that are kept is taken: the client resumes after them.
+   */
+  #take(line) {
+    if (this.#isEnded) return;
+    this.#lines.push(line);
+    this.#size += line.length;
+    if (this.#size > maxQueue) this.close();
+    this.#wake();
+  }
+
+  #finish() {
+    this.#isEnded = true;
+    this.#wake();
+  }
+
+  async send(line) {
+    if (this.#isEnded) throw new Error("the socket is closed");
+    this.#socket.send(line);
+    // There is no event for this.
+    while (this.#socket.bufferedAmount > maxBuffered && !this.#isEnded) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  async receive() {
+    while (!this.#lines.length) {
+      if (this.#isEnded) return undefined;
+      await new Promise((resolve) => (this.#wake = resolve));
+    }
+    const line = this.#lines.shift();
+    this.#size -= line.length;
+    return line;
+  }
+
+  close() {
+    this.#finish();
+    this.#socket.close();
+  }
+}
