@@ -1,0 +1,40 @@
+# The recipes of Documentation/recipes.md work and print the output shown there.
+
+load support
+load typing
+
+setup() {
+    recipes=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/Documentation/recipes.md
+    make_place
+    start_daemon
+    cd "$directory"
+}
+
+teardown() {
+    cd /
+    remove_place
+}
+
+# Types the commands of a section.
+recipe() { # title commands
+    types_blocks < <(awk -v title="## $1" '/^## / { inside = $0 == title } inside' "$recipes")
+    is "$typed" "$2"
+}
+
+@test "a lock" { recipe 'A lock' 7; }
+
+@test "a status bar" { recipe 'A status bar' 6; }
+
+@test "a job queue" { recipe 'A job queue' 3; }
+
+@test "a configuration watcher" { recipe 'A configuration watcher' 9; }
+
+@test "a metrics pipeline" { recipe 'A metrics pipeline' 8; }
+
+@test "a thermostat" { recipe 'A thermostat' 10; }
+
+@test "chat" { recipe 'Chat' 6; }
+
+@test "each recipe is typed" {
+    is "$(grep '^## ' "$recipes" | cut -c4- | tr 'A-Z' 'a-z')" "$(sed -n 's/^@test "\(.*\)" { recipe .*/\1/p' "$BATS_TEST_FILENAME")"
+}
