@@ -105,12 +105,13 @@ final class LineEditor {
     var common = first[...]
     for word in found { common = word.commonPrefix(with: common) }
     let words = found.count == 1 ? [first] : [String(common)] + found
-    let size = MemoryLayout<UnsafeMutablePointer<CChar>?>.stride * (words.count + 1)
-    guard let memory = malloc(size) else { return nil }
-    let list = memory.bindMemory(
-      to: UnsafeMutablePointer<CChar>?.self, capacity: words.count + 1)
+    // libedit reads the third place even if the first is the only word.
+    let places = max(words.count, 2) + 1
+    guard let memory = calloc(places, MemoryLayout<UnsafeMutablePointer<CChar>?>.stride) else {
+      return nil
+    }
+    let list = memory.bindMemory(to: UnsafeMutablePointer<CChar>?.self, capacity: places)
     for (i, word) in words.enumerated() { list[i] = strdup(word) }
-    list[words.count] = nil
     return list
   }
 }
