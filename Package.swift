@@ -49,7 +49,7 @@ let package = Package(
     .target(name: "Configuration", dependencies: ["Facts", "JSON", "Wire"]),
 
     // Promise.
-    .target(name: "Journal", dependencies: ["Facts", "Queues", "Signals"]),
+    .target(name: "Journal", dependencies: ["Facts", "JSON", "Queues", "Signals"]),
 
     // The engine: services whose state is made of journaled events.
     .target(
@@ -88,7 +88,9 @@ let package = Package(
     // Stores: one target for each C library.
     .target(
       name: "JournalSQLite",
-      dependencies: ["CSQLite", "CSupport", "EventLoop", "Facts", "Journal", "Queues", "Signals"],
+      dependencies: [
+        "CSQLite", "CSupport", "EventLoop", "Facts", "JSON", "Journal", "Queues", "Signals",
+      ],
       exclude: ["README.md"]),
 
     // Composition root.

@@ -28,12 +28,13 @@ package final class EventCoder {
 /// Splits the compiler's encoding `{"kind":data}`: the name of the case is the kind, and its
 /// associated values are the data.
 extension ServiceEvent where Self: Codable {
-  package func written(_ coder: EventCoder) -> (kind: String, data: JSONText) {
+  package func write(to data: inout ByteBuffer, _ coder: EventCoder) -> String {
     guard case .object(let object) = coder.text(self).value, object.members.count == 1 else {
       preconditionFailure("\(Self.self) is not an enum that the compiler encodes")
     }
     let member = object.members[0]
-    return (member.name, member.value.text)
+    data.append(member.value.text.text)
+    return member.name
   }
 
   package init?(kind: String, data: JSONText, _ coder: EventCoder) {

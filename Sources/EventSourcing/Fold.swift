@@ -32,10 +32,14 @@ package protocol Fold: AnyObject {
 
   /// Applies a record without computing the changes.
   ///
+  /// - Parameter stream: The number of the record's stream in ``names``.
   /// - Returns: The reason why the state cannot be built: the record is damaged or has an
   ///   unsupported type. `nil` on success.
   @discardableResult
-  func replay(_ record: Record) -> JournalError?
+  func replay(_ record: Record, in stream: Int) -> JournalError?
+
+  /// The names of the streams that it knows.
+  var names: Names { get }
 
   /// The unknown event types that ``replay(_:)`` has skipped.
   var unknown: UnknownKinds { get }
@@ -59,6 +63,7 @@ final class StateFold<State: ServiceState>: Fold {
   private let prefix: String
   private let coder = EventCoder()
   let forms = EventForms(State.Event.upcasters)
+  let names: Names
   private(set) var state = State()
   private(set) var unknown = UnknownKinds()
 
@@ -67,17 +72,22 @@ final class StateFold<State: ServiceState>: Fold {
   /// Consecutive records mostly have the same.
   private var last: (type: String, kind: Substring?, name: String?)?
 
-  init(service: String) {
+  /// - Parameter names: The names of the streams; more are added as they occur.
+  init(service: String, _ names: Names) {
     self.service = service
+    self.names = names
     prefix = service + "."
   }
 
   private static var snapshots: SnapshotForms { SnapshotForms(State.upcasters) }
 
-  var snapshotForm: Int { Self.snapshots.present }
+  static var snapshotForm: Int { snapshots.present }
+
+  var snapshotForm: Int { Self.snapshotForm }
 
   func start(from snapshot: Snapshot) -> Bool {
-    guard let data = Self.snapshots.read(snapshot), let state = State(kept: data, by: coder) else {
+    guard let data = Self.snapshots.read(snapshot), let state = State(kept: data, by: coder, names)
+    else {
       return false
     }
     self.state = state
@@ -86,19 +96,31 @@ final class StateFold<State: ServiceState>: Fold {
 
   func apply(_ record: Record) -> [String] {
     guard let event = event(of: record) else { return [] }
-    let place = Place(record)
+    let place = place(of: record)
     state.apply(event, at: place)
-    return State.sources(changedBy: event, at: place)
+    return sources(changedBy: event, at: place)
+  }
+
+  private func stream(_ number: Int) -> Stream {
+    Stream(number, in: names, isNamed: !State.isNumbered)
+  }
+
+  private func place(of record: Record) -> Place {
+    Place(record, in: stream(names.add(record.stream)))
+  }
+
+  private func sources(changedBy event: State.Event, at place: Place) -> [String] {
+    State.isNumbered ? [place.stream] : State.sources(changedBy: event, at: place)
   }
 
   func sources(changedBy record: Record) -> [String] {
-    event(of: record).map { State.sources(changedBy: $0, at: Place(record)) } ?? []
+    event(of: record).map { sources(changedBy: $0, at: place(of: record)) } ?? []
   }
 
   func changes(by record: Record) -> [SourceChange] {
     guard State.isCollection else { return apply(record).map { value(of: $0, at: record) } }
     guard let event = event(of: record) else { return [] }
-    let place = Place(record)
+    let place = place(of: record)
     let changes = state.changes(by: event, at: place)
     state.apply(event, at: place)
     return changes.map { $0.step == nil ? value(of: $0.source, at: record) : $0 }
@@ -108,9 +130,9 @@ final class StateFold<State: ServiceState>: Fold {
     SourceChange(source: source, seq: record.seq, value: value(of: source))
   }
 
-  func replay(_ record: Record) -> JournalError? {
+  func replay(_ record: Record, in stream: Int) -> JournalError? {
     guard let event = event(of: record) else { return fault(of: record) }
-    let place = Place(record)
+    let place = Place(record, in: self.stream(stream))
     if let rule = state.fault(of: event, at: place) {
       return .corrupt(seq: record.seq, detail: "\(record.type) in \(record.stream): \(rule)")
     }
@@ -172,26 +194,39 @@ final class StateFold<State: ServiceState>: Fold {
 
   func given(by record: Record) -> [SourceChange]? {
     guard let event = event(of: record) else { return [] }
-    return State.changes(givenBy: event, at: Place(record))
+    return State.changes(givenBy: event, at: place(of: record))
   }
 
-  var sources: [String] { Array(state.sources) }
+  var sources: [String] {
+    guard State.isNumbered else { return Array(state.sources) }
+    var sources: [String] = []
+    state.forEachNumber { sources.append(names.text($0)) }
+    return sources
+  }
 
-  func value(of source: String) -> JSONText? { state.value(of: source) }
+  func value(of source: String) -> JSONText? {
+    guard State.isNumbered else { return state.value(of: source) }
+    return names.number(of: source).flatMap(state.value(numbered:))
+  }
 
   func snapshot(at seq: UInt64) -> Snapshot {
-    Self.snapshot(of: state, service, at: seq, coder)
+    Self.snapshot(of: state, service, at: seq, coder, names.list)
   }
 
   static func snapshot(
-    of state: State, _ service: String, at seq: UInt64, _ coder: EventCoder
+    of state: State, _ service: String, at seq: UInt64, _ coder: EventCoder, _ names: NameList
   ) -> Snapshot {
     Snapshot(
-      service: service, seq: seq, schema: snapshots.present, data: state.kept(by: coder).text)
+      service: service, seq: seq, schema: snapshots.present,
+      data: state.kept(by: coder, names).text)
   }
 }
 
 extension Fold {
+  /// Applies a record without computing the changes; see ``replay(_:in:)``.
+  @discardableResult
+  func replay(_ record: Record) -> JournalError? { replay(record, in: names.add(record.stream)) }
+
   /// Starts from a service's newest snapshot at or before a position.
   ///
   /// - Returns: The position of the snapshot; 0 if there is none.

@@ -20,6 +20,7 @@ final class JournalFold: Fold {
     service == Self.service ? Removal.anyService : service
   }
 
+  let names: Names
   private(set) var heads = StreamHeads()
   private(set) var window = CommandWindow()
   private let coder = EventCoder()
@@ -27,12 +28,10 @@ final class JournalFold: Fold {
   /// The user of the last record with a `meta`, because consecutive ones are mostly equal.
   private var lastCaller: (meta: String, user: UInt32)?
 
-  init() {}
-
-  /// Creates a projection from the data of a running host.
-  init(_ heads: StreamHeads, _ window: CommandWindow) {
-    self.heads = heads
-    self.window = window
+  /// - Parameter names: The names of the streams; more are added as they occur. The projection
+  ///   holds those of its streams.
+  init(_ names: Names) {
+    self.names = names
   }
 
   var snapshotForm: Int { Self.snapshots.present }
@@ -67,15 +66,16 @@ final class JournalFold: Fold {
         isWhole = false
         return
       }
-      self.heads.restore(stream, to: head)
+      let number = names.add(stream)
+      names.hold(number, by: .stream)
+      self.heads.restore(number, to: head)
     }
     return isRead && isWhole
   }
 
   @discardableResult
   func apply(_ record: Record) -> [String] {
-    heads.note(record, by: record.meta.map(caller) ?? Charge.nobody)
-    if record.command != nil { window.note(record, coder) }
+    replay(record)
     return []
   }
 
@@ -87,8 +87,12 @@ final class JournalFold: Fold {
     return user
   }
 
-  func replay(_ record: Record) -> JournalError? {
-    apply(record)
+  func replay(_ record: Record, in stream: Int) -> JournalError? {
+    names.hold(stream, by: .stream)
+    heads.note(
+      stream, seq: record.seq, version: record.version,
+      by: record.meta.map(caller) ?? Charge.nobody)
+    if record.command != nil { window.note(record, coder) }
     return nil
   }
 
@@ -114,18 +118,24 @@ final class JournalFold: Fold {
   func value(of source: String) -> JSONText? { nil }
 
   func snapshot(at seq: UInt64) -> Snapshot {
+    Self.snapshot(of: heads, names.list, window, at: seq)
+  }
+
+  /// Returns a snapshot of the data of a running host.
+  static func snapshot(
+    of heads: StreamHeads, _ names: NameList, _ window: CommandWindow, at seq: UInt64
+  ) -> Snapshot {
     var data = ByteBuffer()
     data.object { data in
       data.object("heads") { data in
         heads.forEach { stream, head in
-          data.key(quoted: stream)
+          data.key(quoted: names[stream])
           head.write(to: &data)
         }
       }
       data.member("window", window.kept)
     }
-    return Snapshot(
-      service: Self.service, seq: seq, schema: Self.snapshots.present, data: data.string)
+    return Snapshot(service: service, seq: seq, schema: snapshots.present, data: data.string)
   }
 }
 

@@ -1,7 +1,7 @@
-public import Queues
 public import Facts
 public import JSON
 public import Journal
+public import Queues
 public import Signals
 
 /// The state of one service, pending and durable, and its access to the journal.
@@ -44,11 +44,15 @@ package final class Ledger<State: ServiceState> {
   var number = 0
   @usableFromInline
   let coder = EventCoder()
+
+  /// The names of all streams; see ``EventStore/names``.
+  @usableFromInline
+  let streamNames: Names
   private let forms = EventForms(State.Event.upcasters)
   @usableFromInline
-  let watchers = Watchers()
+  let watchers: Watchers
   @usableFromInline
-  let names = SourceNames()
+  let names: SourceNames
   @usableFromInline
   let streams = KeyedSubject<String, (event: State.Event, place: Place)>()
 
@@ -70,17 +74,42 @@ package final class Ledger<State: ServiceState> {
   struct Pending {
     @usableFromInline
     let event: State.Event
-    @usableFromInline
-    let record: Record
 
     /// See ``ServiceState/inverse(of:in:)``.
     @usableFromInline
     let inverse: State.Inverse?
 
+    /// The number of the stream.
+    @usableFromInline
+    let stream: Int
+    @usableFromInline
+    let appended: Appended
+    @usableFromInline
+    let time: Int64
+    @usableFromInline
+    let user: UInt32
+
     @inlinable
-    init(event: State.Event, record: Record, inverse: State.Inverse?) {
-      (self.event, self.record, self.inverse) = (event, record, inverse)
+    init(
+      _ event: State.Event, inverse: State.Inverse?, stream: Int, appended: Appended, time: Int64,
+      user: UInt32
+    ) {
+      (self.event, self.inverse, self.stream) = (event, inverse, stream)
+      (self.appended, self.time, self.user) = (appended, time, user)
     }
+  }
+
+  /// Returns the stream with a number.
+  @inlinable
+  func stream(_ number: Int) -> Stream {
+    Stream(number, in: streamNames, isNamed: !State.isNumbered)
+  }
+
+  @inlinable
+  func place(of pending: borrowing Pending, in stream: Stream) -> Place {
+    Place(
+      stream, seq: pending.appended.seq,
+      version: pending.appended.version, time: pending.time, origin: .user(pending.user))
   }
 
   /// Whether its events only record reader positions.
@@ -89,12 +118,10 @@ package final class Ledger<State: ServiceState> {
   @usableFromInline
   let isAboutReaders: Bool
 
-  /// Returns the name and the durable value of a source by the bytes of its name; see
-  /// ``ServiceState/entry(_:)``.
+  /// Returns the durable value of a source by the bytes of its name, with one look-up; `nil` if it
+  /// has none, or if only ``value(of:)`` finds it.
   @usableFromInline
-  package var entry: (_ source: Span<UInt8>) -> (name: String, value: JSONText)? = {
-    _ in nil
-  }
+  package var valueByBytes: (_ source: Span<UInt8>) -> JSONText? = { _ in nil }
 
   /// Registers with a host; call it before the host starts.
   @inlinable
@@ -102,8 +129,15 @@ package final class Ledger<State: ServiceState> {
     self.service = service
     self.isAboutReaders = isAboutReaders
     self.host = host
-    number = register { [self] in commit($0) }
-    entry = { [unowned self] in shown.entry($0) }
+    streamNames = host.streamNames
+    watchers = Watchers(streamNames)
+    names = SourceNames(of: service, in: streamNames)
+    number = register { [self] in commit() }
+    if State.isNumbered {
+      valueByBytes = { [unowned self] in
+        streamNames.number(of: $0).flatMap { shown.value(numbered: $0) }
+      }
+    }
   }
 
   // MARK: Recording
@@ -120,20 +154,29 @@ package final class Ledger<State: ServiceState> {
   package func record(
     _ event: State.Event, in stream: String? = nil, emptying emptied: String? = nil
   ) {
-    let (kind, data) = event.written(coder)
-    let stream = stream ?? service
+    record(event, in: streamNames.add(stream ?? service), emptying: emptied)
+  }
+
+  /// Records an event in the stream with a number; see ``record(_:in:emptying:)-(_,String?,_)``.
+  @inlinable
+  package func record(_ event: State.Event, in number: Int, emptying emptied: String? = nil) {
+    let stream = stream(number)
     // First, because the answer to a command has the position of its last event.
-    if host.isLeasing { noteLeasable(event, kind, in: stream) }
+    if host.isLeasing { noteLeasable(event, in: stream) }
+    let kind = host.write { event.write(to: &$0, coder) }
     let growth = newest.growth(by: event, in: stream)
-    let before = growth == nil ? newest.size(ofStream: stream) : 0
+    let before = growth == nil ? newest.size(of: stream) : 0
     let inverse = newest.inverse(of: event, in: stream)
-    let rest = emptied.map(newest.size(ofStream:)) ?? 0
-    let record = host.record(
-      data, type: type(kind), in: stream, growing: growth ?? 0, by: number)
-    newest.apply(event, at: Place(record))
-    if growth == nil { host.grow(stream, by: newest.size(ofStream: stream) - before) }
-    if let emptied { host.grow(emptied, by: -rest) }
-    pending.append(Pending(event: event, record: record, inverse: inverse))
+    let emptied = emptied.flatMap(streamNames.number(of:)).map(self.stream)
+    let rest = emptied.map(newest.size(of:)) ?? 0
+    let appended = host.record(type(kind), in: number, growing: growth ?? 0, by: self.number)
+    let pending = Pending(
+      event, inverse: inverse, stream: number, appended: appended, time: host.runningTime,
+      user: host.runningUser)
+    newest.apply(event, at: place(of: pending, in: stream))
+    if growth == nil { host.grow(number, by: newest.size(of: stream) - before) }
+    if let emptied { host.grow(emptied.number, by: -rest) }
+    self.pending.append(pending)
   }
 
   @usableFromInline
@@ -148,7 +191,23 @@ package final class Ledger<State: ServiceState> {
 
   /// Returns the durable value of a source by its full name, or `nil` if it has none.
   @inlinable
-  package func value(of source: String) -> JSONText? { shown.value(of: source) }
+  package func value(of source: String) -> JSONText? { value(of: source, in: shown) }
+
+  /// Returns the pending value of a source by its full name, or `nil` if it has none.
+  @inlinable
+  package func newestValue(of source: String) -> JSONText? { value(of: source, in: newest) }
+
+  @inlinable
+  func value(of source: String, in state: State) -> JSONText? {
+    guard State.isNumbered else { return state.value(of: source) }
+    return streamNames.number(of: source).flatMap { state.value(numbered: $0) }
+  }
+
+  /// Returns whether a source has a durable value.
+  @inlinable
+  func has(_ source: String) -> Bool {
+    State.isNumbered ? value(of: source) != nil : shown.has(source)
+  }
 
   /// Returns the durable content of a list or a map, or `nil` for other sources.
   package func collection(of source: String) -> SourceCollection? {
@@ -202,22 +261,23 @@ package final class Ledger<State: ServiceState> {
 extension Ledger {
   /// Tells the host that a part of the state was written or removed.
   @usableFromInline
-  func noteLeasable(_ event: State.Event, _ eventKind: String, in stream: String) {
+  func noteLeasable(_ event: State.Event, in stream: Stream) {
     guard let removal = State.removal(after: event, in: stream) else {
-      return host.noteUnleasable(stream)
+      return host.noteUnleasable(stream.name)
     }
     let (kind, text) = removal.written(coder)
-    let part = LeasedPart(stream: stream, kind: kind, data: text.text)
-    host.noteLeasable(part, isRemoved: eventKind == kind)
+    let part = LeasedPart(stream: stream.name, kind: kind, data: text.text)
+    host.noteLeasable(part, isRemoved: event.written(coder).kind == kind)
   }
 
   /// Records the event that removes a part; does nothing if the part is not there.
   private func remove(_ part: LeasedPart) {
     let data = JSONText(kept: part.data)
-    guard let event = State.Event(kind: part.kind, data: data, coder),
-      newest.has(toRemove: event, in: part.stream)
+    guard let number = streamNames.number(of: part.stream),
+      let event = State.Event(kind: part.kind, data: data, coder),
+      newest.has(toRemove: event, in: stream(number))
     else { return }
-    record(event, in: part.stream)
+    record(event, in: number)
   }
 
   /// Registers with the host and returns the host's number for this ledger.
@@ -225,30 +285,38 @@ extension Ledger {
   /// - Parameter commit: Calls ``commit(_:)``; made where the type of the state is known, so that
   ///   it runs specialized code.
   @usableFromInline
-  func register(commit: @escaping (Record) -> Void) -> Int {
-    start = StateFold(service: service)
+  func register(commit: @escaping () -> Void) -> Int {
+    start = StateFold(service: service, streamNames)
     return host.add(link(commit))
   }
 
   /// Returns the host's interface to this ledger.
   ///
   /// It consists of closures instead of a protocol, so that `commit` can be specialized code.
-  private func link(_ commit: @escaping (Record) -> Void) -> LedgerLink {
+  private func link(_ commit: @escaping () -> Void) -> LedgerLink {
     LedgerLink(
       service: service, isAboutReaders: isAboutReaders,
-      snapshotForm: StateFold<State>(service: service).snapshotForm,
+      snapshotForm: StateFold<State>.snapshotForm,
       start: { [self] in start?.start(from: $0) ?? false },
-      replay: { [self] in start?.replay($0) },
+      replay: { [self] in start?.replay($0, in: $1) },
       finishReplay: { [self] in finishReplay() },
-      size: { [self] in newest.size(ofStream: $0) },
-      isEmpty: { [self] in newest.size(ofStream: $0) == 0 && !newest.has($0) },
+      size: { [self] in newest.size(of: stream($0)) },
+      isEmpty: { [self] in isEmpty($0) },
       commit: commit,
+      commitForeign: { [self] in commitForeign($0) },
       discard: { [self] in discard(after: $0) },
       remove: { [self] in remove($0) },
       changes: { [self] in changes(matching: $0) },
       snapshot: { [self] in snapshot() },
       unknown: { [self] in start?.unknown ?? unknown },
-      makeFold: { [service] in StateFold<State>(service: service) })
+      makeFold: { [service] in StateFold<State>(service: service, Names()) })
+  }
+
+  /// Returns whether the state keeps nothing of a stream.
+  private func isEmpty(_ number: Int) -> Bool {
+    let stream = stream(number)
+    guard newest.size(of: stream) == 0 else { return false }
+    return State.isNumbered ? newest.value(numbered: number) == nil : !newest.has(stream.name)
   }
 
   private func finishReplay() {
@@ -259,28 +327,38 @@ extension Ledger {
     newest = state
     if !State.isCopiedInParts { state.unshare() }
     shown = state
-    names.start(
-      { [unowned self] in AnySequence(shown.sources) },
-      count: shown.sources.underestimatedCount, host)
+    names.start(sourceNumbers(), host)
   }
 
+  /// The names of the durable sources, in any order.
+  package var sources: [String] { sourceNumbers().map(streamNames.text) }
+
+  /// The numbers of the names of the durable sources.
+  private func sourceNumbers() -> [Int] {
+    guard State.isNumbered else { return shown.sources.map(streamNames.add) }
+    var sources: [Int] = []
+    shown.forEachNumber { sources.append($0) }
+    return sources
+  }
+
+  /// Applies the oldest recorded event, which is durable now.
   @inlinable
-  func commit(_ record: Record) {
-    if pending.first?.record.seq == record.seq, let event = pending.popFirst()?.event {
-      show(event, at: Place(record))
-      tell(event, at: Place(record))
-    } else {
-      commitForeign(record)
-    }
+  func commit() {
+    guard let pending = pending.popFirst() else { preconditionFailure("nothing was recorded") }
+    let place = place(of: pending, in: stream(pending.stream))
+    show(pending.event, at: place)
+    tell(pending.event, at: place)
   }
 
   /// Applies an event that another daemon on the same journal has recorded.
   @usableFromInline
   func commitForeign(_ record: Record) {
-    guard let event = StateFold<State>(service: service).event(of: record) else { return }
-    newest.apply(event, at: Place(record))
-    show(event, at: Place(record))
-    tell(event, at: Place(record))
+    let fold = StateFold<State>(service: service, streamNames)
+    guard let event = fold.event(of: record) else { return }
+    let place = Place(record, in: stream(streamNames.add(record.stream)))
+    newest.apply(event, at: place)
+    show(event, at: place)
+    tell(event, at: place)
   }
 
   @inlinable
@@ -291,6 +369,7 @@ extension Ledger {
 
   @inlinable
   func show(_ event: State.Event, at place: Place) {
+    if State.isNumbered { return showNumbered(event, at: place) }
     let sources = State.sources(changedBy: event, at: place)
     if sources.count == 1 {
       let wasThere = shown.has(sources[0])
@@ -301,6 +380,25 @@ extension Ledger {
       show(event, at: place, sources)
       for (source, wasThere) in zip(sources, wereThere) { noteName(source, wasThere) }
     }
+  }
+
+  /// Applies an event that changes the source with the name of its stream.
+  @inlinable
+  func showNumbered(_ event: State.Event, at place: Place) {
+    let number = place.number
+    guard watchers.isWatched(number) else {
+      let wasThere = shown.value(numbered: number) != nil
+      shown.apply(event, at: place)
+      let isThere = shown.value(numbered: number) != nil
+      if isThere != wasThere { names.note(number, isThere: isThere) }
+      return
+    }
+    let before = shown.value(numbered: number)
+    shown.apply(event, at: place)
+    let (source, value) = (place.stream, shown.value(numbered: number))
+    if (value == nil) != (before == nil) { names.note(number, isThere: value != nil) }
+    watchers.send(
+      SourceChange(source: source, seq: place.seq, value: value, before: before))
   }
 
   @inlinable
@@ -355,9 +453,9 @@ extension Ledger {
     // Its storage that `shown` does not share is freed with the function, off the loop.
     let former = State.isCopiedInParts ? newest : State()
     if State.isCopiedInParts { rebuildNewest() }
-    return { [shown, service] durable in
+    return { [shown, service, list = streamNames.list] durable in
       withExtendedLifetime(former) {
-        StateFold.snapshot(of: shown, service, at: durable, EventCoder())
+        StateFold.snapshot(of: shown, service, at: durable, EventCoder(), list)
       }
     }
   }
@@ -365,15 +463,17 @@ extension Ledger {
   /// Makes ``newest`` a copy of ``shown`` with the pending events.
   private func rebuildNewest() {
     newest = shown
-    for pending in pending { newest.apply(pending.event, at: Place(pending.record)) }
+    for pending in pending {
+      newest.apply(pending.event, at: place(of: pending, in: stream(pending.stream)))
+    }
   }
 
   private func discard(after seq: UInt64) {
     var isUndone = true
-    while let last = pending.last, last.record.seq > seq {
+    while let last = pending.last, last.appended.seq > seq {
       _ = pending.popLast()
       if isUndone, let inverse = last.inverse {
-        newest.revert(inverse, at: Place(last.record))
+        newest.revert(inverse, at: place(of: last, in: stream(last.stream)))
       } else {
         isUndone = false
       }
@@ -398,20 +498,24 @@ final class LedgerLink {
   /// Loads a snapshot and returns whether it was readable.
   let start: (Snapshot) -> Bool
 
-  /// Applies a record from before this start; returns the reason if the start must fail.
-  let replay: (Record) -> JournalError?
+  /// Applies a record from before this start, of the stream with a number; returns the reason if
+  /// the start must fail.
+  let replay: (Record, _ stream: Int) -> JournalError?
 
   /// Called after all records from before this start were applied.
   let finishReplay: () -> Void
 
-  /// See ``ServiceState/size(ofStream:)``.
-  let size: (String) -> Int
+  /// See ``ServiceState/size(of:)``; takes the number of a stream.
+  let size: (Int) -> Int
 
-  /// Whether the state keeps nothing of a stream.
-  let isEmpty: (String) -> Bool
+  /// Whether the state keeps nothing of the stream with a number.
+  let isEmpty: (Int) -> Bool
 
-  /// Called when a record is durable.
-  let commit: (Record) -> Void
+  /// Called when the oldest recorded event is durable.
+  let commit: () -> Void
+
+  /// Called when an event is durable that another daemon has recorded.
+  let commitForeign: (Record) -> Void
 
   /// Called when all records after a position are lost or rolled back.
   let discard: (UInt64) -> Void
@@ -433,10 +537,10 @@ final class LedgerLink {
 
   init(
     service: String, isAboutReaders: Bool, snapshotForm: Int,
-    start: @escaping (Snapshot) -> Bool, replay: @escaping (Record) -> JournalError?,
-    finishReplay: @escaping () -> Void, size: @escaping (String) -> Int,
-    isEmpty: @escaping (String) -> Bool,
-    commit: @escaping (Record) -> Void,
+    start: @escaping (Snapshot) -> Bool, replay: @escaping (Record, Int) -> JournalError?,
+    finishReplay: @escaping () -> Void, size: @escaping (Int) -> Int,
+    isEmpty: @escaping (Int) -> Bool, commit: @escaping () -> Void,
+    commitForeign: @escaping (Record) -> Void,
     discard: @escaping (UInt64) -> Void, remove: @escaping (LeasedPart) -> Void,
     changes: @escaping (Pattern) -> Signal<SourceChange, Never>,
     snapshot: @escaping () -> @Sendable (UInt64) -> Snapshot, unknown: @escaping () -> UnknownKinds,
@@ -451,6 +555,7 @@ final class LedgerLink {
     self.size = size
     self.isEmpty = isEmpty
     self.commit = commit
+    self.commitForeign = commitForeign
     self.discard = discard
     self.remove = remove
     self.changes = changes

@@ -5,7 +5,7 @@ internal import Journal
 /// The start of a host: loads the snapshots, then replays all records after the oldest one.
 final class Replay {
   /// The stream heads and the commands that already ran.
-  let journal = JournalFold()
+  let journal: JournalFold
 
   /// The position of the oldest snapshot in use; 0 if one is missing.
   let oldest: UInt64
@@ -30,6 +30,7 @@ final class Replay {
   init(ledgers: [LedgerLink], store: any EventStore) throws(JournalError) {
     self.ledgers = ledgers
     self.store = store
+    journal = JournalFold(store.names)
     var positions: [String: UInt64] = [:]
     var warnings: [String] = []
     for ledger in ledgers {
@@ -60,7 +61,7 @@ final class Replay {
     let known = Set(ledgers.map { Substring($0.service) })
     var counts: [Substring: UInt64] = [:]
     journal.heads.forEach { stream, head in
-      let service = stream.prefix { $0 != "/" }
+      let service = Substring(store.names[stream].service)
       // An imported journal may have any version.
       if !known.contains(service) { counts[service, default: 0] &+= head.version }
     }
@@ -99,16 +100,19 @@ final class Replay {
   func run(onProgress: (UInt64) -> Void) throws(JournalError) {
     var (service, ledger, known): (String, LedgerLink?, UInt64) = ("", nil, 0)
     var fault: JournalError?
-    try store.replay(after: oldest) { records in
-      for record in records where fault == nil {
-        if record.seq > journalPosition { journal.apply(record) }
+    var decoder = RecordDecoder()
+    try store.replay(after: oldest) { events in
+      for i in 0..<events.count where fault == nil {
+        let record = decoder.record(events[i])
+        let stream = store.names.add(events[i].stream)
+        if record.seq > journalPosition { _ = journal.replay(record, in: stream) }
         // Consecutive records mostly belong to the same service.
         if !record.isOf(service) {
           service = record.service
           ledger = ledgers.first { $0.service == service }
           known = positions[service] ?? 0
         }
-        if record.seq > known { fault = ledger?.replay(record) }
+        if record.seq > known { fault = ledger?.replay(record, stream) }
         if fault == nil { position = record.seq }
       }
       onProgress(position)

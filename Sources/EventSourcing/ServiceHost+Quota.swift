@@ -13,8 +13,9 @@ extension ServiceHost {
   ///
   /// - Throws: ``Refusal`` if the command has grown the state beyond a quota.
   func checkQuota(since before: StateUsage.Charges) throws(Refusal) {
-    guard let uid = running?.user, lastRecord != nil else { return }
-    let now = store.usage.charges(of: uid)
+    guard lastAppended != nil else { return }
+    let uid = runningUser
+    let now = store.charges(of: uid)
     // An administrator has no quota of his own.
     let user = owners.contains(uid) ? nil : uid
     try quota.check(now, after: before, of: user)
@@ -33,7 +34,7 @@ extension ServiceHost {
   ///   - count: Returns the current number of a user.
   /// - Returns: The limit, or `nil` if there is room.
   package func exhaustedShare(of all: Int, _ count: (_ uid: UInt32) -> Int) -> Int? {
-    guard let uid = running?.user, !owners.contains(uid) else { return nil }
-    return count(uid) < all / 2 ? nil : all / 2
+    guard isPerforming, !owners.contains(runningUser) else { return nil }
+    return count(runningUser) < all / 2 ? nil : all / 2
   }
 }

@@ -305,7 +305,8 @@ extension ServiceHost {
       found[source] = source.prefixes.filter { head(of: $0).seq > 0 }
     }
     let services = Set(sources.map(\.firstSegment))
-    heads.forEach { stream, _ in
+    heads.forEach { number, _ in
+      let stream = streamNames.text(number)
       guard services.contains(stream.firstSegment) else { return }
       for prefix in stream.prefixes.dropFirst() where sources.contains(prefix) {
         found[prefix, default: []].append(stream)

@@ -1,7 +1,7 @@
-internal import Queues
-package import Facts
+public import Facts
 public import JSON
 public import Journal
+internal import Queues
 package import Signals
 
 /// The services of a daemon over one journal.
@@ -9,11 +9,11 @@ package import Signals
 /// Runs their commands and reports durable events to them.
 @usableFromInline
 package final class ServiceHost {
-  /// Emits all durable records of each write, after the services have applied them.
-  let committed = PassthroughSubject<[Record], Never>()
+  /// Emits durable events, some of a write at a time, after the services have applied them.
+  let committed = PassthroughSubject<RecordBatch, Never>()
 
   /// Emits the last durable position after each write, once the services have applied it.
-  package var progress: Signal<UInt64, Never> { committed.map { $0[$0.count - 1].seq } }
+  package var progress: Signal<UInt64, Never> { committed.map(\.last) }
 
   /// Emits the reason when recorded events that were not durable are lost.
   package let rejected = PassthroughSubject<JournalError, Never>()
@@ -41,23 +41,27 @@ package final class ServiceHost {
   private var refused = RefusedCommands()
   private let snapshotting: Snapshotting
 
-  /// The ledger of each record that is not durable yet, in order.
-  private var recorders = Queue<(ledger: Int, bytes: Int)>()
+  /// The ledger of each event that is not durable yet, in order, and the event's position.
+  private var recorders = Queue<(ledger: Int, bytes: Int, seq: UInt64)>()
 
-  /// The part of a running command that its events contain or depend on.
-  struct Running {
-    let user: UInt32
-    let id: String?
-    let mayRecord: ((_ stream: String) -> Bool)?
-    let meta: String
-    let time: Int64
-  }
+  /// Whether a command is running.
+  package private(set) var isPerforming = false
 
-  /// The running command.
-  private(set) var running: Running?
+  /// The part of the running command that its events contain or depend on: its user, its idempotency
+  /// key, its metadata, its time, and whether its caller may record in a stream.
+  @usableFromInline
+  private(set) var runningUser = Charge.nobody
+  @usableFromInline
+  private(set) var runningTime: Int64 = 0
+  private var runningID: String?
+  private var runningMeta = ""
+  private var runningRights: ((_ stream: String) -> Bool)?
 
-  /// The last record of the running command.
-  private(set) var lastRecord: Record?
+  /// The last event of the running command.
+  private(set) var lastAppended: Appended?
+
+  /// The data of the event that is being recorded.
+  private var eventData = ByteBuffer()
 
   /// The first stream in which the running command's caller may not record events.
   private var deniedStream: String?
@@ -65,7 +69,13 @@ package final class ServiceHost {
   /// The first stream of the running command with an invalid name.
   private var badStream: StreamFault?
   private var metas = MetaTexts()
+
+  /// The name that ``stream(_:prefix:)`` looks up.
   private var nameBuffer = ByteBuffer()
+
+  /// The names of all streams, with a number for each; see ``EventStore/names``.
+  @usableFromInline
+  package let streamNames: Names
 
   /// The observers of durable events.
   let watchers = EventWatchers()
@@ -88,6 +98,7 @@ package final class ServiceHost {
   /// - Parameter snapshotEvery: The number of events between snapshots.
   package init(store: any EventStore, snapshotEvery: UInt64 = 100_000) {
     self.store = store
+    streamNames = store.names
     snapshotting = Snapshotting(store: store, every: snapshotEvery)
   }
 
@@ -129,25 +140,28 @@ package final class ServiceHost {
 
   func head(of stream: String) -> Head { store.head(of: stream) }
 
-  /// Returns the text of a name of a source.
+  /// Returns the stream with a name, if it has events; `nil` if it has none.
   ///
-  /// The text of a known stream is shared, so that a request needs no copy of it.
+  /// No text is made of the name. A stream with events has a valid name.
   ///
   /// - Parameters:
   ///   - name: Valid UTF-8.
   ///   - prefix: What the name lacks at its beginning, for example `"cells/"`.
-  package func sourceName(_ name: Span<UInt8>, prefix: StaticString) -> String {
+  package func stream(_ name: Span<UInt8>, prefix: StaticString) -> Int? {
     nameBuffer.removeAll(keepingCapacity: 4096)
     nameBuffer.append(prefix)
     nameBuffer.append(name)
-    return store.name(ofStream: nameBuffer.span) ?? nameBuffer.string
+    guard let number = streamNames.number(of: nameBuffer.span),
+      streamNames.isHeld(number, by: .stream)
+    else { return nil }
+    return number
   }
 
   /// Returns the position of the last event of a stream; 0 if it has none.
   package func lastPosition(of stream: String) -> UInt64 { store.head(of: stream).seq }
 
-  /// The heads of all streams.
-  var heads: StreamHeads { store.heads }
+  /// The heads of all streams, by the number of their names.
+  var heads: StreamHeads { store.appender.heads }
 
   /// The time of the last event, in microseconds since 1970; `nil` if the journal is empty.
   var lastTime: Int64? { store.last == 0 ? nil : store.lastTime }
@@ -208,19 +222,35 @@ package final class ServiceHost {
   /// Returns the heads of all streams that are left, with their charged sizes.
   private func measured(_ heads: StreamHeads) -> StreamHeads {
     var heads = heads
-    let ledgers = Dictionary(uniqueKeysWithValues: ledgers.map { (Substring($0.service), $0) })
-    func ledger(_ stream: String) -> LedgerLink? { ledgers[stream.prefix { $0 != "/" }] }
+    let list = streamNames.list
+    // Consecutive streams mostly belong to the same service.
+    var (service, ledger): (String, LedgerLink?) = ("", nil)
+    func find(_ stream: Int) -> LedgerLink? {
+      let name = list[stream]
+      if !SourceName.isBelow(name, service.utf8.span) {
+        service = name.service
+        ledger = self.ledger(service)
+      }
+      return ledger
+    }
     // A stream without events and without a value would cost memory for ever.
     let first = store.first
-    heads.forget { stream, head in head.seq < first && ledger(stream)?.isEmpty(stream) == true }
-    heads.measure { ledger($0)?.size($0) ?? 0 }
+    var forgotten: [Int] = []
+    heads.forEach { stream, head in
+      if head.seq < first, find(stream)?.isEmpty(stream) == true { forgotten.append(stream) }
+    }
+    for stream in forgotten {
+      heads.restore(stream, to: .none)
+      streamNames.drop(stream, by: .stream)
+    }
+    heads.measure { (find($0)?.size($0) ?? 0, list.byteCount(of: $0)) }
     return heads
   }
 
   private func follow() {
     store.committed.observe { [unowned self] event in
       switch event {
-      case .next(let records): commit(records)
+      case .next(let events): commit(events)
       case .failed(let error): fail(error)
       case .completed: break
       }
@@ -248,15 +278,20 @@ package final class ServiceHost {
         throw .conflict(stream: stream, expected: expected, actual: actual)
       }
     }
-    precondition(running == nil, "a command runs within a command")
-    running = Running(
-      user: command.caller.uid, id: command.id, mayRecord: command.mayRecord,
-      meta: metas.text(command.method, command.caller), time: store.now)
-    lastRecord = nil
-    (deniedStream, badStream) = (nil, nil)
-    let before = store.usage.charges(of: command.caller.uid)
+    precondition(!isPerforming, "a command runs within a command")
+    isPerforming = true
+    (runningUser, runningTime) = (command.caller.uid, store.now)
+    runningMeta = metas.text(command.method, command.caller)
+    if let id = command.id { runningID = id }
+    if let mayRecord = command.mayRecord { runningRights = mayRecord }
+    lastAppended = nil
+    if deniedStream != nil { deniedStream = nil }
+    if badStream != nil { badStream = nil }
+    let before = store.charges(of: command.caller.uid)
     defer {
-      running = nil
+      isPerforming = false
+      if runningID != nil { runningID = nil }
+      if runningRights != nil { runningRights = nil }
       if isLeasing { endLeasing() }
     }
     do {
@@ -290,9 +325,6 @@ package final class ServiceHost {
 
   /// The daemon itself, as the caller of commands that no client sends.
   package var daemon = Peer(uid: 0)
-
-  /// Whether a command is running.
-  package var isPerforming: Bool { running != nil }
 
   /// Checks the streams of the running command.
   ///
@@ -357,16 +389,16 @@ package final class ServiceHost {
 
   /// Completes the events of a command.
   private func seal(_ command: Command, value: JSONText?) -> Accepted {
-    guard let record = lastRecord else {
+    guard let last = lastAppended else {
       noteUnrecorded(command, value)
       return Accepted(value: value)
     }
-    lastRecord = nil
+    lastAppended = nil
     let lease = runningLease
     if command.waitsForDisk { store.requireDisk() }
     guard let id = command.identity else {
       store.seal(meta: nil)
-      return Accepted(value: value, seq: record.seq, version: record.version, lease: lease)
+      return Accepted(value: value, seq: last.seq, version: last.version, lease: lease)
     }
     // The last event of a command with an idempotency key stores the answer.
     let call = command.fingerprint
@@ -378,85 +410,112 @@ package final class ServiceHost {
     window.note(
       id,
       .init(
-        seq: record.seq, version: record.version, time: record.time, call: call,
+        seq: last.seq, version: last.version, time: runningTime, call: call,
         answer: .init(value)))
-    return Accepted(value: value, seq: record.seq, version: record.version, lease: lease)
+    return Accepted(value: value, seq: last.seq, version: last.version, lease: lease)
   }
 
   /// Stores the answer of a command that recorded nothing, in memory only.
   ///
   /// Long answers are not stored, because the journal cannot hold them.
   private func noteUnrecorded(_ command: Command, _ value: JSONText?) {
-    guard let id = command.identity, let running, !CommandWindow.isLong(value) else { return }
+    guard let id = command.identity, !CommandWindow.isLong(value) else { return }
     let call = command.fingerprint
     window.note(
       id,
-      .init(seq: store.last, version: 0, time: running.time, call: call, answer: .init(value)))
+      .init(seq: store.last, version: 0, time: runningTime, call: call, answer: .init(value)))
   }
 
   /// Rolls back the events of a failed command.
   private func takeBack() {
-    guard let record = lastRecord else { return }
-    lastRecord = nil
+    guard lastAppended != nil else { return }
+    lastAppended = nil
     store.takeBack()
     var touched: Set<Int> = []
-    for _ in store.last..<record.seq {
-      guard let (ledger, bytes) = recorders.popLast() else { break }
+    while let (ledger, bytes, seq) = recorders.last, seq > store.last {
+      _ = recorders.popLast()
       waitingBytes -= bytes
       touched.insert(ledger)
     }
     for ledger in touched { ledgers[ledger].discard(store.last) }
+    store.dropEmptyStreams()
   }
 
-  /// Records an event of the running command.
+  /// Writes the data of the event that is recorded next.
+  @usableFromInline
+  func write(_ body: (inout ByteBuffer) -> String) -> String {
+    eventData.removeAll(keepingCapacity: Self.keptData)
+    return body(&eventData)
+  }
+
+  private static let keptData = 64 << 10
+
+  /// Records an event of the running command, whose data ``write(_:)`` has written.
   ///
-  /// - Parameter growth: The change of the state's size in bytes; see ``grow(_:by:)``.
+  /// - Parameters:
+  ///   - stream: The number of the stream's name.
+  ///   - growth: The change of the state's size in bytes; see ``grow(_:by:)``.
   @usableFromInline
   func record(
-    _ data: JSONText, type: String, in stream: String, growing growth: Int, by ledger: Int
-  ) -> Record {
-    guard let running else { preconditionFailure("an event is recorded outside of a command") }
-    var draft = Draft(
-      stream: stream, type: type, data: data.text, command: running.id,
-      meta: running.meta)
-    (draft.user, draft.growth) = (running.user, growth)
-    if let mayRecord = running.mayRecord, deniedStream == nil, !isRecordingLeases,
-      !mayRecord(stream)
-    {
-      deniedStream = stream  // rolled back with the rest when the command ends
+    _ type: String, in stream: Int, growing growth: Int, by ledger: Int
+  ) -> Appended {
+    precondition(isPerforming, "an event is recorded outside of a command")
+    if runningRights != nil { checkRight(stream) }
+    let isNew = !streamNames.isHeld(stream, by: .stream)
+    // The name of a stream with events is valid.
+    if isNew, badStream == nil {
+      badStream = StreamFault(streamNames.text(stream), of: ledgers[ledger].service)
     }
-    if badStream == nil { badStream = StreamFault(stream, of: ledgers[ledger].service) }
-    let record = store.append(draft, at: running.time)
-    lastRecord = record
-    recorders.append((ledger, record.size))
-    waitingBytes += record.size
-    return record
+    let appended = store.append(
+      to: stream, type, eventData.span,
+      from: EventOrigin(user: runningUser, command: runningID, meta: runningMeta),
+      growing: growth, at: runningTime)
+    lastAppended = appended
+    let bytes = Self.eventBytes + eventData.count
+    recorders.append((ledger, bytes, appended.seq))
+    waitingBytes += bytes
+    return appended
+  }
+
+  /// The approximate memory of an event that is not durable yet, without its data.
+  private static let eventBytes = 160
+
+  /// Notes that the caller may not record in a stream; the event is rolled back with the rest when
+  /// the command ends.
+  private func checkRight(_ stream: Int) {
+    guard let runningRights, deniedStream == nil, !isRecordingLeases else { return }
+    let name = streamNames.text(stream)
+    if !runningRights(name) { deniedStream = name }
   }
 
   /// Adjusts the charged size of a stream by the effect of the last recorded event, in bytes.
   @usableFromInline
-  func grow(_ stream: String, by growth: Int) {
-    guard growth != 0, let running else { return }
-    store.grow(stream, by: growth, for: running.user)
+  func grow(_ stream: Int, by growth: Int) {
+    guard growth != 0, isPerforming else { return }
+    store.grow(stream, by: growth, for: runningUser)
   }
 
   // MARK: Commits and failures
 
-  private func commit(_ records: [Record]) {
-    for record in records {
-      durable = record.seq
-      if let (ledger, bytes) = recorders.popFirst() {
-        ledgers[ledger].commit(record)
-        if !ledgers[ledger].isAboutReaders { durableNews = record.seq }
+  private func commit(_ events: RecordBatch) {
+    var decoder = RecordDecoder()
+    for i in 0..<events.count {
+      let seq = events[i].seq
+      durable = seq
+      if let (ledger, bytes, recorded) = recorders.first, recorded == seq {
+        _ = recorders.popFirst()
+        ledgers[ledger].commit()
+        if !ledgers[ledger].isAboutReaders { durableNews = seq }
         waitingBytes -= bytes
       } else {
-        ledger(record.service)?.commit(record)
-        durableNews = record.seq
+        let record = decoder.record(events[i])
+        ledger(record.service)?.commitForeign(record)
+        durableNews = seq
       }
-      if !watchers.isEmpty { watchers.send(record, eventForms) }
+      if !watchers.isEmpty { watchers.send(decoder.record(events[i]), eventForms) }
     }
     window.settle(upTo: durable)
-    committed.send(records)
+    committed.send(events)
     snapshotting.advance(to: durable, snapshots)
   }
 
@@ -471,11 +530,12 @@ package final class ServiceHost {
   }
 
   private func forget() {
-    recorders = Queue()
+    recorders.removeAll()
     waitingBytes = 0
     window.discard(after: store.durable)
     refused.removeAll()
     for ledger in ledgers { ledger.discard(store.durable) }
+    store.dropEmptyStreams()
   }
 
   // MARK: Compaction
@@ -518,7 +578,7 @@ package final class ServiceHost {
   package func saveSnapshots() {
     guard durable > snapshotting.saved, durable == store.last else { return }
     let tail = durable - snapshotting.saved
-    if snapshotting.saved > 0, tail * Self.streamsPerReplay < UInt64(store.heads.count) { return }
+    if snapshotting.saved > 0, tail * Self.streamsPerReplay < UInt64(heads.count) { return }
     for snapshot in snapshots() { store.save(snapshot(durable)) }
   }
 
@@ -530,14 +590,12 @@ package final class ServiceHost {
   /// The functions hold copies of the states that share storage with them, so that later events
   /// are not in the snapshots.
   private func snapshots() -> [@Sendable (_ durable: UInt64) -> Snapshot] {
-    let (appender, window) = (store.appender, window)
+    let (appender, window, list) = (store.appender, window, streamNames.list)
     return ledgers.compactMap { $0.unknown().first == nil ? $0.snapshot() : nil } + [
       { seq in
-        var appender = appender
-        appender.reject()  // undoes the events that are not durable yet
         var window = window
         window.discard(after: seq)
-        return JournalFold(appender.heads, window).snapshot(at: seq)
+        return JournalFold.snapshot(of: appender.durableHeads, list, window, at: seq)
       }
     ]
   }

@@ -7,7 +7,7 @@ public import Journal
 /// `apply` is pure. Replay, snapshots, past values and live commands run the same code and reach
 /// the same state.
 ///
-///     struct Counter: ServiceState {
+///     struct Counter: ServiceState, Codable {
 ///       private var count = 0
 ///       mutating func apply(_ event: CounterEvent, at place: Place) { count += 1 }
 ///       func value(of source: String) -> JSONText? { JSONText(count) }
@@ -17,7 +17,7 @@ public import Journal
 ///       }
 ///     }
 @usableFromInline
-package protocol ServiceState: Codable, Sendable {
+package protocol ServiceState: Sendable {
   associatedtype Event: ServiceEvent
   associatedtype Sources: Sequence<String>
 
@@ -39,11 +39,6 @@ package protocol ServiceState: Codable, Sendable {
   /// Returns the value of a source by its full name, for example `"counter/value"`, or `nil` if
   /// it has none.
   func value(of source: String) -> JSONText?
-
-  /// Returns the name and the value of a source by the bytes of its name, with one look-up.
-  ///
-  /// `nil` if it has no value, or if only ``value(of:)`` finds it.
-  func entry(_ source: Span<UInt8>) -> (name: String, value: JSONText)?
 
   /// Returns the content of a list or a map, which is empty if it was never written.
   ///
@@ -74,27 +69,27 @@ package protocol ServiceState: Codable, Sendable {
   func changes(by event: Event, at place: Place) -> [SourceChange]
 
   /// Returns the bytes of state charged to a stream; called at the start.
-  func size(ofStream stream: String) -> Int
+  func size(of stream: Stream) -> Int
 
-  /// Returns the change of ``size(ofStream:)`` by an event, in no more time than `apply` takes.
+  /// Returns the change of ``size(of:)`` by an event, in no more time than `apply` takes.
   ///
   /// `nil` lets the caller compare the size before and after the event.
-  func growth(by event: Event, in stream: String) -> Int?
+  func growth(by event: Event, in stream: Stream) -> Int?
 
   /// Returns an event that undoes another one, given the state before it.
   ///
   /// Applied at the same place, it restores this state. `nil` if there is no such event; the cost
   /// of a rollback then depends on the size of the state.
-  func inverse(of event: Event, in stream: String) -> Inverse?
+  func inverse(of event: Event, in stream: Stream) -> Inverse?
 
   /// Returns the event that removes what an event has written, so that it can end with a lease;
   /// see ``LeasedPart``.
   ///
   /// An event that removes it returns itself. `nil` if what it writes cannot end with a lease.
-  static func removal(after event: Event, in stream: String) -> Event?
+  static func removal(after event: Event, in stream: Stream) -> Event?
 
   /// Returns whether there is something that a removal would remove.
-  func has(toRemove removal: Event, in stream: String) -> Bool
+  func has(toRemove removal: Event, in stream: Stream) -> Bool
 
   /// Undoes the event that was applied last.
   mutating func revert(_ inverse: Inverse, at place: Place)
@@ -108,16 +103,32 @@ package protocol ServiceState: Codable, Sendable {
   static var isCopiedInParts: Bool { get }
 
   /// Encodes the state for a snapshot.
-  func kept(by coder: EventCoder) -> JSONText
+  ///
+  /// - Parameter names: The names of all streams.
+  func kept(by coder: EventCoder, _ names: NameList) -> JSONText
 
   /// Decodes the state from a snapshot; returns `nil` if the text does not match.
-  init?(kept text: JSONText, by coder: EventCoder)
+  ///
+  /// - Parameter names: The names of all streams; a state by number adds its own.
+  init?(kept text: JSONText, by coder: EventCoder, _ names: Names)
 
   /// The policy for unknown events of the service.
   static var unknownEvents: UnknownEvents { get }
 
   /// Whether the state has lists or maps, whose steps ``changes(by:at:)`` returns.
   static var isCollection: Bool { get }
+
+  /// Whether each stream is a source, which only the events of the stream change.
+  ///
+  /// The values are then found by the number of the stream, and nothing else is asked by name; see
+  /// ``NumberedState``.
+  static var isNumbered: Bool { get }
+
+  /// Returns the value of the source with the name of a stream; only for a state by number.
+  func value(numbered stream: Int) -> JSONText?
+
+  /// Calls `body` with the number of each source that has a value; only for a state by number.
+  func forEachNumber(_ body: (Int) -> Void)
 
   /// The conversions between snapshot forms, from each form to the next, the oldest first.
   ///
@@ -139,9 +150,6 @@ extension ServiceState {
   package static func fault(ofNumber number: Int, after last: Int) -> String? {
     number > last ? nil : "number \(number) is not after \(last)"
   }
-
-  /// By default, values are found by ``value(of:)`` alone.
-  package func entry(_ source: Span<UInt8>) -> (name: String, value: JSONText)? { nil }
 
   /// By default there is only one form.
   package static var upcasters: [Upcaster] { [] }
@@ -168,32 +176,24 @@ extension ServiceState {
   }
 
   /// By default it returns the size of the source with the stream's name.
-  package func size(ofStream stream: String) -> Int { value(of: stream)?.text.utf8.count ?? 0 }
+  package func size(of stream: Stream) -> Int { value(of: stream.name)?.text.utf8.count ?? 0 }
 
   /// By default the size is compared, which suits small values.
-  package func growth(by event: Event, in stream: String) -> Int? { nil }
+  package func growth(by event: Event, in stream: Stream) -> Int? { nil }
 
   /// By default there is no inverse.
-  package func inverse(of event: Event, in stream: String) -> Inverse? { nil }
+  package func inverse(of event: Event, in stream: Stream) -> Inverse? { nil }
 
   /// By default nothing can end with a lease.
-  package static func removal(after event: Event, in stream: String) -> Event? { nil }
+  package static func removal(after event: Event, in stream: Stream) -> Event? { nil }
 
-  package func has(toRemove removal: Event, in stream: String) -> Bool { true }
+  package func has(toRemove removal: Event, in stream: Stream) -> Bool { true }
 
   /// Does nothing by default; override it for large copy-on-write state.
   package mutating func unshare() {}
 
   /// By default a change copies all of it.
   package static var isCopiedInParts: Bool { false }
-
-  /// By default it uses the state's `Codable` conformance.
-  package func kept(by coder: EventCoder) -> JSONText { coder.text(self) }
-
-  package init?(kept text: JSONText, by coder: EventCoder) {
-    guard let state = coder.value(Self.self, of: text) else { return nil }
-    self = state
-  }
 
   /// By default it returns ``changes(givenBy:at:)``.
   package func changes(by event: Event, at place: Place) -> [SourceChange] {
@@ -203,9 +203,64 @@ extension ServiceState {
   /// By default all sources are plain values.
   package static var isCollection: Bool { false }
 
+  /// By default sources are found by their names.
+  package static var isNumbered: Bool { false }
+
+  package func value(numbered stream: Int) -> JSONText? { nil }
+
+  package func forEachNumber(_ body: (Int) -> Void) {}
+
   /// By default the changes depend on the state.
   @usableFromInline
   package static func changes(givenBy event: Event, at place: Place) -> [SourceChange]? { nil }
+}
+
+extension ServiceState where Self: Codable {
+  /// By default it uses the state's `Codable` conformance.
+  package func kept(by coder: EventCoder, _ names: NameList) -> JSONText { coder.text(self) }
+
+  package init?(kept text: JSONText, by coder: EventCoder, _ names: Names) {
+    guard let state = coder.value(Self.self, of: text) else { return nil }
+    self = state
+  }
+}
+
+/// A state whose sources are its streams, with values by number.
+package protocol NumberedState: ServiceState
+where Sources == EmptyCollection<String> {}
+
+extension NumberedState {
+  package static var isNumbered: Bool { true }
+  package func value(of source: String) -> JSONText? { nil }
+  package var sources: EmptyCollection<String> { EmptyCollection() }
+  package static func sources(changedBy event: Event, at place: Place) -> [String] { [] }
+  package func size(of stream: Stream) -> Int {
+    value(numbered: stream.number)?.text.utf8.count ?? 0
+  }
+}
+
+/// A stream by its number.
+@usableFromInline
+package struct Stream {
+  @usableFromInline
+  let names: Names
+
+  /// The number of the name; see ``Names``.
+  @usableFromInline
+  package let number: Int
+
+  @usableFromInline
+  let text: String?
+
+  /// - Parameter isNamed: Whether the name is made now, for several accesses.
+  @inlinable
+  package init(_ number: Int, in names: Names, isNamed: Bool = true) {
+    (self.names, self.number) = (names, number)
+    text = isNamed ? names.text(number) : nil
+  }
+
+  /// The name, for example `"cells/lamp"`.
+  package var name: String { text ?? names.text(number) }
 }
 
 /// An event of a service.
@@ -213,10 +268,11 @@ extension ServiceState {
 /// An enum conforms by declaring `Codable` with the compiler's implementation.
 @usableFromInline
 package protocol ServiceEvent: Sendable {
-  /// Encodes the event: its kind, for example `"incremented"`, and its data as a JSON object.
+  /// Appends the data of the event, a JSON object, to a buffer.
   ///
-  /// A kind must never be reused for another meaning.
-  func written(_ coder: EventCoder) -> (kind: String, data: JSONText)
+  /// - Returns: The kind, for example `"incremented"`. A kind must never be reused for another
+  ///   meaning.
+  func write(to data: inout ByteBuffer, _ coder: EventCoder) -> String
 
   /// The conversions of each changed kind's data, from each form to the next, the oldest first.
   ///
@@ -246,37 +302,71 @@ package enum UnknownEvents: Sendable {
   case refused
 }
 
+extension ServiceEvent {
+  /// Returns the kind of the event and its data.
+  func written(_ coder: EventCoder) -> (kind: String, data: JSONText) {
+    var data = ByteBuffer()
+    let kind = write(to: &data, coder)
+    return (kind, JSONText(kept: data.string))
+  }
+}
+
 /// The context of an event: its stream, position, time and user.
 @usableFromInline
-package struct Place: Sendable {
+package struct Place {
   @usableFromInline
-  let record: Record
-
-  @inlinable
-  init(_ record: Record) {
-    self.record = record
-  }
-
-  /// The stream of the event.
-  @inlinable
-  package var stream: String { record.stream }
+  package let numbered: Stream
 
   /// The position in the journal.
-  @inlinable
-  package var seq: UInt64 { record.seq }
+  @usableFromInline
+  package let seq: UInt64
 
   /// The position in the stream.
-  @inlinable
-  package var version: UInt64 { record.version }
+  @usableFromInline
+  package let version: UInt64
 
   /// The time in microseconds since 1970; never before the time of the previous event.
+  @usableFromInline
+  package let time: Int64
+
+  /// The origin of the event, as far as it is known.
+  @usableFromInline
+  enum Origin {
+    case user(UInt32)
+    case record(Record)
+  }
+
+  @usableFromInline
+  let origin: Origin
+
   @inlinable
-  package var time: Int64 { record.time }
+  init(_ stream: Stream, seq: UInt64, version: UInt64, time: Int64, origin: Origin) {
+    (numbered, self.seq, self.version, self.time) = (stream, seq, version, time)
+    self.origin = origin
+  }
+
+  /// The name of the stream.
+  @usableFromInline
+  package var stream: String { numbered.name }
+
+  /// The number of the stream's name.
+  @inlinable
+  package var number: Int { numbered.number }
+
+  /// The place of a record in a stream.
+  init(_ record: Record, in stream: Stream) {
+    self.init(
+      stream, seq: record.seq, version: record.version, time: record.time, origin: .record(record))
+  }
 
   /// The uid of the user who caused the event; `nil` if unknown.
   ///
-  /// Parsed on each access.
+  /// May be parsed on each access.
   package var uid: UInt32? {
-    record.meta.flatMap { EventCoder().value(Meta.self, of: JSONText(kept: $0))?.uid }
+    switch origin {
+    case .user(let user): user
+    case .record(let record):
+      record.meta.flatMap { EventCoder().value(Meta.self, of: JSONText(kept: $0))?.uid }
+    }
   }
 }

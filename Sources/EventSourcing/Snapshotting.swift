@@ -55,8 +55,8 @@ final class Snapshotting {
       makeFolds[ledger.service] = ledger.makeFold
       if ledger.unknown().first == nil { keptFolds[ledger.service] = ledger.makeFold }
     }
-    makeFolds[JournalFold.service] = { JournalFold() }
-    keptFolds[JournalFold.service] = { JournalFold() }
+    makeFolds[JournalFold.service] = { JournalFold(Names()) }
+    keptFolds[JournalFold.service] = { JournalFold(Names()) }
     (saved, tried) = (seq, seq)
     store.saved.observeNext { [unowned self] report in
       noteSaved(report)

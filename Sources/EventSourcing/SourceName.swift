@@ -52,7 +52,11 @@ package enum SourceName {
 
   /// Returns whether a name begins with `service/`.
   static func isBelow(_ source: String, _ service: String) -> Bool {
-    let (whole, prefix) = (source.utf8.span, service.utf8.span)
+    isBelow(source.utf8.span, service.utf8.span)
+  }
+
+  /// Returns whether a name begins with `service/`.
+  static func isBelow(_ whole: Span<UInt8>, _ prefix: Span<UInt8>) -> Bool {
     guard whole.count > prefix.count + 1, whole[prefix.count] == UInt8(ascii: "/") else {
       return false
     }
@@ -67,6 +71,15 @@ package enum SourceName {
       true
     default: false
     }
+  }
+}
+
+extension Span<UInt8> {
+  /// The first segment of a stream's name: the service that owns it.
+  var service: String {
+    var end = 0
+    while end < count, self[end] != UInt8(ascii: "/") { end += 1 }
+    return String(validUTF8: extracting(..<end))
   }
 }
 

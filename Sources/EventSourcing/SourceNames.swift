@@ -1,26 +1,30 @@
-internal import Facts
+public import Facts
 internal import Journal
 internal import Signals
 
 /// An index of the durable sources of a service, by name pattern.
 ///
-/// At the start, large sets are indexed off the loop. Until then, a search scans all names.
+/// It holds the names of the sources (``Names/Holder/source``). At the start, large sets are indexed
+/// off the loop. Until then, a search scans all names.
 @usableFromInline
 final class SourceNames {
   /// The maximum number of names to index synchronously.
   private static let fewNames = 4096
 
+  private let service: String
+  private let names: Names
   private var index: NameIndex? = NameIndex()
 
   /// The names added (`true`) and removed while the index is built.
-  private var changes: [(name: String, isThere: Bool)] = []
-
-  /// Returns all names; used until the index is built.
-  private var all: () -> AnySequence<String> = { AnySequence([]) }
+  ///
+  /// A removed one is held until then.
+  private var changes: [(number: Int, isThere: Bool)] = []
   private var work: (any Disposable)?
 
   @usableFromInline
-  init() {}
+  init(of service: String, in names: Names) {
+    (self.service, self.names) = (service, names)
+  }
 
   deinit {
     work?.dispose()
@@ -29,65 +33,91 @@ final class SourceNames {
   /// Builds the index.
   ///
   /// - Parameters:
-  ///   - all: Returns the current names.
-  ///   - count: The approximate number of names.
+  ///   - sources: The numbers of the names of all sources.
   ///   - host: Provides the background thread.
-  func start(_ all: @escaping () -> AnySequence<String>, count: Int, _ host: ServiceHost) {
-    guard count > Self.fewNames else {
-      index = NameIndex(all())
+  func start(_ sources: [Int], _ host: ServiceHost) {
+    for number in sources { names.hold(number, by: .source) }
+    let list = names.list
+    guard sources.count > Self.fewNames else {
+      index = NameIndex(sources, in: list)
       return
     }
     index = nil
-    self.all = all
-    let names = Array(all())
-    work = host.reading(.long) { _ throws(JournalError) in NameIndex(names) }
+    work = host.reading(.long) { _ throws(JournalError) in NameIndex(sources, in: list) }
       .observe { [weak self] event in
         if case .next(let index) = event { self?.finish(index) }
       }
   }
 
   private func finish(_ made: NameIndex) {
-    var made = made
-    for change in changes {
-      if change.isThere { made.insert(change.name) } else { made.remove(change.name) }
-    }
-    (index, changes, all) = (made, [], { AnySequence([]) })
+    index = made
+    let changes = changes
+    self.changes = []
+    for change in changes { apply(change.number, isThere: change.isThere) }
   }
 
-  /// Adds or removes a name.
+  private func apply(_ number: Int, isThere: Bool) {
+    if isThere {
+      index?.insert(number, in: names.list)
+    } else {
+      index?.remove(number, in: names.list)
+      names.drop(number, by: .source)
+    }
+  }
+
+  /// Adds or removes a source by the number of its name.
+  @usableFromInline
+  func note(_ number: Int, isThere: Bool) {
+    if isThere { names.hold(number, by: .source) }
+    if index == nil {
+      changes.append((number, isThere))
+    } else {
+      apply(number, isThere: isThere)
+    }
+  }
+
+  /// Adds or removes a source.
   @usableFromInline
   func note(_ name: String, isThere: Bool) {
-    if index == nil {
-      changes.append((name, isThere))
-    } else if isThere {
-      index?.insert(name)
-    } else {
-      index?.remove(name)
-    }
+    note(names.add(name), isThere: isThere)
   }
 
   /// Calls `body` with the names that match a pattern, until it returns `false`; see
-  /// ``NameIndex/search(_:without:_:)``.
+  /// ``NameIndex/search(_:without:in:_:)``.
   func search(
     _ pattern: Pattern, without excluded: [Pattern], _ body: (String) -> Bool
   ) throws(NameIndex.TooVain) {
-    if let index { return try index.search(pattern, without: excluded, body) }
-    for name in all()
-    where pattern.matches(name) && !excluded.contains(where: { $0.matches(name) }) {
-      guard body(name) else { return }
+    if let index { return try index.search(pattern, without: excluded, in: names.list, body) }
+    forEach { name in
+      guard pattern.matches(name), !excluded.contains(where: { $0.matches(name) }) else {
+        return true
+      }
+      return body(name)
     }
   }
 
   /// Calls `body` with the names that have a prefix, until it returns `false`.
   func search(withPrefix prefix: String, _ body: (String) -> Bool) {
-    if let index { return index.search(withPrefix: prefix, body) }
-    for name in all() where name.utf8.starts(with: prefix.utf8) {
-      guard body(name) else { return }
+    if let index { return index.search(withPrefix: prefix, in: names.list, body) }
+    forEach { !$0.utf8.starts(with: prefix.utf8) || body($0) }
+  }
+
+  /// Calls `body` with each name until it returns `false`, while there is no index.
+  private func forEach(_ body: (String) -> Bool) {
+    var removed: Set<Int> = []
+    for (number, isThere) in changes {
+      if isThere { removed.remove(number) } else { removed.insert(number) }
+    }
+    let (names, service) = (names, service)
+    for number in 0..<names.list.count where names.isHeld(number, by: .source) {
+      guard SourceName.isBelow(names[number], service.utf8.span), !removed.contains(number)
+      else { continue }
+      guard body(names.text(number)) else { return }
     }
   }
 
   /// Returns some of the names adjacent to a name in order; none while the index is built.
   func neighbours(of name: String, count: Int) -> [String] {
-    index?.neighbours(of: name, count: count) ?? []
+    index?.neighbours(of: name, count: count, in: names.list) ?? []
   }
 }

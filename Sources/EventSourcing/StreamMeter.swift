@@ -30,8 +30,8 @@ package final class StreamMeter {
   /// Counts durable events until the result is disposed.
   package func count() -> any Disposable {
     begun = nanoseconds()
-    let observation = host.committed.observeNext { [unowned self] records in
-      for record in records { add(record) }
+    let observation = host.committed.observeNext { [unowned self] events in
+      for record in events.records { add(record) }
     }
     return BlockDisposable { [unowned self] in
       observation.dispose()

@@ -9,38 +9,60 @@ internal import Signals
 final class Watchers {
   typealias Changes = PassthroughSubject<SourceChange, Never>
 
-  @usableFromInline
-  init() {}
+  /// The names of all streams; see ``Names/Holder/watcher``.
+  private let names: Names
 
-  private var bySource: [String: Changes] = [:]
+  @usableFromInline
+  init(_ names: Names) {
+    self.names = names
+  }
+
+  /// The observers by the number of a source's name.
+  private var bySource: [Int: Changes] = [:]
   private let byPattern = PatternIndex<Changes>()
 
   @usableFromInline
   var isEmpty: Bool { bySource.isEmpty && byPattern.isEmpty }
 
+  /// Returns whether somebody observes the source with a number.
+  @usableFromInline
+  func isWatched(_ number: Int) -> Bool {
+    if names.isHeld(number, by: .watcher) { return true }
+    guard !byPattern.isEmpty else { return false }
+    let names = names
+    return byPattern.hasMatch(for: names[number])
+  }
+
+  /// Returns whether somebody observes a source.
   @usableFromInline
   func isWatched(_ source: String) -> Bool {
-    bySource[source] != nil || byPattern.hasMatch(for: source)
+    if let number = names.number(of: source) { return isWatched(number) }
+    return byPattern.hasMatch(for: source.utf8.span)
   }
 
   @usableFromInline
   func send(_ change: SourceChange) {
-    bySource[change.source]?.send(change)
+    if let number = names.number(of: change.source), names.isHeld(number, by: .watcher) {
+      bySource[number]?.send(change)
+    }
     guard !byPattern.isEmpty else { return }
     // Collected first, because observers may add or remove patterns.
     var changes: [Changes] = []
-    byPattern.forEachMatch(for: change.source) { changes.append($0) }
+    byPattern.forEachMatch(for: change.source.utf8.span) { changes.append($0) }
     for changes in changes { changes.send(change) }
   }
 
   func changes(of source: String) -> Signal<SourceChange, Never> {
     Signal { [self] observer in
-      let changes = bySource[source] ?? Changes()
-      bySource[source] = changes
+      let number = names.add(source)
+      names.hold(number, by: .watcher)
+      let changes = bySource[number] ?? Changes()
+      bySource[number] = changes
       let observation = changes.observe(with: observer.on)
       return BlockDisposable { [self] in
         observation.dispose()
-        if !changes.hasObservers { bySource[source] = nil }
+        guard !changes.hasObservers, bySource.removeValue(forKey: number) != nil else { return }
+        names.drop(number, by: .watcher)
       }
     }
   }
@@ -146,9 +168,9 @@ final class EventWatchers {
       }
     }
     note(others) { _ in nil }
-    byStream.forEachMatch(for: record.stream) { note($0, types: \.types) }
+    byStream.forEachMatch(for: record.stream.utf8.span) { note($0, types: \.types) }
     if !byType.isEmpty {
-      byType.forEachMatch(for: EventType.name(of: record.type)) { note($0) { _ in nil } }
+      byType.forEachMatch(for: EventType.name(of: record.type).utf8.span) { note($0) { _ in nil } }
     }
     guard !wanting.isEmpty else { return }
     let event = JournalEvent(record, forms)

@@ -1,4 +1,8 @@
-/// An index of names by number of segments, searchable by pattern or by prefix.
+internal import JSON
+
+/// An index of the names of a table by number of segments, searchable by pattern or by prefix.
+///
+/// It keeps only the numbers of the names; all functions take the list of the names.
 ///
 /// The cost of a search is proportional to its results if the pattern begins with literal segments.
 /// Behind a wildcard, every name that matches so far is checked; ``maxVain`` bounds that work.
@@ -12,41 +16,43 @@ public struct NameIndex: Sendable {
   public struct TooVain: Error {}
 
   /// The names with one segment, with two, and so on.
-  private var byDepth: [SortedNames] = []
+  private var byDepth: [SortedNumbers] = []
 
   /// Creates an empty index.
   public init() {}
 
-  /// - Parameter names: Names in any order, without duplicates.
-  public init(_ names: some Sequence<String>) {
-    var byDepth: [[String]] = []
-    for name in names {
-      let depth = Self.depth(of: name)
+  /// - Parameter numbers: The numbers of names in any order, without duplicates.
+  public init(_ numbers: some Sequence<Int>, in list: NameList) {
+    var byDepth: [ContiguousArray<UInt32>] = []
+    for number in numbers {
+      let depth = Self.depth(of: list[number])
       while byDepth.count <= depth { byDepth.append([]) }
-      byDepth[depth].append(name)
+      byDepth[depth].append(UInt32(number))
     }
-    self.byDepth = byDepth.map { SortedNames(sorting: $0) }
+    self.byDepth = byDepth.map { SortedNumbers(sorting: $0, in: list) }
   }
 
   /// The number of names.
   public var count: Int { byDepth.reduce(0) { $0 + $1.count } }
 
   /// Inserts a name, unless it exists.
-  public mutating func insert(_ name: String) {
-    let depth = Self.depth(of: name)
-    while byDepth.count <= depth { byDepth.append(SortedNames(sorting: [])) }
-    byDepth[depth].insert(name)
+  public mutating func insert(_ number: Int, in list: NameList) {
+    let depth = Self.depth(of: list[number])
+    while byDepth.count <= depth { byDepth.append(SortedNumbers(sorting: [], in: list)) }
+    byDepth[depth].insert(number, in: list)
   }
 
-  /// Removes a name if it exists.
-  public mutating func remove(_ name: String) {
-    let depth = Self.depth(of: name)
-    if depth < byDepth.count { byDepth[depth].remove(name) }
+  /// Removes a name if it exists; the list must still have it.
+  public mutating func remove(_ number: Int, in list: NameList) {
+    let depth = Self.depth(of: list[number])
+    if depth < byDepth.count { byDepth[depth].remove(number, in: list) }
   }
 
   /// Returns the number of separators in a name.
-  private static func depth(of name: String) -> Int {
-    name.utf8.reduce(0) { $0 + ($1 == UInt8(ascii: "/") ? 1 : 0) }
+  private static func depth(of name: Span<UInt8>) -> Int {
+    var depth = 0
+    for i in name.indices where name[i] == UInt8(ascii: "/") { depth += 1 }
+    return depth
   }
 
   // MARK: Searching
@@ -58,24 +64,26 @@ public struct NameIndex: Sendable {
   /// - Parameter excluded: Patterns whose names are skipped.
   /// - Throws: ``TooVain`` if too many names had to be checked.
   public func search(
-    _ pattern: Pattern, without excluded: [Pattern] = [], _ body: (String) -> Bool
+    _ pattern: Pattern, without excluded: [Pattern] = [], in list: NameList,
+    _ body: (String) -> Bool
   ) throws(TooVain) {
     let depth = pattern.segments.count - 1
     let end = pattern.isOpen ? max(depth, byDepth.count) : depth + 1
     var search = Search(pattern, without: excluded)
     for depth in depth..<end where depth < byDepth.count {
-      guard try search.run(byDepth[depth], depth, body) else { return }
+      guard try search.run(byDepth[depth], depth, list, body) else { return }
     }
   }
 
   /// Calls `body` with each name that has a prefix, until `body` returns `false`.
   ///
   /// Names with fewer segments come first. Names with as many segments are sorted.
-  public func search(withPrefix prefix: String, _ body: (String) -> Bool) {
+  public func search(withPrefix prefix: String, in list: NameList, _ body: (String) -> Bool) {
+    let prefix = prefix.utf8.span
     for names in byDepth {
-      var cursor = names.cursor(at: prefix)
-      while let name = names[cursor], name.utf8.starts(with: prefix.utf8) {
-        guard body(name) else { return }
+      var cursor = names.cursor(at: prefix, in: list)
+      while let number = names[cursor], list[number].hasPrefix(prefix) {
+        guard body(list.text(number)) else { return }
         cursor = names.next(after: cursor)
       }
     }
@@ -83,14 +91,15 @@ public struct NameIndex: Sendable {
 
   /// Returns up to `count` names on each side of the position of `name`, among those with as many
   /// segments.
-  public func neighbours(of name: String, count: Int) -> [String] {
-    let depth = Self.depth(of: name)
+  public func neighbours(of name: String, count: Int, in list: NameList) -> [String] {
+    let depth = Self.depth(of: name.utf8.span)
     guard depth < byDepth.count else { return [] }
-    return byDepth[depth].neighbours(of: name, count: count)
+    return byDepth[depth].neighbours(of: name.utf8.span, count: count, in: list).map(list.text)
   }
 
   /// A search for one pattern.
   private struct Search {
+    private let pattern: Pattern
     private let segments: [Substring]
     private let excluded: [Pattern]
 
@@ -99,6 +108,7 @@ public struct NameIndex: Sendable {
     private var vain = 0
 
     init(_ pattern: Pattern, without excluded: [Pattern]) {
+      self.pattern = pattern
       segments = pattern.segments
       self.excluded = excluded
       let literal = segments.prefix { $0 != "*" && $0 != "**" }
@@ -111,14 +121,18 @@ public struct NameIndex: Sendable {
     /// - Parameter depth: The number of separators in each name.
     /// - Returns: Whether the search continues with other names; `false` if `body` stopped it.
     mutating func run(
-      _ names: borrowing SortedNames, _ depth: Int, _ body: (String) -> Bool
+      _ names: borrowing SortedNumbers, _ depth: Int, _ list: NameList, _ body: (String) -> Bool
     ) throws(TooVain) -> Bool {
-      var cursor = names.cursor(at: prefix)
-      while let name = names[cursor], name.utf8.starts(with: prefix.utf8) {
-        if let target = firstCandidate(from: name, depth) ?? firstBehindExcluded(name) {
+      let prefix = prefix.utf8.span
+      var cursor = names.cursor(at: prefix, in: list)
+      while let number = names[cursor], list[number].hasPrefix(prefix) {
+        let name = list.text(number)
+        let isMatch = pattern.matches(list[number])
+        let target = isMatch ? firstBehindExcluded(name) : firstCandidate(from: name, depth)
+        if let target {
           vain += 1
           guard vain <= NameIndex.maxVain else { throw TooVain() }
-          cursor = names.cursor(at: target)
+          cursor = names.cursor(at: target.utf8.span, in: list)
         } else {
           guard body(name) else { return false }
           cursor = names.next(after: cursor)

@@ -14,8 +14,10 @@ public final class Names {
 
   /// The reasons for which a name stays in a table.
   public struct Holder: OptionSet, Sendable {
+    /// One bit for each holder.
     public let rawValue: UInt8
 
+    /// Creates a set of holders.
     public init(rawValue: UInt8) {
       self.rawValue = rawValue
     }
@@ -56,6 +58,21 @@ public final class Names {
   /// The count of names.
   public private(set) var count = 0
 
+  /// The bytes of a name, which exists; valid until the table changes.
+  public subscript(number: Int) -> Span<UInt8> {
+    @_lifetime(borrow self)
+    get {
+      let name = unsafe list.memory(of: number).span
+      return unsafe _overrideLifetime(name, borrowing: self)
+    }
+  }
+
+  /// Returns the text of a name, which exists.
+  public func text(_ number: Int) -> String { list.text(number) }
+
+  /// Returns the length of a name in bytes; 0 if there is none.
+  public func byteCount(of number: Int) -> Int { list.byteCount(of: number) }
+
   // MARK: Finding
 
   /// Returns the number of a name; `nil` if the table does not have it.
@@ -89,6 +106,11 @@ public final class Names {
     // The last word may overlap the one before it.
     return mixed(
       hash, unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: count &- 8, as: UInt64.self))
+  }
+
+  private func hash(ofNumber number: Int) -> UInt64 {
+    let list = list
+    return hash(list[number])
   }
 
   @inline(__always)
@@ -160,7 +182,7 @@ public final class Names {
       let slot = former[moved]
       if slot != 0, slot != Self.gone {
         let number = Int(slot) &- 1
-        insert(number, hash(list[number]))
+        insert(number, hash(ofNumber: number))
         // Not free, because names behind it in the same run must be found.
         former[moved] = Self.gone
       }
@@ -195,7 +217,7 @@ public final class Names {
   /// Removes a name, unless something holds it.
   public func release(_ number: Int) {
     guard holders[number].isEmpty, list.contains(number) else { return }
-    remove(number, hash(list[number]))
+    remove(number, hash(ofNumber: number))
     list.clear(number)
     free.append(UInt32(truncatingIfNeeded: number))
     count &-= 1
@@ -221,7 +243,7 @@ public final class Names {
     // Closes the gap, so that names behind it in the same run are found.
     var next = (at &+ 1) & mask
     while slots[next] != 0 {
-      let home = Int(truncatingIfNeeded: self.hash(list[Int(slots[next]) &- 1])) & mask
+      let home = Int(truncatingIfNeeded: self.hash(ofNumber: Int(slots[next]) &- 1)) & mask
       if (next &- home) & mask >= (next &- at) & mask {
         slots[at] = slots[next]
         at = next
@@ -299,14 +321,23 @@ public struct NameList: @unchecked Sendable {
   public subscript(number: Int) -> Span<UInt8> {
     @_lifetime(borrow self)
     get {
-      let place = places[number]
-      precondition(place.isUsed, "a number without a name")
-      let start = unsafe UnsafeRawPointer(pages[place.page].bytes + place.start)
-      let bytes = unsafe UnsafeRawBufferPointer(start: start, count: place.count)
-      let span = unsafe bytes.bindMemory(to: UInt8.self).span
-      return unsafe _overrideLifetime(span, borrowing: self)
+      let name = unsafe memory(of: number).span
+      return unsafe _overrideLifetime(name, borrowing: self)
     }
   }
+
+  /// The memory of a name, which exists; the pages own it.
+  @unsafe
+  fileprivate func memory(of number: Int) -> UnsafeBufferPointer<UInt8> {
+    let place = places[number]
+    precondition(place.isUsed, "a number without a name")
+    let start = unsafe UnsafeRawPointer(pages[place.page].bytes + place.start)
+    return unsafe UnsafeRawBufferPointer(start: start, count: place.count)
+      .bindMemory(to: UInt8.self)
+  }
+
+  /// Returns the length of a name in bytes; 0 if there is none.
+  public func byteCount(of number: Int) -> Int { places[number].count }
 
   /// Returns the text of a name, which exists.
   public func text(_ number: Int) -> String { String(validUTF8: self[number]) }

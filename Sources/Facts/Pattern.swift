@@ -107,8 +107,11 @@ public struct Pattern: Hashable, Sendable {
   /// Returns whether a name matches the pattern.
   ///
   /// - Complexity: O(*n*) in the length of the name, without allocations.
-  public func matches(_ name: String) -> Bool {
-    let (pattern, name) = (text.utf8.span, name.utf8.span)
+  public func matches(_ name: String) -> Bool { matches(name.utf8.span) }
+
+  /// Returns whether a name matches the pattern, by its bytes.
+  public func matches(_ name: Span<UInt8>) -> Bool {
+    let pattern = text.utf8.span
     var (p, n) = (0, 0)
     while p < pattern.count {
       if pattern[p] == UInt8(ascii: "*") {

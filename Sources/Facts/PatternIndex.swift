@@ -1,10 +1,13 @@
+internal import JSON
+
 /// A dictionary from patterns to values, searchable by the names that the patterns match.
 ///
 /// It is a tree of segments. The cost of a lookup depends on the segments of the name and on the
 /// results, not on the number of patterns.
 public final class PatternIndex<Value> {
   private final class Node {
-    var literals: [String: Node] = [:]
+    /// The next nodes, by the number of a segment in ``segments``.
+    var literals: [Int: Node] = [:]
     var star: Node?
 
     /// The value of the pattern that ends at this node.
@@ -18,6 +21,12 @@ public final class PatternIndex<Value> {
 
   private let root = Node()
   private let separator: UInt8
+
+  /// The literal segments of all patterns: most names are recognized without a copy.
+  private let segments = Names()
+
+  /// The number of nodes that each segment leads to, by its number.
+  private var uses = NumberMap(empty: 0)
 
   /// The number of patterns.
   public private(set) var count = 0
@@ -43,7 +52,8 @@ public final class PatternIndex<Value> {
           guard let star = node.star else { return nil }
           node = star
         default:
-          guard let next = node.literals[String(segment)] else { return nil }
+          guard let next = segments.number(of: String(segment)).flatMap({ node.literals[$0] })
+          else { return nil }
           node = next
         }
       }
@@ -69,43 +79,53 @@ public final class PatternIndex<Value> {
       set(value, at: segments.dropFirst(), in: star)
       node.star = star.isEmpty ? nil : star
     default:
-      let name = String(segment)
-      guard let next = node.literals[name] ?? (value == nil ? nil : Node()) else { return }
-      set(value, at: segments.dropFirst(), in: next)
-      node.literals[name] = next.isEmpty ? nil : next
+      let number = self.segments.add(String(segment))
+      let before = node.literals[number]
+      if let next = before ?? (value == nil ? nil : Node()) {
+        set(value, at: segments.dropFirst(), in: next)
+        node.literals[number] = next.isEmpty ? nil : next
+      }
+      uses[number] += (node.literals[number] == nil ? 0 : 1) - (before == nil ? 0 : 1)
+      if uses[number] == 0 { self.segments.release(number) }
     }
   }
 
   /// Returns whether a pattern matches a name.
-  public func hasMatch(for name: String) -> Bool {
+  public func hasMatch(for name: Span<UInt8>) -> Bool {
     var isFound = false
     forEachMatch(for: name) { _ in isFound = true }
     return isFound
   }
 
   /// Calls `body` with the value of each pattern that matches a name.
-  public func forEachMatch(for name: String, _ body: (Value) -> Void) {
+  public func forEachMatch(for name: Span<UInt8>, _ body: (Value) -> Void) {
     guard count > 0 else { return }
-    match(name.utf8[...], in: root, body)
+    match(name, from: 0, in: root, body)
   }
 
-  private func match(_ name: Substring.UTF8View, in node: Node, _ body: (Value) -> Void) {
+  /// Calls `body` with the value of each pattern that matches the rest of a name.
+  ///
+  /// - Parameter start: The offset of the rest.
+  private func match(
+    _ name: Span<UInt8>, from start: Int, in node: Node, _ body: (Value) -> Void
+  ) {
     // A `**` matches one byte at least, as in ``Pattern/matches(_:)``.
-    if let rest = node.rest, !name.isEmpty { body(rest) }
+    if let rest = node.rest, start < name.count { body(rest) }
     guard !node.literals.isEmpty || node.star != nil else { return }
-    let end = name.firstIndex(of: separator)
-    let segment = name[..<(end ?? name.endIndex)]
+    var end = start
+    while end < name.count, name[end] != separator { end += 1 }
     // A `*` does not match an empty segment.
-    guard !segment.isEmpty else { return }
-    let rest = end.map { name[name.index(after: $0)...] }
+    guard end > start else { return }
     func goOn(in next: Node) {
-      if let rest {
-        match(rest, in: next, body)
+      if end < name.count {
+        match(name, from: end + 1, in: next, body)
       } else if let value = next.value {
         body(value)
       }
     }
-    if !node.literals.isEmpty, let next = node.literals[String(Substring(segment))] {
+    if !node.literals.isEmpty, let number = segments.number(of: name.extracting(start..<end)),
+      let next = node.literals[number]
+    {
       goOn(in: next)
     }
     if let star = node.star { goOn(in: star) }

@@ -4,8 +4,12 @@ extension ByteBuffer {
   /// Escapes the characters that RFC 8259 requires: quote, backslash and controls below U+0020.
   /// Also escapes DEL and the C1 controls, because terminals interpret them.
   public mutating func append(quoted text: String) {
+    append(quoted: text.utf8.span)
+  }
+
+  /// Appends UTF-8 as a JSON string; see ``append(quoted:)-(String)``.
+  public mutating func append(quoted bytes: Span<UInt8>) {
     append(UInt8(ascii: "\""))
-    let bytes = text.utf8.span
     if Self.isPlain(bytes) {
       append(bytes)
     } else {
@@ -163,6 +167,11 @@ extension ByteBuffer {
 
   /// Begins a member with any name; the caller appends the value.
   public mutating func key(quoted name: String) {
+    key(quoted: name.utf8.span)
+  }
+
+  /// Begins a member with any name, as UTF-8; the caller appends the value.
+  public mutating func key(quoted name: Span<UInt8>) {
     separate()
     append(quoted: name)
     append(UInt8(ascii: ":"))

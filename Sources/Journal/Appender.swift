@@ -1,7 +1,7 @@
+package import Facts
 internal import Queues
-internal import Facts
 
-/// Turns drafts into records: assigns positions, versions and times.
+/// Assigns positions, versions and times to events.
 ///
 /// All event stores use it.
 package struct Appender: Sendable {
@@ -22,8 +22,11 @@ package struct Appender: Sendable {
   /// The time of the last event.
   package private(set) var time: Int64
 
-  /// The head of its stream before each pending record, in order, for rolling back.
-  private var before = Queue<(seq: UInt64, stream: String, head: Head)>()
+  /// The head of its stream before each pending event, in order, for rolling back.
+  private var before = Queue<(seq: UInt64, stream: Int, head: Head)>()
+
+  /// Streams that may have no events any more.
+  private var emptied: ContiguousArray<Int> = []
 
   /// - Parameters:
   ///   - last: The last position in the journal.
@@ -41,21 +44,26 @@ package struct Appender: Sendable {
     self.heads = heads
   }
 
-  /// Appends a draft and returns its record.
-  package mutating func append(_ draft: Draft, at time: Int64) -> Record {
+  /// Appends an event to a stream and returns its place.
+  ///
+  /// - Parameters:
+  ///   - user: The uid charged for the state that the stream keeps.
+  ///   - growth: The bytes to add to the charge of the stream; may be negative.
+  package mutating func append(
+    to stream: Int, in names: Names, by user: UInt32, growing growth: Int, at time: Int64
+  ) -> Appended {
     precondition(time >= self.time, "time goes back")
     self.time = time
     last += 1
     let head = heads.advance(
-      draft.stream, to: last, by: draft.user, growth: draft.growth)
-    before.append((last, draft.stream, head))
-    return Record(
-      seq: last, time: time, version: head.version + 1, previous: head.seq, stream: draft.stream,
-      type: draft.type, data: draft.data, command: draft.command, meta: draft.meta)
+      stream, nameBytes: names.byteCount(of: stream), to: last, by: user, growth: growth)
+    if head.version == 0 { names.hold(stream, by: .stream) }
+    before.append((last, stream, head))
+    return Appended(seq: last, version: head.version + 1, previous: head.seq)
   }
 
   /// Adds to the bytes charged to a stream because of the last appended event.
-  package mutating func grow(_ stream: String, by growth: Int, for user: UInt32) {
+  package mutating func grow(_ stream: Int, by growth: Int, for user: UInt32) {
     before.append((last, stream, heads[stream]))
     heads.grow(stream, by: growth, for: user)
   }
@@ -70,23 +78,56 @@ package struct Appender: Sendable {
     undo(to: sealed)
   }
 
-  /// Marks the records up to a position as durable.
+  /// Marks the events up to a position as durable.
   package mutating func commit(upTo seq: UInt64) {
     while let first = before.first, first.seq <= seq { _ = before.popFirst() }
     durable = seq
   }
 
-  /// Rolls back all records that are not durable.
+  /// Rolls back all events that are not durable.
   package mutating func reject() {
     undo(to: durable)
     sealed = durable
   }
 
+  /// Drops the names of streams that have no events any more, because they were rolled back.
+  package mutating func dropEmptyStreams(in names: Names) {
+    for stream in emptied where heads[stream].version == 0 { names.drop(stream, by: .stream) }
+    emptied = []
+  }
+
+  /// The heads without the events that are not durable.
+  package var durableHeads: StreamHeads {
+    var copy = self
+    copy.undo(to: durable)
+    return copy.heads
+  }
+
   private mutating func undo(to seq: UInt64) {
     while let change = before.last, change.seq > seq {
       heads.restore(change.stream, to: change.head)
+      if change.head.version == 0 { emptied.append(change.stream) }
       _ = before.popLast()
     }
     last = min(last, seq)
+  }
+}
+
+/// The place of an appended event in the journal and in its stream.
+@usableFromInline
+package struct Appended: Equatable, Sendable {
+  /// See ``Record/seq``.
+  @usableFromInline
+  package let seq: UInt64
+
+  /// See ``Record/version``.
+  @usableFromInline
+  package let version: UInt64
+
+  /// See ``Record/previous``.
+  package let previous: UInt64
+
+  package init(seq: UInt64, version: UInt64, previous: UInt64) {
+    (self.seq, self.version, self.previous) = (seq, version, previous)
   }
 }

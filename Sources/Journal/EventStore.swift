@@ -23,10 +23,10 @@ package protocol EventStore: AnyObject {
   /// The reason why the store refuses appends; `nil` if it accepts them.
   var refusal: JournalError? { get }
 
-  /// Emits durable records in order; all records of one write arrive together.
+  /// Emits durable events in order, a part of one write at a time.
   ///
   /// Fails once, for good, when a failed write means that later writes cannot be trusted.
-  var committed: Signal<[Record], JournalError> { get }
+  var committed: Signal<RecordBatch, JournalError> { get }
 
   /// Emits when a whole write failed and its events were rolled back.
   ///
@@ -42,19 +42,37 @@ package protocol EventStore: AnyObject {
   /// The time of the last event, in microseconds since 1970; 0 before the first.
   var lastTime: Int64 { get }
 
+  /// The names of all streams, with a number for each.
+  ///
+  /// It may have other names too. The store holds those that have events.
+  var names: Names { get }
+
   /// Appends an event to the open unit.
   ///
   /// Call it only while ``refusal`` is `nil`.
   ///
-  /// - Parameter time: A value returned by ``now``.
-  /// - Returns: The new record. ``committed`` emits it later, never before its unit is sealed.
-  func append(_ draft: Draft, at time: Int64) -> Record
+  /// - Parameters:
+  ///   - stream: The number of the stream in ``names``.
+  ///   - type: The event type, for example `"cells.set"`.
+  ///   - data: The payload, compact JSON text.
+  ///   - origin: The cause of the event.
+  ///   - growth: The bytes to add to the charge of the stream; may be negative.
+  ///   - time: A value returned by ``now``.
+  /// - Returns: The place of the event. ``committed`` emits it later, never before its unit is
+  ///   sealed.
+  func append(
+    to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: borrowing EventOrigin,
+    growing growth: Int, at time: Int64
+  ) -> Appended
 
   /// Adds to the bytes charged to a stream because of the last appended event.
-  func grow(_ stream: String, by growth: Int, for user: UInt32)
+  func grow(_ stream: Int, by growth: Int, for user: UInt32)
 
   /// The bytes charged to all streams, including events that are not durable yet.
   var usage: StateUsage { get }
+
+  /// Returns the bytes charged to all users and to one, including events that are not durable yet.
+  func charges(of user: UInt32) -> StateUsage.Charges
 
   /// Ends the open unit.
   ///
@@ -72,23 +90,27 @@ package protocol EventStore: AnyObject {
   func reachDisk() -> Signal<Void, JournalError>
 
   /// Rolls back everything appended since the last sealed unit.
+  ///
+  /// The names of its streams stay until ``dropEmptyStreams()``.
   func takeBack()
 
-  /// Returns the head of a stream, including events that are not durable yet.
-  func head(of stream: String) -> Head
+  /// Drops the names of streams that have no events any more, because they were rolled back.
+  ///
+  /// Call it when nothing needs them any more.
+  func dropEmptyStreams()
 
-  /// Returns the shared text of the name of a stream with events; `nil` if it has none.
-  func name(ofStream stream: Span<UInt8>) -> String?
+  /// Returns the head of a stream by its number, including events that are not durable yet.
+  func head(of stream: Int) -> Head
 
-  /// Reads all durable records after a position, oldest first, and blocks the caller.
+  /// Reads all durable events after a position, oldest first, and blocks the caller.
   ///
   /// Use it before the loop runs; afterwards use ``reading(_:_:)``.
   ///
-  /// - Parameter body: Called with a few hundred records at a time.
-  /// - Throws: ``JournalError/corrupt(seq:detail:)`` at the first damaged record, after `body` got
-  ///   all records before it.
+  /// - Parameter body: Called with a few hundred events at a time.
+  /// - Throws: ``JournalError/corrupt(seq:detail:)`` at the first damaged event, after `body` got
+  ///   all events before it.
   func replay(
-    after seq: UInt64, _ body: ([Record]) -> Void
+    after seq: UInt64, _ body: (RecordBatch) -> Void
   ) throws(JournalError)
 
   /// Sets the stream heads that a replay has found; called once, before the first append.
@@ -153,8 +175,38 @@ package protocol EventStore: AnyObject {
 }
 
 extension EventStore {
-  /// The head of each stream, including events that are not durable yet.
-  package var heads: StreamHeads { appender.heads }
+  /// Returns the head of a stream, including events that are not durable yet.
+  package func head(of stream: String) -> Head {
+    names.number(of: stream).map(head(of:)) ?? .none
+  }
+
+  /// Appends a draft, as ``append(to:_:_:from:growing:at:)``, and returns its record.
+  package func append(_ draft: Draft, at time: Int64) -> Record {
+    let appended = append(
+      to: names.add(draft.stream), draft.type, draft.data.utf8.span,
+      from: EventOrigin(user: Charge.nobody, command: draft.command, meta: draft.meta),
+      growing: 0, at: time)
+    return Record(
+      seq: appended.seq, time: time, version: appended.version, previous: appended.previous,
+      stream: draft.stream, type: draft.type, data: draft.data, command: draft.command,
+      meta: draft.meta)
+  }
+}
+
+/// The cause of an event.
+package struct EventOrigin {
+  /// The uid charged for the state that the stream keeps.
+  package let user: UInt32
+
+  /// See ``Record/command``.
+  package let command: String?
+
+  /// See ``Record/meta``.
+  package let meta: String?
+
+  package init(user: UInt32, command: String?, meta: String?) {
+    (self.user, self.command, self.meta) = (user, command, meta)
+  }
 }
 
 /// The notes that a journal stores beside the events, one text each.

@@ -1,6 +1,7 @@
 /// A recorded event: a ``Draft`` with its position, version and time.
 ///
-/// A class, because it is passed between many owners on its way to the disk and to the services.
+/// Events on their way to the disk are bytes; see ``RecordBatch``. A class, because it is passed
+/// between many owners when the journal is read.
 @usableFromInline
 package final class Record: Sendable {
   /// The position in the journal: 1, 2, 3, …, without gaps and never reused.
@@ -56,13 +57,6 @@ package final class Record: Sendable {
 
   /// The approximate size in memory, in bytes.
   package var size: Int { 160 + stream.utf8.count + data.utf8.count }
-
-  /// Returns a copy with another ``meta``.
-  package func with(meta: String) -> Record {
-    Record(
-      seq: seq, time: time, version: version, previous: previous, stream: stream, type: type,
-      data: data, command: command, meta: meta)
-  }
 }
 
 extension Record: Equatable {
@@ -100,12 +94,6 @@ package struct Draft: Equatable, Sendable {
 
   /// The origin, compact JSON text with `uid`, `pid` and `method`.
   package var meta: String?
-
-  /// The uid charged for the state that the stream keeps.
-  package var user = Charge.nobody
-
-  /// The bytes to add to the charge of the stream; may be negative.
-  package var growth = 0
 
   package init(
     stream: String, type: String, data: String, command: String? = nil, meta: String? = nil

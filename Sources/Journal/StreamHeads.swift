@@ -1,23 +1,22 @@
 internal import Facts
 
-/// The head of each stream, kept in memory because an index on disk would slow every append.
+/// The head of each stream by the number of its name, kept in memory because an index on disk would
+/// slow every append.
+///
+/// A copy shares its storage, and can be read on another thread.
 package struct StreamHeads: Sendable {
-  private var heads = NameMap<Head>()
+  private var heads = NumberMap(empty: Head.none)
 
   /// The bytes charged to all streams.
   package private(set) var usage = StateUsage()
 
+  /// The number of streams with events.
+  package private(set) var count = 0
+
   package init() {}
 
-  package var count: Int { heads.count }
-
   /// Returns the head of a stream; ``Head/none`` if it has no events.
-  package subscript(stream: String) -> Head {
-    heads[stream] ?? .none
-  }
-
-  /// Returns the shared text of the name of a stream; `nil` if it has no events.
-  package func name(_ stream: Span<UInt8>) -> String? { heads.name(stream) }
+  package subscript(stream: Int) -> Head { heads[stream] }
 
   /// The bytes that a stream costs in addition to its name and its values.
   private static let baseBytes = 256
@@ -25,82 +24,81 @@ package struct StreamHeads: Sendable {
   /// Makes an event the last one of its stream.
   ///
   /// - Parameters:
+  ///   - nameBytes: The length of the stream's name.
   ///   - user: The uid charged for the stream from now on, if it grows. Removing something from a
   ///     stream does not make it one's own.
   ///   - growth: The bytes to add to its charge.
   /// - Returns: The previous head.
   package mutating func advance(
-    _ stream: String, to seq: UInt64, by user: UInt32 = Charge.nobody, growth: Int = 0
+    _ stream: Int, nameBytes: Int, to seq: UInt64, by user: UInt32 = Charge.nobody,
+    growth: Int = 0
   ) -> Head {
-    let change = heads.change(stream) { head in
-      let before = head
-      head.seq = seq
-      head.version += 1
-      if growth != 0 { head.charge.change(by: growth, for: user) }
-      return (before: before, after: head.charge)
+    let before = heads[stream]
+    var head = before
+    head.seq = seq
+    head.version &+= 1
+    if before.version == 0 {
+      head.charge = Charge(user: user, bytes: Self.bytes(ofName: nameBytes, with: growth))
+      count += 1
+    } else if growth != 0 {
+      head.charge.change(by: growth, for: user)
     }
-    guard let change else {
-      let charge = Charge(user: user, bytes: Self.bytes(of: stream, with: growth))
-      heads[stream] = Head(seq: seq, version: 1, charge: charge)
-      usage.change(.none, to: charge)
-      return .none
-    }
-    if growth != 0 { usage.change(change.before.charge, to: change.after) }
-    return change.before
+    heads[stream] = head
+    usage.change(before.charge, to: head.charge)
+    return before
   }
 
-  private static func bytes(of stream: String, with values: Int) -> UInt32 {
-    UInt32(clamping: baseBytes + stream.utf8.count + values)
+  private static func bytes(ofName count: Int, with values: Int) -> UInt32 {
+    UInt32(clamping: baseBytes + count + values)
   }
 
   /// Adds to the bytes charged to a stream.
-  package mutating func grow(_ stream: String, by growth: Int, for user: UInt32) {
-    let charges = heads.change(stream) { head in
-      let before = head.charge
-      head.charge.change(by: growth, for: user)
-      return (before: before, after: head.charge)
-    }
-    if let charges { usage.change(charges.before, to: charges.after) }
+  package mutating func grow(_ stream: Int, by growth: Int, for user: UInt32) {
+    let before = heads[stream]
+    guard before.version > 0 else { return }
+    var head = before
+    head.charge.change(by: growth, for: user)
+    heads[stream] = head
+    usage.change(before.charge, to: head.charge)
   }
 
-  /// Updates the head of a stream from a replayed record.
+  /// Updates the head of a stream from a replayed event.
   ///
   /// - Parameter user: The uid that recorded it.
-  package mutating func note(_ record: Record, by user: UInt32 = Charge.nobody) {
-    heads.change(record.stream, initial: Head.none) { head in
-      (head.seq, head.version) = (record.seq, record.version)
-      head.charge.user = user
-    }
+  package mutating func note(
+    _ stream: Int, seq: UInt64, version: UInt64, by user: UInt32 = Charge.nobody
+  ) {
+    let head = heads[stream]
+    if head.version == 0 { count += 1 }
+    heads[stream] = Head(
+      seq: seq, version: version, charge: Charge(user: user, bytes: head.charge.bytes))
   }
 
-  /// Computes the charge of each stream, after all records were noted.
+  /// Computes the charge of each stream, after all events were noted.
   ///
-  /// - Parameter bytes: Returns the bytes of state that a stream keeps.
-  package mutating func measure(_ bytes: (_ stream: String) -> Int) {
+  /// - Parameter bytes: Returns the bytes of state that a stream keeps, and those of its name.
+  package mutating func measure(_ bytes: (_ stream: Int) -> (state: Int, name: Int)) {
     var usage = StateUsage()
     heads.changeEach { stream, head in
-      head.charge.bytes = Self.bytes(of: stream, with: bytes(stream))
+      guard head.version > 0 else { return }
+      let (state, name) = bytes(stream)
+      head.charge.bytes = Self.bytes(ofName: name, with: state)
       usage.change(.none, to: head.charge)
     }
     self.usage = usage
   }
 
-  /// Forgets streams: as if they never had an event.
-  package mutating func forget(_ isForgotten: (_ stream: String, _ head: Head) -> Bool) {
-    var forgotten: [String] = []
-    heads.forEach { if isForgotten($0, $1) { forgotten.append($0) } }
-    for stream in forgotten { restore(stream, to: .none) }
-  }
-
   /// Sets a head; removes the stream if the head is ``Head/none``.
-  package mutating func restore(_ stream: String, to head: Head) {
-    usage.change(heads[stream]?.charge ?? .none, to: head.charge)
-    heads[stream] = head == .none ? nil : head
+  package mutating func restore(_ stream: Int, to head: Head) {
+    let before = heads[stream]
+    count += (head.version > 0 ? 1 : 0) - (before.version > 0 ? 1 : 0)
+    usage.change(before.charge, to: head.charge)
+    heads[stream] = head
   }
 
-  /// Calls `body` with each stream, unordered.
-  package func forEach(_ body: (String, Head) -> Void) {
-    heads.forEach(body)
+  /// Calls `body` with each stream, in no particular order.
+  package func forEach(_ body: (Int, Head) -> Void) {
+    heads.forEach { if $1.version > 0 { body($0, $1) } }
   }
 }
 
@@ -151,11 +149,27 @@ package struct Charge: Equatable, Sendable {
 /// The bytes of state, in total and per user.
 package struct StateUsage: Sendable {
   package private(set) var total = 0
-  private var byUser: [UInt32: Int] = [:]
+
+  /// The users with a charge, sorted.
+  private var byUser: ContiguousArray<(user: UInt32, bytes: Int)> = []
 
   package init() {}
 
-  package subscript(user user: UInt32) -> Int { byUser[user, default: 0] }
+  package subscript(user user: UInt32) -> Int {
+    let place = place(of: user)
+    return place < byUser.count && byUser[place].user == user ? byUser[place].bytes : 0
+  }
+
+  /// Returns the index of the first user that is not below another one.
+  private func place(of user: UInt32) -> Int {
+    let users = byUser.span
+    var (low, high) = (0, users.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if users[middle].user < user { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
 
   /// The bytes of all users and of one user.
   package struct Charges {
@@ -166,7 +180,7 @@ package struct StateUsage: Sendable {
   package func charges(of user: UInt32) -> Charges { Charges(total: total, user: self[user: user]) }
 
   /// The users and their charges, unordered.
-  package var users: [(user: UInt32, bytes: Int)] { byUser.map { ($0.key, $0.value) } }
+  package var users: [(user: UInt32, bytes: Int)] { Array(byUser) }
 
   /// Replaces one charge by another.
   mutating func change(_ before: Charge, to after: Charge) {
@@ -180,7 +194,11 @@ package struct StateUsage: Sendable {
   private mutating func add(_ bytes: Int, _ user: UInt32) {
     guard bytes != 0 else { return }
     total += bytes
-    let sum = byUser[user, default: 0] + bytes
-    byUser[user] = sum == 0 ? nil : sum
+    let place = place(of: user)
+    if place == byUser.count || byUser[place].user != user {
+      return byUser.insert((user, bytes), at: place)
+    }
+    byUser[place].bytes += bytes
+    if byUser[place].bytes == 0 { byUser.remove(at: place) }
   }
 }

@@ -87,7 +87,7 @@ package final class JournalBuilder {
   /// Appends events, in order.
   package func add(_ records: [Record]) throws(JournalError) {
     try write { (_) throws(SQLiteError) in
-      for record in records { try events.write(record) }
+      try events.write(RecordBatch(records))
     }
     last = records.last?.seq ?? last
   }

@@ -258,7 +258,7 @@ final class JournalFiles {
   ///
   /// The caller is the loop's thread before the loop runs, so it waits for the pages itself.
   func replay(
-    after seq: UInt64, upTo last: UInt64, _ body: ([Record]) -> Void
+    after seq: UInt64, upTo last: UInt64, _ body: (RecordBatch) -> Void
   ) throws(JournalError) {
     let pages = PageQueue()
     let path = path
@@ -272,13 +272,11 @@ final class JournalFiles {
           while position < last {
             let page = try reader.page(
               after: position, limit: PageQueue.pageSize, bytes: PageQueue.pageBytes)
-            if page.rows.isEmpty {
-              throw .corrupt(seq: position + 1, detail: "it is missing")
-            }
-            position = page.end
-            guard pages.put(.success(page.rows)) else { return }
+            if page.isEmpty { throw .corrupt(seq: position + 1, detail: "it is missing") }
+            position = page.last
+            guard pages.put(.success(page)) else { return }
           }
-          _ = pages.put(.success([]))
+          _ = pages.put(.success(RecordBatch()))
         } catch {
           _ = pages.put(.failure(error))
         }
@@ -291,27 +289,12 @@ final class JournalFiles {
       worker.finish()
     }
     worker.post(())
-    var decoder = RowDecoder()
-    var records: [Record] = []
     while true {
       let page = try pages.take().get()
       if page.isEmpty { return }
-      page.withUnsafeBytes { rows in
-        var offset = 0
-        while offset < rows.count {
-          // Few at a time, so that the memory of one group is used again for the next.
-          records.removeAll(keepingCapacity: true)
-          while offset < rows.count, records.count < Self.groupSize {
-            records.append(decoder.record(rows, at: &offset))
-          }
-          body(records)
-        }
-      }
+      body(page)
     }
   }
-
-  /// The maximum number of records that a replay passes to the caller together.
-  private static let groupSize = 32
 }
 
 /// An object that another thread uses while its owner keeps it alive and does not touch it.

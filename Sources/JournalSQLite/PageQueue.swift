@@ -1,11 +1,12 @@
-internal import Queues
 internal import EventLoop
 internal import Facts
+internal import Journal
+internal import Queues
 
 /// The queue of pages from the reading thread to the replaying thread.
 final class PageQueue: Sendable {
-  /// The bytes of a ``RowBuffer``; none at the end.
-  typealias Page = Result<[UInt8], JournalError>
+  /// The events of a page; none at the end.
+  typealias Page = Result<RecordBatch, JournalError>
 
   /// The maximum number of records per page.
   static let pageSize = 512
@@ -61,7 +62,7 @@ final class PageQueue: Sendable {
 extension PageQueue.Page {
   fileprivate var weight: Int {
     switch self {
-    case .success(let rows): rows.count
+    case .success(let events): events.byteCount
     case .failure: 0
     }
   }

@@ -1,5 +1,6 @@
 internal import EventLoop
 internal import Facts
+internal import JSON
 internal import Journal
 
 /// Reads the journal on its own connection.
@@ -13,8 +14,8 @@ final class SQLiteReader: JournalReader {
   private let edges: Statement
   private let moment: Statement
   private let removals: RemovalIndex?
-  private var rows = RowBuffer()
-  private var decoder = RowDecoder()
+  private var decoder = RecordDecoder()
+  private let crc = CRC32C()
 
   init(_ database: Database) throws(SQLiteError) {
     self.database = database
@@ -42,56 +43,52 @@ final class SQLiteReader: JournalReader {
     after seq: UInt64, limit: Int, bytes: Int
   ) throws(JournalError) -> [Record] {
     var records: [Record] = []
-    _ = try read(after: seq, limit: limit, bytes: bytes) {
-      records.append(record())
-      // The buffer need not grow with the number of records.
-      rows.removeAll()
+    let rows = RecordBatch()
+    _ = try read(after: seq, limit: limit, bytes: bytes, into: rows) {
+      records.append(decoder.record(rows[0]))
+      // The memory need not grow with the number of records.
+      rows.removeAll(keepingCapacity: .max)
     }
     return records
   }
 
-  /// Returns the bytes of records after a position, like ``records(after:limit:bytes:)``, for a
-  /// ``RowDecoder``.
-  ///
-  /// - Returns: The bytes, and the position of the last record. No bytes if there is no record.
+  /// Returns the rows after a position, like ``records(after:limit:bytes:)``.
   func page(
     after seq: UInt64, limit: Int, bytes: Int
-  ) throws(JournalError) -> (rows: [UInt8], end: UInt64) {
-    let end = try read(after: seq, limit: limit, bytes: bytes) {}
-    defer { rows.removeAll() }
-    return (Array(rows.all), end)
+  ) throws(JournalError) -> RecordBatch {
+    let rows = RecordBatch()
+    try read(after: seq, limit: limit, bytes: bytes, into: rows) {}
+    return rows
   }
 
-  /// Reads records after a position into ``rows``.
+  /// Reads rows after a position.
   ///
   /// - Parameter onRow: Called after each.
-  /// - Returns: The position of the last one; `seq` if there is none.
   private func read(
-    after seq: UInt64, limit: Int, bytes: Int, _ onRow: () -> Void
-  ) throws(JournalError) -> UInt64 {
-    guard seq < Int64.max else { return seq }
+    after seq: UInt64, limit: Int, bytes: Int, into rows: RecordBatch, _ onRow: () -> Void
+  ) throws(JournalError) {
+    guard seq < Int64.max else { return }
     var expected = seq + 1
     var size = 0
-    rows.removeAll()
     do throws(SQLiteError) {
       defer { forward.reset() }
       forward.bind(Int64(clamping: seq), at: 1)
       forward.bind(Int64(limit), at: 2)
       while size < bytes, try forward.step() {
-        guard let found = load(forward) else { throw SQLiteReader.damaged }
+        let before = rows.byteCount
+        guard let found = load(forward, into: rows) else { throw SQLiteReader.damaged }
         guard try isNext(found, expected) else {
-          rows.removeLast()
+          rows.removeLast(1)
           throw SQLiteReader.damaged
         }
         expected = found + 1
-        size += rows.last.count
+        size += rows.byteCount - before
         onRow()
       }
     } catch {
-      // Return the records before the damage now; the next call throws.
+      // Return the rows before the damage now; the next call throws.
       if size == 0 { throw journalError(error, at: expected) }
     }
-    return expected - 1
   }
 
   /// Returns whether a position is the next one: all positions skipped must have been removed.
@@ -148,34 +145,34 @@ final class SQLiteReader: JournalReader {
       defer { single.reset() }
       single.bind(Int64(clamping: seq), at: 1)
       guard try single.step() else { return nil }
-      rows.removeAll()
-      guard load(single) != nil else { throw SQLiteReader.damaged }
-      return record()
+      let rows = RecordBatch()
+      guard load(single, into: rows) != nil else { throw SQLiteReader.damaged }
+      return decoder.record(rows[0])
     } catch {
       throw journalError(error, at: seq)
     }
   }
 
-  /// Appends the current row to ``rows`` and returns its position.
+  /// Appends the current row and returns its position.
   ///
   /// Returns `nil` and appends nothing if its checksum does not match.
-  private func load(_ statement: Statement) -> UInt64? {
+  private func load(_ statement: Statement, into rows: RecordBatch) -> UInt64? {
     let seq = UInt64(bitPattern: statement.int64(0))
     rows.begin(
       seq: seq, time: statement.int64(1), version: UInt64(bitPattern: statement.int64(2)),
       previous: UInt64(bitPattern: statement.int64(3)))
-    for column: CInt in 4...8 { _ = rows.append(statement.bytes(column)) }
-    guard rows.checksum == statement.int64(9) else {
-      rows.removeLast()
+    for column: CInt in 4...8 {
+      if let field = statement.bytes(column) {
+        rows.append(field.bindMemory(to: UInt8.self).span)
+      } else {
+        rows.appendNone()
+      }
+    }
+    guard Int64(crc.checksum(rows[rows.count - 1].bytes.raw)) == statement.int64(9) else {
+      rows.removeLast(1)
       return nil
     }
     return seq
-  }
-
-  /// Returns the last record of ``rows``.
-  private func record() -> Record {
-    var offset = 0
-    return decoder.record(rows.last, at: &offset)
   }
 
   func bounds() throws(JournalError) -> (first: UInt64, last: UInt64) {

@@ -1,7 +1,7 @@
-internal import Queues
 package import EventLoop
 package import Facts
 package import Journal
+internal import Queues
 package import Signals
 
 /// A journal in one SQLite file.
@@ -31,13 +31,17 @@ package final class SQLiteStore: EventStore {
   private let loop: Loop
   private let clock: () -> Int64
   package private(set) var appender: Appender
-  private let committedSubject = PassthroughSubject<[Record], JournalError>()
+  package let names = Names()
+  private let committedSubject = PassthroughSubject<RecordBatch, JournalError>()
   private let rejectedSubject = PassthroughSubject<JournalError, Never>()
   private let savedSubject = PassthroughSubject<SnapshotReport, Never>()
   private let removedSubject = PassthroughSubject<Result<RemovalReport, JournalError>, Never>()
 
   /// The events of this turn that were not passed to the writer yet.
-  private var batch: [Record] = []
+  private var batch = RecordBatch()
+
+  /// A batch that is not used any more, to save allocations.
+  private var spareBatch: RecordBatch?
 
   /// Whether the batch is durable only once the disk has it.
   private var isBatchForDisk = false
@@ -46,7 +50,7 @@ package final class SQLiteStore: EventStore {
   private var waitingForDisk = Queue<(JournalError?) -> Void>()
 
   /// The batches that the writer has received, in order, until they are durable.
-  private var written = Queue<[Record]>()
+  private var written = Queue<RecordBatch>()
   private var generation = 0
   private var times = CommitTimes()
 
@@ -175,22 +179,25 @@ package final class SQLiteStore: EventStore {
   package var durable: UInt64 { appender.durable }
   package var lastTime: Int64 { appender.time }
   package var now: Int64 { max(appender.time, clock()) }
-  package var committed: Signal<[Record], JournalError> { committedSubject.toSignal() }
+  package var committed: Signal<RecordBatch, JournalError> { committedSubject.toSignal() }
   package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
 
-  package func head(of stream: String) -> Head { appender.heads[stream] }
+  package func head(of stream: Int) -> Head { appender.heads[stream] }
 
-  package func name(ofStream stream: Span<UInt8>) -> String? { appender.heads.name(stream) }
-
-  package func append(_ draft: Draft, at time: Int64) -> Record {
+  package func append(
+    to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: borrowing EventOrigin,
+    growing growth: Int, at time: Int64
+  ) -> Appended {
     precondition(refusal == nil, "appended to a journal that takes nothing")
-    let record = appender.append(draft, at: time)
-    batch.append(record)
-    return record
+    let appended = appender.append(
+      to: stream, in: names, by: origin.user, growing: growth, at: time)
+    let names = names
+    batch.append(appended, time, names[stream], type, data, origin)
+    return appended
   }
 
   package func seal(meta: String?) {
-    if let meta, let last = batch.last { batch[batch.count - 1] = last.with(meta: meta) }
+    if let meta, !batch.isEmpty { batch.replaceMeta(meta) }
     appender.seal()
     if batch.count >= Self.batchSize { submit() }
   }
@@ -218,6 +225,8 @@ package final class SQLiteStore: EventStore {
     appender.takeBack()
   }
 
+  package func dropEmptyStreams() { appender.dropEmptyStreams(in: names) }
+
   /// Writes the events of the turn, or passes them to the writer thread.
   private func endTurn() {
     // Events that the thread has not reported yet come first.
@@ -225,7 +234,7 @@ package final class SQLiteStore: EventStore {
       let report = threads?.writer?.commitAtOnce(batch, generation: generation)
     {
       written.append(batch)
-      batch.removeAll(keepingCapacity: true)
+      batch = makeBatch()
       receive(report)
       // Whoever runs the loop until events are durable looks after the wait.
       loop.skipWait()
@@ -237,13 +246,27 @@ package final class SQLiteStore: EventStore {
   /// Passes the appended events to the writer thread.
   package func submit() {
     guard !batch.isEmpty else { return }
-    let records = batch
+    let events = batch
     let isForDisk = isBatchForDisk
-    (batch, isBatchForDisk) = ([], false)
-    batch.reserveCapacity(min(records.count, Self.batchSize))
-    written.append(records)
-    threads?.writer?.post(.append(records, generation: generation, isForDisk: isForDisk))
+    (batch, isBatchForDisk) = (makeBatch(), false)
+    written.append(events)
+    threads?.writer?.post(.append(events, generation: generation, isForDisk: isForDisk))
   }
+
+  private func makeBatch() -> RecordBatch {
+    defer { spareBatch = nil }
+    return spareBatch ?? RecordBatch()
+  }
+
+  /// Keeps the memory of a batch, unless somebody else still has it.
+  private func reuse(_ batch: consuming RecordBatch) {
+    guard spareBatch == nil, isKnownUniquelyReferenced(&batch) else { return }
+    batch.removeAll(keepingCapacity: Self.spareBytes)
+    spareBatch = batch
+  }
+
+  /// The most memory of a spare batch.
+  private static let spareBytes = 64 << 10
 
   private func receive(_ report: SQLiteWriter.Report) {
     switch report {
@@ -279,19 +302,19 @@ package final class SQLiteStore: EventStore {
     commitTimes.add(nanoseconds)
     times.totalNanoseconds += nanoseconds
     times.maxNanoseconds = max(times.maxNanoseconds, nanoseconds)
-    while let records = written.first, let last = records.last, last.seq <= seq {
-      _ = written.popFirst()
-      times.events += records.count
-      committedEvents &+= UInt64(records.count)
-      appender.commit(upTo: last.seq)
-      committedSubject.send(records)
+    while let first = written.first, first.last <= seq, let events = written.popFirst() {
+      times.events += events.count
+      committedEvents &+= UInt64(events.count)
+      appender.commit(upTo: events.last)
+      committedSubject.send(events)
+      reuse(events)
     }
   }
 
   /// Drops all events that are not durable.
   private func discard() {
     generation += 1
-    batch = []
+    batch = RecordBatch()
     written.removeAll()
     appender.reject()
   }
@@ -304,13 +327,18 @@ package final class SQLiteStore: EventStore {
 
   // MARK: Reading
 
-  package func replay(after seq: UInt64, _ body: ([Record]) -> Void) throws(JournalError) {
+  package func replay(
+    after seq: UInt64, _ body: (RecordBatch) -> Void
+  ) throws(JournalError) {
     try files.replay(after: seq, upTo: durable, body)
   }
 
   package func start(with heads: StreamHeads) { appender.start(with: heads) }
   package var usage: StateUsage { appender.heads.usage }
-  package func grow(_ stream: String, by growth: Int, for user: UInt32) {
+  package func charges(of user: UInt32) -> StateUsage.Charges {
+    appender.heads.usage.charges(of: user)
+  }
+  package func grow(_ stream: Int, by growth: Int, for user: UInt32) {
     appender.grow(stream, by: growth, for: user)
   }
 

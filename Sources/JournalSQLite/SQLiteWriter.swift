@@ -108,13 +108,13 @@ final class SQLiteWriter {
 
   /// Executes the waiting jobs: all batches in one transaction, then one item of background work.
   func work(_ jobs: [Job]) {
-    var batches: [[Record]] = []
+    var batches: [RecordBatch] = []
     var (isForDisk, isEnding) = (false, false)
     for job in jobs {
       switch job {
-      case .append(let records, let generation, let needsDisk):
+      case .append(let events, let generation, let needsDisk):
         guard generation == self.generation else { break }
-        batches.append(records)
+        batches.append(events)
         isForDisk = isForDisk || needsDisk
       case .save(let snapshot): chores.append(.save(.init(snapshot)))
       case .remove(let removal): chores.append(.remove(removal))
@@ -132,7 +132,7 @@ final class SQLiteWriter {
     }
     keepNotes()
     if let last = batches.last?.last {
-      let result = commit(batches, upTo: last.seq, isForDisk: isForDisk)
+      let result = commit(batches, upTo: last, isForDisk: isForDisk)
       report(result)
       if case .committed = result { checkpoint() }
     }
@@ -144,16 +144,16 @@ final class SQLiteWriter {
   /// Writes a batch without waiting for the disk or another process.
   ///
   /// - Returns: The report; `nil` if nothing was tried, because it might have to wait.
-  func commitAtOnce(_ records: [Record], generation: Int) -> Report? {
+  func commitAtOnce(_ events: RecordBatch, generation: Int) -> Report? {
     guard durability == Durability.os.name, generation == self.generation, !hasFailed,
-      notes.isEmpty, !mayLogBeginAgain, let last = records.last?.seq
+      notes.isEmpty, !mayLogBeginAgain
     else { return nil }
     database.waitsForOthers = false
     defer { database.waitsForOthers = true }
     let start = nanoseconds()
     // If another process is writing, the writer thread waits for it.
     guard (try? begin.run()) != nil else { return nil }
-    let result = finishCommit([records], upTo: last, isForDisk: false, since: start)
+    let result = finishCommit([events], upTo: events.last, isForDisk: false, since: start)
     if case .committed = result { startCheckpoint() }
     return result
   }
@@ -168,7 +168,7 @@ final class SQLiteWriter {
     return !checkpointer.isIdle || progress.withLock { $0 == .mayBeComplete }
   }
 
-  private func commit(_ batches: [[Record]], upTo last: UInt64, isForDisk: Bool) -> Report {
+  private func commit(_ batches: [RecordBatch], upTo last: UInt64, isForDisk: Bool) -> Report {
     let start = nanoseconds()
     do throws(SQLiteError) {
       try begin.run()
@@ -180,11 +180,11 @@ final class SQLiteWriter {
 
   /// Writes batches in the open transaction, and ends it.
   private func finishCommit(
-    _ batches: [[Record]], upTo last: UInt64, isForDisk: Bool, since start: UInt64
+    _ batches: [RecordBatch], upTo last: UInt64, isForDisk: Bool, since start: UInt64
   ) -> Report {
     do throws(SQLiteError) {
       try finishTransaction { () throws(SQLiteError) in
-        for records in batches { for record in records { try events.write(record) } }
+        for batch in batches { try events.write(batch) }
       }
     } catch {
       return failure(error)
@@ -402,10 +402,10 @@ private func nanoseconds() -> UInt64 {
 extension SQLiteWriter {
   /// A job for the writer thread.
   enum Job: Sendable {
-    /// Writes records.
+    /// Writes events.
     ///
     /// With `isForDisk`, they are committed only once the disk has them.
-    case append([Record], generation: Int, isForDisk: Bool)
+    case append(RecordBatch, generation: Int, isForDisk: Bool)
     case save(Snapshot)
     case remove(Removal)
     case keep(String, as: JournalNote)

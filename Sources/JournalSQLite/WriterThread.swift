@@ -50,15 +50,14 @@ final class WriterThread {
   /// Writes a small batch on the calling thread, the loop's, if it need not wait for anything.
   ///
   /// - Returns: The report; `nil` if nothing was tried, and the batch is to be posted.
-  func commitAtOnce(_ records: [Record], generation: Int) -> SQLiteWriter.Report? {
-    guard records.count <= Self.maxCount,
-      records.reduce(0, { $0 + $1.size }) <= Self.maxBytes,
+  func commitAtOnce(_ events: RecordBatch, generation: Int) -> SQLiteWriter.Report? {
+    guard events.count <= Self.maxCount, events.byteCount <= Self.maxBytes,
       // Only the loop posts jobs, so nobody else takes the lock from here on.
       thread.isIdle
     else { return nil }
     return writer.withLock { made in
       guard case .success(let writer) = made else { return nil }
-      return writer.commitAtOnce(records, generation: generation)
+      return writer.commitAtOnce(events, generation: generation)
     }
   }
 

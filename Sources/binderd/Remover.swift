@@ -23,7 +23,7 @@ extension Remover {
     self.init(
       method: method,
       names: {
-        ledger.shown.sources.filter { source in
+        ledger.sources.filter { source in
           depth.map { source.split(separator: "/").count == $0 } ?? true
         }
       },

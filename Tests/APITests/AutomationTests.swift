@@ -570,7 +570,7 @@ private final class Daemon {
   func values(of source: String) -> [String] {
     var values: [String] = []
     store.replay(after: 0) { records in
-      for record in records where record.stream == source {
+      for record in records.records where record.stream == source {
         if let value = try? JSONText(parsing: record.data).members?["value"] {
           values.append(value.text)
         }

@@ -103,7 +103,7 @@ struct BindFileTests {
     let count = bench.host.last
     #expect(count == 3, "what is written, and nothing else")
     var metas: [String] = []
-    bench.store.replay(after: 0) { metas = $0.compactMap(\.meta) }
+    bench.store.replay(after: 0) { metas = $0.records.compactMap(\.meta) }
     #expect(metas.last == #"{"uid":0,"pid":0,"method":"bind"}"#)
 
     // A comment moves a line; its binding continues, and `n` is now another one.

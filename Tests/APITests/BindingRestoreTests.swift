@@ -202,7 +202,7 @@ struct BindingRestoreTests {
     _ = bench.connect(uid: 7).call(#"{"id":1,"method":"cells.set","params":["a",1]}"#)
     #expect(bench.cells.ledger.value(of: "cells/b")?.text == "1")
     var metas: [String] = []
-    store.replay(after: 0) { metas = $0.compactMap(\.meta) }
+    store.replay(after: 0) { metas = $0.records.compactMap(\.meta) }
     #expect(metas.last == #"{"uid":1,"pid":0,"method":"bind"}"#)
     #expect(bench.host.stateBytes(of: 1) > before)
     #expect(bench.host.stateBytes(of: 0) == 0)

@@ -112,7 +112,7 @@ struct BindingTests {
     set("a", 1)
     #expect(value("b") == "1")
     var metas: [String] = []
-    bench.store.replay(after: 0) { metas = $0.compactMap(\.meta) }
+    bench.store.replay(after: 0) { metas = $0.records.compactMap(\.meta) }
     #expect(metas.last == #"{"uid":7,"pid":0,"method":"bind"}"#)
     #expect(bench.host.stateBytes(of: 7) > before)
     #expect(bench.host.stateBytes(of: 0) == 0)

@@ -26,7 +26,7 @@ struct CommandWindowTests {
     bench.store.commit()
     let again = try bench.run("c-1") { JSONText(try bench.cells.remove("q")) }
     #expect(again == Accepted(value: JSONText(false), isReplayed: true))
-    #expect(bench.cells.ledger.newest["cells/q"]?.text == "5")
+    #expect(bench.cells.ledger.newestValue(of: "cells/q")?.text == "5")
   }
 
   @Test

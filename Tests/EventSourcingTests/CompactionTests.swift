@@ -111,7 +111,7 @@ private final class Care {
 
   func positions() throws -> [UInt64] {
     var positions: [UInt64] = []
-    store.replay(after: 0) { positions += $0.map(\.seq) }
+    store.replay(after: 0) { positions += $0.records.map(\.seq) }
     return positions
   }
 }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The first version of a service: rooms with a temperature in Celsius.
-private struct OldRooms: ServiceState {
+private struct OldRooms: ServiceState, Codable {
   enum Event: ServiceEvent, Codable {
     case measured(celsius: Double)
     case closed
@@ -33,7 +33,7 @@ private struct OldRooms: ServiceState {
 }
 
 /// The service two versions later: Kelvin, and the person who measured.
-private struct Rooms: ServiceState {
+private struct Rooms: ServiceState, Codable {
   enum Event: ServiceEvent, Codable {
     case measured(kelvin: Double, by: String)
 
@@ -68,7 +68,7 @@ private struct Rooms: ServiceState {
 }
 
 /// A service that refuses to skip unknown events.
-private struct StrictRooms: ServiceState {
+private struct StrictRooms: ServiceState, Codable {
   enum Event: ServiceEvent, Codable {
     case measured(celsius: Double)
 
@@ -107,7 +107,7 @@ struct EventFormTests {
 
   private func kept() -> [Record] {
     var records: [Record] = []
-    store.replay(after: 0) { records += $0 }
+    store.replay(after: 0) { records += $0.records }
     return records
   }
 

@@ -59,7 +59,7 @@ struct ServiceHostStartTests {
 
   @Test
   func `after the start, the durable and the newest state share no storage`() throws {
-    struct Lonely: ServiceState {
+    struct Lonely: ServiceState, Codable {
       enum Event: ServiceEvent, Codable {
         case happened
 

@@ -208,8 +208,8 @@ struct ServiceHostTests {
     let full = JournalError.readOnly(reason: "ENOSPC", outcome: .none)
     bench.store.reject(full)
     #expect(reasons == [.readOnly(reason: "ENOSPC", outcome: .none)])
-    #expect(bench.cells.ledger.newest["cells/a"]?.text == "1")
-    #expect(bench.cells.ledger.newest["cells/b"] == nil)
+    #expect(bench.cells.ledger.newestValue(of: "cells/a")?.text == "1")
+    #expect(bench.cells.ledger.newestValue(of: "cells/b") == nil)
     let next = try bench.run { try bench.cells.set("b", to: JSONText(3)) }
     #expect(next.seq == 2)
     bench.store.commit()
@@ -226,7 +226,7 @@ struct ServiceHostTests {
     bench.store.fail(broken)
     let fault = JournalError.readOnly(reason: "EIO", outcome: .unknown)
     #expect(ends == [fault])
-    #expect(bench.cells.ledger.newest["cells/a"] == nil)
+    #expect(bench.cells.ledger.newestValue(of: "cells/a") == nil)
     guard
       case .journal(fault)? = refusal({ () throws(Refusal) in
         try bench.run { try bench.cells.set("a", to: JSONText(1)) }

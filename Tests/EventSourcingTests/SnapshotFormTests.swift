@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The first version of a service: a snapshot with temperatures in Celsius.
-private struct OldRooms: ServiceState {
+private struct OldRooms: ServiceState, Codable {
   enum Event: ServiceEvent, Codable {
     case measured(celsius: Int)
 
@@ -26,7 +26,7 @@ private struct OldRooms: ServiceState {
 }
 
 /// The service two versions later: Kelvin, another name, and a new event.
-private struct Rooms: ServiceState {
+private struct Rooms: ServiceState, Codable {
   enum Event: ServiceEvent, Codable {
     case measured(celsius: Int)
     case closed
@@ -60,7 +60,7 @@ private struct Rooms: ServiceState {
 }
 
 /// A state that cannot read its own snapshots.
-private struct ForgetfulRooms: ServiceState {
+private struct ForgetfulRooms: ServiceState, Codable {
   typealias Event = OldRooms.Event
 
   var count = 0
@@ -69,7 +69,7 @@ private struct ForgetfulRooms: ServiceState {
   func value(of source: String) -> JSONText? { nil }
   var sources: [String] { [] }
   static func sources(changedBy event: Event, at place: Place) -> [String] { [] }
-  func kept(by coder: EventCoder) -> JSONText { JSONText(5) }
+  func kept(by coder: EventCoder, _ names: NameList) -> JSONText { JSONText(5) }
 }
 
 /// A host with one version of the service, and journal compaction.

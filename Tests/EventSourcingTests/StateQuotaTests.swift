@@ -60,7 +60,7 @@ struct StateQuotaTests {
     let usage = house.host.stateBytes
     #expect(try house.refusal("b", 3_000) == .total)
     #expect(house.host.stateBytes == usage)
-    #expect(house.cells.ledger.newest["cells/b"] == nil)
+    #expect(house.cells.ledger.newestValue(of: "cells/b") == nil)
     // Shorter values, removals and replacements are allowed, also beyond the quota.
     house.host.quota = StateQuota(total: 5_000, ofUser: 5_000)
     #expect(try house.refusal("a", 7_000) == nil)
@@ -202,12 +202,12 @@ struct StateQuotaTests {
   }
 
   private func collections(_ house: House) -> [String] {
-    let cells = house.cells.ledger.newest
+    let cells = house.cells.ledger
     let lists = house.lists.ledger.newest
     let maps = house.maps.ledger.newest
     return (0..<4).flatMap { i in
       [
-        cells["cells/c\(i)"]?.text ?? "-",
+        cells.newestValue(of: "cells/c\(i)")?.text ?? "-",
         lists["lists/c\(i)"].map(\.text).joined(separator: ","),
         maps["maps/c\(i)"].sorted { $0.key < $1.key }.map { $0.key + $0.value.text }
           .joined(separator: ","),

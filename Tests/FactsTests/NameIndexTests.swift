@@ -20,7 +20,7 @@ struct NameIndexTests {
     return Pattern(parts.joined(separator: "/"))
   }
 
-  private func found(_ index: NameIndex, _ pattern: Pattern, without: [Pattern] = []) throws
+  private func found(_ index: NameSet, _ pattern: Pattern, without: [Pattern] = []) throws
     -> [String]
   {
     var found: [String] = []
@@ -34,7 +34,8 @@ struct NameIndexTests {
   @Test(arguments: 1...20)
   func `a search finds each name that matches a pattern once, and no other`(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
-    var (names, index) = (Set<String>(), NameIndex())
+    var names: Set<String> = []
+    let index = NameSet()
     for _ in 0..<400 {
       let name = someName(&random)
       if Int.random(in: 0..<4, using: &random) == 0 {
@@ -56,13 +57,13 @@ struct NameIndexTests {
       }
       #expect(try found(index, wanted, without: excluded).sorted() == expected.sorted())
     }
-    #expect(try found(NameIndex(names), try #require(Pattern("**"))).sorted() == names.sorted())
+    #expect(try found(NameSet(names), try #require(Pattern("**"))).sorted() == names.sorted())
   }
 
   @Test
   func `a search below named segments visits no other names`() throws {
     let names = (0..<100_000).map { "cells/n\($0)" } + ["cells/room/one", "cells/room/two"]
-    let index = NameIndex(names)
+    let index = NameSet(names)
     #expect(try found(index, try #require(Pattern("cells/room/*"))).count == 2)
     #expect(try found(index, try #require(Pattern("cells/*/two"))) == ["cells/room/two"])
   }
@@ -70,7 +71,7 @@ struct NameIndexTests {
   @Test
   func `an excluded subtree costs one step`() throws {
     let names = (0..<100_000).map { "cells/private/n\($0)" } + ["cells/lamp"]
-    let index = NameIndex(names)
+    let index = NameSet(names)
     let found = try found(
       index, try #require(Pattern("**")), without: [try #require(Pattern("cells/private/**"))])
     #expect(found == ["cells/lamp"])
@@ -78,7 +79,7 @@ struct NameIndexTests {
 
   @Test
   func `a search that visits too many names without a result fails`() throws {
-    let index = NameIndex((0...NameIndex.maxVain).map { "cells/n\($0)/temperature" })
+    let index = NameSet((0...NameIndex.maxVain).map { "cells/n\($0)/temperature" })
     #expect(throws: NameIndex.TooVain.self) {
       try found(index, try #require(Pattern("cells/*/humidity")))
     }
@@ -86,7 +87,7 @@ struct NameIndexTests {
 
   @Test
   func `a search ends when its closure returns false`() throws {
-    let index = NameIndex((0..<1000).map { "cells/n\($0)" })
+    let index = NameSet((0..<1000).map { "cells/n\($0)" })
     var looks = 0
     try index.search(try #require(Pattern("cells/*"))) { _ in
       looks += 1
@@ -97,7 +98,7 @@ struct NameIndexTests {
 
   @Test
   func `names are found by prefix, also within a segment`() {
-    let index = NameIndex(["cells/se", "cells/sea", "cells/sea/deep", "cells/sf", "cells/s"])
+    let index = NameSet(["cells/se", "cells/sea", "cells/sea/deep", "cells/sf", "cells/s"])
     var found: [String] = []
     index.search(withPrefix: "cells/se") { name in
       found.append(name)
@@ -108,13 +109,13 @@ struct NameIndexTests {
 
   @Test
   func `neighbours are found for an existing and for a missing name`() {
-    let index = NameIndex((10..<99).map { "cells/n\($0)" })
+    let index = NameSet((10..<99).map { "cells/n\($0)" })
     #expect(
       Set(index.neighbours(of: "cells/n505", count: 2)) == [
         "cells/n49", "cells/n50", "cells/n51", "cells/n52",
       ])
     #expect(index.neighbours(of: "cells/n10", count: 1) == ["cells/n10"])
     #expect(index.neighbours(of: "cells/z", count: 1) == ["cells/n98"])
-    #expect(NameIndex().neighbours(of: "cells/a", count: 3).isEmpty)
+    #expect(NameSet().neighbours(of: "cells/a", count: 3).isEmpty)
   }
 }

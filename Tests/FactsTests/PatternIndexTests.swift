@@ -43,10 +43,10 @@ struct PatternIndexTests {
     for _ in 0..<100 {
       let name = someName(&random)
       var found: [String] = []
-      index.forEachMatch(for: name) { found.append($0) }
+      index.forEachMatch(for: name.utf8.span) { found.append($0) }
       let expected = patterns.filter { $0.matches(name) }.map(\.text)
       #expect(found.sorted() == expected.sorted())
-      #expect(index.hasMatch(for: name) == !expected.isEmpty)
+      #expect(index.hasMatch(for: name.utf8.span) == !expected.isEmpty)
     }
     for pattern in patterns { index[pattern] = nil }
     #expect(index.isEmpty)

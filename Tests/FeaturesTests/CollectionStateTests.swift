@@ -24,7 +24,7 @@ struct CollectionStateTests {
     var emptiness = 0
   }
 
-  private struct Notes: ServiceState {
+  private struct Notes: ServiceState, Codable {
     enum Event: ServiceEvent, Codable {
       case added(String)
       case cleared

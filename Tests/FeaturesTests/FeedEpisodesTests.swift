@@ -117,7 +117,7 @@ final class FeedEpisodesTests: FeedsBench {
   func `the bytes charged for a feed equal its stored bytes`() throws {
     let url = "http://a.example/"
     try subscribe(url)
-    func size() -> Int { feeds.ledger.newest.size(ofStream: "feeds/a") }
+    func size() -> Int { feeds.ledger.newest.size(of: Stream(named: "feeds/a")) }
     #expect(size() == url.utf8.count)
     let stream = host.stateBytes - size()
     func check(_ step: String) { #expect(host.stateBytes - size() == stream, "\(step)") }
@@ -153,7 +153,7 @@ final class FeedEpisodesTests: FeedsBench {
     web.answer("T\na One")
     store.commit()
     var metas: [String] = []
-    store.replay(after: 0) { metas = $0.compactMap(\.meta) }
+    store.replay(after: 0) { metas = $0.records.compactMap(\.meta) }
     #expect(metas.last == #"{"uid":1,"pid":0,"method":"feeds.fetch"}"#)
     #expect(host.stateBytes(of: 1) > before)
     #expect(host.stateBytes(of: 0) == 0)

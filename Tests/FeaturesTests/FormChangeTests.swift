@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The lists of a later version, as `Documentation/versioning.md` works them through.
-private struct LaterLists: ServiceState {
+private struct LaterLists: ServiceState, Codable {
   enum Event: ServiceEvent, Codable {
     case inserted(at: Int, values: [JSONText])
     case removed(at: Int)
@@ -76,7 +76,7 @@ struct FormChangeTests {
 
   private var records: [Record] {
     var records: [Record] = []
-    store.replay(after: 0) { records += $0 }
+    store.replay(after: 0) { records += $0.records }
     return records
   }
 

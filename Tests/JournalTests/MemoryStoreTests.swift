@@ -29,7 +29,7 @@ struct MemoryStoreTests {
   @Test
   func `after a failure nothing is appended`() throws {
     let broken = JournalError.readOnly(reason: "EIO", outcome: .unknown)
-    var end: Signal<[Record], JournalError>.Event?
+    var end: Signal<RecordBatch, JournalError>.Event?
     let observation = store.committed.observe { end = $0 }
     _ = try store.append([draft("a")])
     store.fail(broken)

@@ -70,7 +70,10 @@ struct SQLiteStoreTests {
     #expect(records[999].data == "999")
 
     var heads = StreamHeads()
-    records.forEach { heads.note($0) }
+    for record in records {
+      heads.note(
+        journal.store.names.add(record.stream), seq: record.seq, version: record.version)
+    }
     journal.store.start(with: heads)
     _ = try journal.store.append([draft("s0")])
     try journal.settle()
@@ -133,7 +136,7 @@ struct SQLiteStoreTests {
     let journal = try open()
     var records: [Record] = []
     let error = #expect(throws: JournalError.self) {
-      try journal.store.replay(after: 0) { records += $0 }
+      try journal.store.replay(after: 0) { records += $0.records }
     }
     guard case .corrupt(seq: 1234, _) = error else {
       Issue.record("\(String(describing: error))")
@@ -297,8 +300,8 @@ struct SQLiteStoreTests {
     var received: [[String]] = []
     var isAnswered = false
     let observation = journal.store.committed.observe { event in
-      guard case .next(let records) = event else { return }
-      received.append(records.map(\.data))
+      guard case .next(let events) = event else { return }
+      received.append(events.records.map(\.data))
       // An event that follows from another is written by the thread.
       guard !isAnswered else { return }
       isAnswered = true

@@ -93,7 +93,7 @@ func draft(_ stream: String, _ data: String = "{}", type: String = "test.happene
 /// Returns all records of a store, by a replay.
 func replayed(_ store: any EventStore, after seq: UInt64 = 0) throws -> [Record] {
   var records: [Record] = []
-  try store.replay(after: seq) { records += $0 }
+  try store.replay(after: seq) { records += $0.records }
   return records
 }
 

@@ -11,9 +11,10 @@ package final class MemoryStore: EventStore {
   private let clock: () -> Int64
   private var kept = Kept()
   package private(set) var appender = Appender(last: 0, time: 0)
-  private var pending: [Record] = []
+  package let names = Names()
+  private var pending = RecordBatch()
   private var readings: [(pace: ReadingPace, run: (JournalError?) -> Void)] = []
-  private let committedSubject = PassthroughSubject<[Record], JournalError>()
+  private let committedSubject = PassthroughSubject<RecordBatch, JournalError>()
   private let rejectedSubject = PassthroughSubject<JournalError, Never>()
   private let savedSubject = PassthroughSubject<SnapshotReport, Never>()
   private let removedSubject = PassthroughSubject<Result<RemovalReport, JournalError>, Never>()
@@ -35,23 +36,31 @@ package final class MemoryStore: EventStore {
   package var durable: UInt64 { appender.durable }
   package var lastTime: Int64 { appender.time }
   package var now: Int64 { max(appender.time, clock()) }
-  package var committed: Signal<[Record], JournalError> { committedSubject.toSignal() }
+  package var committed: Signal<RecordBatch, JournalError> { committedSubject.toSignal() }
   package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
 
-  package func append(_ draft: Draft, at time: Int64) -> Record {
+  package func append(
+    to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: borrowing EventOrigin,
+    growing growth: Int, at time: Int64
+  ) -> Appended {
     precondition(refusal == nil, "appended to a journal that takes nothing")
-    let record = appender.append(draft, at: time)
-    pending.append(record)
-    return record
+    let appended = appender.append(
+      to: stream, in: names, by: origin.user, growing: growth, at: time)
+    let names = names
+    pending.append(appended, time, names[stream], type, data, origin)
+    return appended
   }
 
-  package func grow(_ stream: String, by growth: Int, for user: UInt32) {
+  package func grow(_ stream: Int, by growth: Int, for user: UInt32) {
     appender.grow(stream, by: growth, for: user)
   }
   package var usage: StateUsage { appender.heads.usage }
+  package func charges(of user: UInt32) -> StateUsage.Charges {
+    appender.heads.usage.charges(of: user)
+  }
 
   package func seal(meta: String?) {
-    if let meta, let last = pending.last { pending[pending.count - 1] = last.with(meta: meta) }
+    if let meta, !pending.isEmpty { pending.replaceMeta(meta) }
     appender.seal()
   }
 
@@ -74,8 +83,10 @@ package final class MemoryStore: EventStore {
     appender.takeBack()
   }
 
-  package func replay(after seq: UInt64, _ body: ([Record]) -> Void) {
-    body(kept.records(after: seq, limit: .max))
+  package func dropEmptyStreams() { appender.dropEmptyStreams(in: names) }
+
+  package func replay(after seq: UInt64, _ body: (RecordBatch) -> Void) {
+    body(RecordBatch(kept.records(after: seq, limit: .max)))
   }
 
   package func start(with heads: StreamHeads) { appender.start(with: heads) }
@@ -86,9 +97,7 @@ package final class MemoryStore: EventStore {
     kept.snapshot(of: service, upTo: min(seq, durable))
   }
 
-  package func head(of stream: String) -> Head { appender.heads[stream] }
-
-  package func name(ofStream stream: Span<UInt8>) -> String? { appender.heads.name(stream) }
+  package func head(of stream: Int) -> Head { appender.heads[stream] }
 
   package func readNow<Result>(
     _ job: (any JournalReader) throws(JournalError) -> Result
@@ -151,17 +160,18 @@ package final class MemoryStore: EventStore {
 
   /// Makes up to `count` pending records durable in one write.
   package func commit(_ count: Int = .max) {
-    let records = Array(pending.prefix(count))
-    pending.removeFirst(records.count)
+    let all = pending.records
+    let records = Array(all.prefix(count))
     guard let last = records.last else { return }
+    pending = RecordBatch(all.dropFirst(count))
     kept.records += records
     appender.commit(upTo: last.seq)
-    committedSubject.send(records)
+    committedSubject.send(RecordBatch(records))
   }
 
   /// Drops all pending events, as a full disk would.
   package func reject(_ error: JournalError) {
-    pending = []
+    pending = RecordBatch()
     appender.reject()
     rejectedSubject.send(error)
   }
@@ -169,7 +179,7 @@ package final class MemoryStore: EventStore {
   /// Fails for good, as a disk does whose writes cannot be trusted.
   package func fail(_ error: JournalError) {
     refusal = error
-    pending = []
+    pending = RecordBatch()
     appender.reject()
     committedSubject.on(.failed(error))
   }
@@ -216,7 +226,7 @@ package final class MemoryStore: EventStore {
   /// All durable events in order.
   package var records: [Record] {
     var all: [Record] = []
-    replay(after: 0) { all += $0 }
+    replay(after: 0) { all += $0.records }
     return all
   }
 }

@@ -44,7 +44,7 @@ package final class Bench {
 }
 
 /// A minimal service with an event enum that the compiler encodes.
-package struct Tally: ServiceState {
+package struct Tally: ServiceState, Codable {
   package enum Event: ServiceEvent, Codable {
     case added(by: Int)
     case reset

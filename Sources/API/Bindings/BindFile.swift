@@ -27,7 +27,7 @@ package struct FileBinding: Sendable {
 /// The bindings of `*.bind` files: one per line, `[name:] path op path [| transformer]…`.
 ///
 /// Blank lines and lines that begin with `#` are ignored.
-package struct BindFiles: Sendable {
+package struct BindFiles {
   package private(set) var bindings: [FileBinding] = []
   private var graph = BindingGraph()
 

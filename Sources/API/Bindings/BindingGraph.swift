@@ -15,7 +15,7 @@ struct BindingGraph {
   /// The edges in one direction, from a source to the sources one step away.
   private struct Side {
     private var flows: [String: [String: Flows]] = [:]
-    private var names = NameIndex()
+    private let names = NameSet()
 
     /// Adjusts the number of bindings between two sources.
     mutating func change(_ from: String, _ to: String, count: Int, ending: Int) {

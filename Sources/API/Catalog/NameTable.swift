@@ -3,7 +3,7 @@ internal import JSON
 /// A fixed list of names, found by a hash of their bytes.
 ///
 /// The bytes of all names are in one array, so that a look-up counts no references. For names that
-/// clients choose or that change, see ``NameMap``.
+/// clients choose or that change, see `Names`.
 struct NameTable {
   private var bytes: [UInt8] = []
 

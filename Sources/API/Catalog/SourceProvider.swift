@@ -44,10 +44,9 @@ package final class SourceProvider {
   /// Returns the durable value; `nil` if there is none.
   let value: (_ source: String) -> JSONText?
 
-  /// Returns the name and the durable value of a source by the bytes of its name, with one look-up;
-  /// `nil` if it has none, or if it must be found by ``value``.
-  let entry: Entry
-  typealias Entry = (_ source: Span<UInt8>) -> (name: String, value: JSONText)?
+  /// Returns the durable value of a source by the bytes of its name, with one look-up; `nil` if it
+  /// has none, or if it must be found by ``value``.
+  let valueByBytes: (_ source: Span<UInt8>) -> JSONText?
 
   /// Returns the value including changes that are not durable yet; `nil` if there is none.
   let newest: (_ source: String) -> JSONText?
@@ -74,7 +73,8 @@ package final class SourceProvider {
 
   init(
     descriptions: [Description], isJournaled: Bool, exists: @escaping (String) -> Bool,
-    value: @escaping (String) -> JSONText?, entry: @escaping Entry = { _ in nil },
+    value: @escaping (String) -> JSONText?,
+    valueByBytes: @escaping (Span<UInt8>) -> JSONText? = { _ in nil },
     newest: ((String) -> JSONText?)? = nil,
     collection: @escaping (String) -> SourceCollection? = { _ in nil },
     search: @escaping Search, neighbours: @escaping (String) -> [String],
@@ -88,7 +88,7 @@ package final class SourceProvider {
     self.isJournaled = isJournaled
     self.exists = exists
     self.value = value
-    self.entry = entry
+    self.valueByBytes = valueByBytes
     self.newest = newest ?? value
     self.collection = collection
     self.search = search

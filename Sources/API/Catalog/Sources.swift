@@ -53,8 +53,8 @@ extension Catalog {
   ) {
     var sources = SourceProvider(
       descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
-      entry: ledger.entry,
-      newest: { ledger.newest.value(of: $0) },
+      valueByBytes: ledger.valueByBytes,
+      newest: ledger.newestValue(of:),
       collection: ledger.collection(of:), search: ledger.search,
       neighbours: { ledger.neighbours(of: $0, count: SourceProvider.neighbourCount) },
       changes: ledger.changes(of:), changesMatching: ledger.changes(matching:))

@@ -71,10 +71,9 @@ private struct Get: DocumentedParameters {
       return nil
     }
     let name = line.extracting(place)
-    guard let sources = context.rights.sources(of: name), let entry = sources.entry(name) else {
-      return Get(source: String(validUTF8: name), pick: nil)
-    }
-    return Get(source: entry.name, pick: nil, found: (entry.value, sources))
+    guard let sources = context.rights.sources(of: name), let value = sources.valueByBytes(name)
+    else { return Get(source: String(validUTF8: name), pick: nil) }
+    return Get(source: String(validUTF8: name), pick: nil, found: (value, sources))
   }
 }
 

@@ -27,7 +27,7 @@ package enum ProvidedEvent: ServiceEvent, Codable, Equatable {
 }
 
 /// The values that programs keep, and their queued calls.
-package struct ProvidedValues: ServiceState {
+package struct ProvidedValues: ServiceState, Codable {
   /// A call that waits for its answer.
   package struct Waiting: Codable, Equatable, Sendable {
     package let method: String
@@ -98,14 +98,14 @@ package struct ProvidedValues: ServiceState {
 
   // MARK: Leases
 
-  package static func removal(after event: ProvidedEvent, in stream: String) -> ProvidedEvent? {
+  package static func removal(after event: ProvidedEvent, in stream: Stream) -> ProvidedEvent? {
     switch event {
     case .set, .removed: .removed
     case .provided, .forgotten, .called, .answered: nil
     }
   }
 
-  package func has(toRemove removal: ProvidedEvent, in stream: String) -> Bool { has(stream) }
+  package func has(toRemove removal: ProvidedEvent, in stream: Stream) -> Bool { has(stream.name) }
 
   // MARK: Sources
 
@@ -134,23 +134,24 @@ package struct ProvidedValues: ServiceState {
 
   private static let callBytes = 256
 
-  package func size(ofStream stream: String) -> Int {
-    let calls = calls[stream]?.values.reduce(0) { $0 + Self.size(of: $1.params) } ?? 0
-    let declaration = declarations[stream].map { Self.size(of: $0) } ?? 0
-    return calls + declaration + (values[stream]?.text.utf8.count ?? 0)
+  package func size(of stream: Stream) -> Int {
+    let calls = calls[stream.name]?.values.reduce(0) { $0 + Self.size(of: $1.params) } ?? 0
+    let declaration = declarations[stream.name].map { Self.size(of: $0) } ?? 0
+    return calls + declaration + (values[stream.name]?.text.utf8.count ?? 0)
   }
 
-  package func growth(by event: ProvidedEvent, in stream: String) -> Int? {
-    let value = values[stream]?.text.utf8.count ?? 0
+  package func growth(by event: ProvidedEvent, in stream: Stream) -> Int? {
+    let value = values[stream.name]?.text.utf8.count ?? 0
     return switch event {
     case .set(let new): new.text.utf8.count - value
     case .removed: -value
     case .provided(let doc, let methods, let sources, _):
       Self.size(of: .init(doc: doc, methods: methods, sources: sources))
-        - (declarations[stream].map { Self.size(of: $0) } ?? 0)
-    case .forgotten: -size(ofStream: stream)
+        - (declarations[stream.name].map { Self.size(of: $0) } ?? 0)
+    case .forgotten: -size(of: stream)
     case .called(_, let params, _, _): Self.size(of: params)
-    case .answered(let call, _, _): -(calls[stream]?[call].map { Self.size(of: $0.params) } ?? 0)
+    case .answered(let call, _, _):
+      -(calls[stream.name]?[call].map { Self.size(of: $0.params) } ?? 0)
     }
   }
 

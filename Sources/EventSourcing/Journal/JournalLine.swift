@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 package import Journal
 
@@ -184,6 +185,7 @@ package struct JournalLineChecker {
   private var hasEnded = false
   private var count = 0
   private var last: Record?
+  private let names = Names()
   private var heads = StreamHeads()
 
   private static let maxNumber: UInt64 = 1 << 62
@@ -227,13 +229,14 @@ package struct JournalLineChecker {
     guard record.previous < record.seq, record.version > 0 else {
       throw .init("'previous' and 'version' do not match")
     }
-    let head = heads[record.stream]
+    let stream = names.add(record.stream)
+    let head = heads[stream]
     // Events between the two may have been removed.
     let isNext = record.version == head.version + 1 && record.previous == head.seq
     guard isNext || record.version > head.version + 1 && record.previous > head.seq else {
       throw .init("'version' or 'previous' does not follow the event before in its stream")
     }
-    heads.note(record)
+    heads.note(stream, seq: record.seq, version: record.version)
     last = record
     count += 1
   }

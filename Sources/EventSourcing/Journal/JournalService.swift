@@ -275,7 +275,7 @@ package enum DaemonEvent: ServiceEvent, Codable, Equatable {
 }
 
 /// The recorded maintenance of the journal.
-package struct DaemonRecord: ServiceState {
+package struct DaemonRecord: ServiceState, Codable {
   /// The last compaction.
   package struct Compaction: Codable, Equatable, Sendable {
     package let from: UInt64

@@ -152,7 +152,7 @@ package enum ReaderEvent: ServiceEvent, Codable, Equatable {
 }
 
 /// The acknowledged positions of durable readers.
-package struct Readers: ServiceState {
+package struct Readers: ServiceState, Codable {
   /// The positions by full name, for example `"readers/mailer"`.
   private var positions: [String: UInt64] = [:]
 

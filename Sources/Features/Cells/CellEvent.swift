@@ -10,10 +10,14 @@ package enum CellEvent: Equatable {
 /// Encoded by hand for speed, because a start decodes one event for every change in the journal:
 /// `{"value":…}` and `{}`.
 extension CellEvent: ServiceEvent {
-  package func written(_ coder: EventCoder) -> (kind: String, data: JSONText) {
+  package func write(to data: inout ByteBuffer, _ coder: EventCoder) -> String {
     switch self {
-    case .set(let value): ("set", JSONText(member: "value", value))
-    case .removed: ("removed", JSONText(kept: "{}"))
+    case .set(let value):
+      data.object { $0.member("value", value) }
+      return "set"
+    case .removed:
+      data.object { _ in }
+      return "removed"
     }
   }
 

@@ -2,25 +2,26 @@ package import EventSourcing
 package import Facts
 package import JSON
 
-/// The state of all cells.
-package struct Cells: ServiceState {
-  /// The values by full name, for example `"cells/lamp"`.
-  private var values = NameMap<JSONText>()
+/// The state of all cells: each is a stream, and the source of the same name.
+package struct Cells: NumberedState {
+  /// The values by the number of a cell's name.
+  private var values = NumberMap<JSONText?>(empty: nil)
 
   package init() {}
 
   /// Decodes a snapshot by hand for speed, because there may be a million cells.
   ///
   /// The snapshot is one object with the values by full name.
-  package init?(kept text: JSONText, by coder: EventCoder) {
-    guard text.forEachMember({ values[$0] = $1 }) else { return nil }
+  package init?(kept text: JSONText, by coder: EventCoder, _ names: Names) {
+    guard text.forEachMember({ values[names.add($0)] = $1 }) else { return nil }
   }
 
-  package func kept(by coder: EventCoder) -> JSONText {
+  package func kept(by coder: EventCoder, _ names: NameList) -> JSONText {
     var text = ByteBuffer()
     text.object { text in
-      values.forEach { name, value in
-        text.key(quoted: name)
+      values.forEach { number, value in
+        guard let value else { return }
+        text.key(quoted: names[number])
         text.append(value.text)
       }
     }
@@ -32,47 +33,37 @@ package struct Cells: ServiceState {
     [{ $0.members?["values"] ?? .null }]
   }
 
-  package subscript(name: String) -> JSONText? { values[name] }
-
   package mutating func apply(_ event: CellEvent, at place: Place) {
     switch event {
-    case .set(let value): values[place.stream] = value
-    case .removed: values[place.stream] = nil
+    case .set(let value): values[place.number] = value
+    case .removed: values[place.number] = nil
     }
   }
 
-  package func value(of source: String) -> JSONText? { values[source] }
+  package func value(numbered stream: Int) -> JSONText? { values[stream] }
 
-  package func entry(_ source: Span<UInt8>) -> (name: String, value: JSONText)? {
-    values.entry(source)
+  package func forEachNumber(_ body: (Int) -> Void) {
+    values.forEach { if $1 != nil { body($0) } }
   }
 
-  package func has(_ source: String) -> Bool { values.contains(source) }
-
-  package var sources: some Sequence<String> { values.names }
-
-  package func size(ofStream stream: String) -> Int { values[stream]?.text.utf8.count ?? 0 }
-
-  package func growth(by event: CellEvent, in stream: String) -> Int? {
+  package func growth(by event: CellEvent, in stream: Stream) -> Int? {
     switch event {
-    case .set(let value): value.text.utf8.count - size(ofStream: stream)
-    case .removed: -size(ofStream: stream)
+    case .set(let value): value.text.utf8.count - size(of: stream)
+    case .removed: -size(of: stream)
     }
   }
 
-  package func inverse(of event: CellEvent, in stream: String) -> CellEvent? {
-    values[stream].map { .set($0) } ?? .removed
+  package func inverse(of event: CellEvent, in stream: Stream) -> CellEvent? {
+    values[stream.number].map { .set($0) } ?? .removed
   }
 
-  package static func removal(after event: CellEvent, in stream: String) -> CellEvent? { .removed }
+  package static func removal(after event: CellEvent, in stream: Stream) -> CellEvent? { .removed }
 
-  package func has(toRemove removal: CellEvent, in stream: String) -> Bool { has(stream) }
+  package func has(toRemove removal: CellEvent, in stream: Stream) -> Bool {
+    values[stream.number] != nil
+  }
 
   package static var isCopiedInParts: Bool { true }
-
-  package static func sources(changedBy event: CellEvent, at place: Place) -> [String] {
-    [place.stream]
-  }
 
   package static func changes(
     givenBy event: CellEvent, at place: Place

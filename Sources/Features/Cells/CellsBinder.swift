@@ -14,7 +14,7 @@ package func bindCells(_ catalog: Catalog, to cells: CellsService) {
     of: cells.ledger,
     [.init("cells/**", "The value of the cell of that name.", .any, isWritable: true)],
     exists: CellsService.isCell, writes: ["cells.set"],
-    write: { source, value throws(CellsError) in try cells.set(source: source, to: value) })
+    write: { source, value throws(CellsError) in try cells.set(.named(source), to: value) })
 
   catalog.offerView(
     "cell", "One cell, to view and change.", CellArguments.self,
@@ -25,7 +25,7 @@ package func bindCells(_ catalog: Catalog, to cells: CellsService) {
     "cells.set", "Sets a cell; returns the value.", SetCell.self,
     writes: ["cells.set"], reader: SetCell.read
   ) { _, cell throws(CellsError) in
-    try cells.set(source: cell.source, to: cell.value)
+    try cells.set(cell.cell, to: cell.value)
   }
   catalog.command(
     "cells.remove", "Removes a cell; returns whether there was one.", NamedCell.self,
@@ -71,21 +71,22 @@ extension CellParameters {
 private let nameDoc = "The cell: 1 to 7 segments of [A-Za-z0-9_.:-] with / between them."
 
 private struct SetCell: DocumentedParameters, SourceParameters {
-  /// The full name: `cells/` and the parameter `name`.
-  let source: String
+  let cell: CellsService.Cell
   let value: JSONText
+
+  var source: String { cell.source }
 
   private enum CodingKeys: CodingKey {
     case name, value
   }
 
-  private init(source: String, value: JSONText) {
-    (self.source, self.value) = (source, value)
+  private init(_ cell: CellsService.Cell, value: JSONText) {
+    (self.cell, self.value) = (cell, value)
   }
 
   init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
-    source = "cells/" + (try members.decode(String.self, forKey: .name))
+    cell = .named("cells/" + (try members.decode(String.self, forKey: .name)))
     value = try members.decode(JSONText.self, forKey: .value)
   }
 
@@ -97,8 +98,11 @@ private struct SetCell: DocumentedParameters, SourceParameters {
     guard parameters.count == 2, let name = parameters.plainString("name", in: line),
       let value = parameters.value("value", in: line)
     else { return nil }
-    let source = context.host.sourceName(line.extracting(name), prefix: "cells/")
-    return SetCell(source: source, value: value)
+    guard let stream = context.host.stream(line.extracting(name), prefix: "cells/") else {
+      return nil
+    }
+    return SetCell(
+      .known(Stream(stream, in: context.host.streamNames, isNamed: false)), value: value)
   }
 }
 

@@ -16,19 +16,41 @@ package final class CellsService {
   ///
   /// - Returns: The value.
   package func set(_ name: String, to value: JSONText) throws(CellsError) -> JSONText {
-    try set(source: "cells/\(name)", to: value)
+    try set(.named("cells/\(name)"), to: value)
   }
 
-  /// Sets a cell by its full name and creates it if necessary.
+  /// A cell to set.
+  package enum Cell {
+    /// One that was set before.
+    case known(Stream)
+    /// Any one, by its full name, for example `"cells/lamp"`.
+    case named(String)
+
+    /// The full name.
+    package var source: String {
+      switch self {
+      case .known(let stream): stream.name
+      case .named(let source): source
+      }
+    }
+  }
+
+  /// Sets a cell and creates it if necessary.
   ///
   /// - Returns: The value.
-  package func set(source: String, to value: JSONText) throws(CellsError) -> JSONText {
-    guard Self.isCell(source) else {
-      let name = String(source.dropFirst("cells/".count))
-      throw .badName(rule: SourceName.fault(in: name, of: "cells") ?? "")
+  package func set(_ cell: Cell, to value: JSONText) throws(CellsError) -> JSONText {
+    switch cell {
+    case .named(let source):
+      guard Self.isCell(source) else {
+        let name = String(source.dropFirst("cells/".count))
+        throw .badName(rule: SourceName.fault(in: name, of: "cells") ?? "")
+      }
+      if let fault = ValueFault(value) { throw .badValue(fault) }
+      ledger.record(.set(value), in: source)
+    case .known(let stream):
+      if let fault = ValueFault(value) { throw .badValue(fault) }
+      ledger.record(.set(value), in: stream.number)
     }
-    if let fault = ValueFault(value) { throw .badValue(fault) }
-    ledger.record(.set(value), in: source)
     return value
   }
 
@@ -37,7 +59,7 @@ package final class CellsService {
   /// - Returns: Whether the cell existed. If not, nothing is recorded.
   package func remove(_ name: String) throws(CellsError) -> Bool {
     let cell = try source(of: name)
-    guard ledger.newest[cell] != nil else { return false }
+    guard ledger.newestValue(of: cell) != nil else { return false }
     ledger.record(.removed, in: cell)
     return true
   }
@@ -47,7 +69,7 @@ package final class CellsService {
   /// - Returns: The exact sum, with up to 64 digits.
   package func add(_ number: JSONNumber, to name: String) throws(CellsError) -> JSONNumber {
     let cell = try source(of: name)
-    let present = ledger.newest[cell] ?? JSONText(0)
+    let present = ledger.newestValue(of: cell) ?? JSONText(0)
     guard let present = present.number else { throw .notANumber(name: name) }
     guard let sum = present.adding(number) else { throw .outOfRange(name: name) }
     ledger.record(.set(JSONText(kept: sum.text)), in: cell)
@@ -59,7 +81,7 @@ package final class CellsService {
   /// - Returns: The new value.
   package func toggle(_ name: String) throws(CellsError) -> Bool {
     let cell = try source(of: name)
-    let present = ledger.newest[cell] ?? JSONText(false)
+    let present = ledger.newestValue(of: cell) ?? JSONText(false)
     guard let present = present.bool else { throw .notABoolean(name: name) }
     ledger.record(.set(JSONText(!present)), in: cell)
     return !present
@@ -74,7 +96,7 @@ package final class CellsService {
   package func compareAndSet(
     _ name: String, expected: JSONText?, to value: JSONText
   ) throws(CellsError) -> JSONText {
-    let present = ledger.newest[try source(of: name)]
+    let present = ledger.newestValue(of: try source(of: name))
     let isAsExpected =
       switch (present, expected) {
       case (nil, nil): true

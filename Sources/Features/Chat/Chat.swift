@@ -2,7 +2,7 @@ package import EventSourcing
 package import JSON
 
 /// The state of all rooms and their messages.
-package struct Chat: ServiceState {
+package struct Chat: ServiceState, Codable {
   private(set) var rooms: [Int: Room] = [:]
   private var messages: [Int: [Message]] = [:]
   private(set) var lastRoom = 0
@@ -227,7 +227,7 @@ package struct Chat: ServiceState {
   }
 
   /// Creating and removing a room have no inverse.
-  package func inverse(of event: ChatEvent, in stream: String) -> Inverse? {
+  package func inverse(of event: ChatEvent, in stream: Stream) -> Inverse? {
     guard let room = rooms[event.room] else { return nil }
     switch event {
     case .created, .removed: return nil
@@ -258,8 +258,8 @@ package struct Chat: ServiceState {
     }
   }
 
-  package func size(ofStream stream: String) -> Int {
-    guard let (id, isMessages) = Self.room(of: stream) else { return 0 }
+  package func size(of stream: Stream) -> Int {
+    guard let (id, isMessages) = Self.room(of: stream.name) else { return 0 }
     return isMessages ? size(ofMessagesIn: id) : rooms[id]?.size ?? 0
   }
 
@@ -267,7 +267,7 @@ package struct Chat: ServiceState {
     messages(in: room).reduce(0) { $0 + $1.size }
   }
 
-  package func growth(by event: ChatEvent, in stream: String) -> Int? {
+  package func growth(by event: ChatEvent, in stream: Stream) -> Int? {
     func text(of message: Int, in room: Int) -> Int {
       self.message(message, in: room)?.text.utf8.count ?? 0
     }

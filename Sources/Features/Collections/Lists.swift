@@ -5,7 +5,7 @@ package import JSON
 /// The state of all lists.
 ///
 /// An empty list does not exist as a source.
-package struct Lists: ServiceState {
+package struct Lists: ServiceState, Codable {
   /// The elements by full name, for example `"lists/todo"`.
   private var lists: [String: [JSONText]] = [:]
 
@@ -53,16 +53,16 @@ package struct Lists: ServiceState {
 
   package var sources: some Sequence<String> { lists.keys }
 
-  package func size(ofStream stream: String) -> Int { Self.size(of: self[stream]) }
+  package func size(of stream: Stream) -> Int { Self.size(of: self[stream.name]) }
 
-  package func growth(by event: ListEvent, in stream: String) -> Int? {
+  package func growth(by event: ListEvent, in stream: Stream) -> Int? {
     switch event {
     case .inserted(_, let value): Self.size(of: value)
-    case .updated(let at, let value): Self.size(of: value) - size(of: stream, at)
-    case .removed(let at): -size(of: stream, at)
+    case .updated(let at, let value): Self.size(of: value) - size(of: stream.name, at)
+    case .removed(let at): -size(of: stream.name, at)
     case .moved: 0
-    case .replaced(let values): Self.size(of: values) - size(ofStream: stream)
-    case .cleared: -size(ofStream: stream)
+    case .replaced(let values): Self.size(of: values) - size(of: stream)
+    case .cleared: -size(of: stream)
     }
   }
 
@@ -78,9 +78,9 @@ package struct Lists: ServiceState {
   /// Returns the size in bytes, including a fixed overhead per element.
   private static func size(of value: JSONText) -> Int { 96 + value.text.utf8.count }
 
-  package func inverse(of event: ListEvent, in stream: String) -> ListEvent? {
+  package func inverse(of event: ListEvent, in stream: Stream) -> ListEvent? {
     func element(_ index: Int) -> JSONText? {
-      let values = self[stream]
+      let values = self[stream.name]
       return values.indices ~= index ? values[index] : nil
     }
     switch event {
@@ -88,7 +88,7 @@ package struct Lists: ServiceState {
     case .updated(let at, _): return element(at).map { .updated(at: at, value: $0) }
     case .removed(let at): return element(at).map { .inserted(at: at, value: $0) }
     case .moved(let from, let to): return .moved(from: to, to: from)
-    case .replaced, .cleared: return .replaced(values: self[stream])
+    case .replaced, .cleared: return .replaced(values: self[stream.name])
     }
   }
 

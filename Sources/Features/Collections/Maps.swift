@@ -5,7 +5,7 @@ package import JSON
 /// The state of all maps.
 ///
 /// An empty map does not exist as a source.
-package struct Maps: ServiceState {
+package struct Maps: ServiceState, Codable {
   /// The values by key, by full name, for example `"maps/hosts"`.
   private var maps: [String: [String: JSONText]] = [:]
 
@@ -35,14 +35,14 @@ package struct Maps: ServiceState {
 
   package var sources: some Sequence<String> { maps.keys }
 
-  package func size(ofStream stream: String) -> Int { Self.size(of: self[stream]) }
+  package func size(of stream: Stream) -> Int { Self.size(of: self[stream.name]) }
 
-  package func growth(by event: MapEvent, in stream: String) -> Int? {
+  package func growth(by event: MapEvent, in stream: Stream) -> Int? {
     switch event {
-    case .put(let key, let value): Self.size(of: key, value) - size(of: stream, key)
-    case .removed(let key): -size(of: stream, key)
-    case .replaced(let values): Self.size(of: values) - size(ofStream: stream)
-    case .cleared: -size(ofStream: stream)
+    case .put(let key, let value): Self.size(of: key, value) - size(of: stream.name, key)
+    case .removed(let key): -size(of: stream.name, key)
+    case .replaced(let values): Self.size(of: values) - size(of: stream)
+    case .cleared: -size(of: stream)
     }
   }
 
@@ -59,24 +59,24 @@ package struct Maps: ServiceState {
     160 + key.utf8.count + value.text.utf8.count
   }
 
-  package func inverse(of event: MapEvent, in stream: String) -> MapEvent? {
+  package func inverse(of event: MapEvent, in stream: Stream) -> MapEvent? {
     switch event {
     case .put(let key, _), .removed(let key):
-      maps[stream]?[key].map { .put(key: key, value: $0) } ?? .removed(key: key)
-    case .replaced, .cleared: .replaced(values: self[stream])
+      maps[stream.name]?[key].map { .put(key: key, value: $0) } ?? .removed(key: key)
+    case .replaced, .cleared: .replaced(values: self[stream.name])
     }
   }
 
-  package static func removal(after event: MapEvent, in stream: String) -> MapEvent? {
+  package static func removal(after event: MapEvent, in stream: Stream) -> MapEvent? {
     switch event {
     case .put(let key, _), .removed(let key): .removed(key: key)
     case .replaced, .cleared: nil
     }
   }
 
-  package func has(toRemove removal: MapEvent, in stream: String) -> Bool {
+  package func has(toRemove removal: MapEvent, in stream: Stream) -> Bool {
     guard case .removed(let key) = removal else { return false }
-    return maps[stream]?[key] != nil
+    return maps[stream.name]?[key] != nil
   }
 
   // `reserveCapacity` copies the dictionary if its storage is shared.

@@ -3,7 +3,7 @@ package import Facts
 package import JSON
 
 /// The state of all subscribed feeds and their episodes.
-package struct Feeds: ServiceState {
+package struct Feeds: ServiceState, Codable {
   /// A feed.
   struct Entry: Codable, Equatable {
     var url: String
@@ -147,13 +147,13 @@ package struct Feeds: ServiceState {
     texts.lazy.filter { !$0.value.isEmpty }.map { Self.episodes(ofFeed: $0.key) }
   }
 
-  package func size(ofStream stream: String) -> Int {
-    let id = Self.id(of: stream)
+  package func size(of stream: Stream) -> Int {
+    let id = Self.id(of: stream.name)
     return (texts[id] ?? []).reduce(entries[id]?.size ?? 0) { $0 + $1.text.utf8.count }
   }
 
-  package func growth(by event: FeedEvent, in stream: String) -> Int? {
-    let id = Self.id(of: stream)
+  package func growth(by event: FeedEvent, in stream: Stream) -> Int? {
+    let id = Self.id(of: stream.name)
     func size(_ index: Int) -> Int {
       guard let texts = texts[id], texts.indices ~= index else { return 0 }
       return texts[index].text.utf8.count
@@ -165,7 +165,7 @@ package struct Feeds: ServiceState {
     case .marked(let at, _, let played):
       guard let episodes = entries[id]?.episodes, episodes.indices ~= at else { return 0 }
       return JSONText(played).text.utf8.count - JSONText(episodes[at].played).text.utf8.count
-    case .unsubscribed: return -self.size(ofStream: stream)
+    case .unsubscribed: return -self.size(of: stream)
     case .subscribed(let url): return Entry(url: url).size - (entries[id]?.size ?? 0)
     case .described(let title, let link):
       guard var entry = entries[id] else { return 0 }

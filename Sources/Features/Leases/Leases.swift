@@ -3,7 +3,7 @@ package import JSON
 internal import Wire
 
 /// The state of all leases.
-package struct Leases: ServiceState {
+package struct Leases: ServiceState, Codable {
   /// A lease: its owner, and what ends with it.
   package struct Lease: Codable, Equatable, Sendable {
     package let uid: UInt32
@@ -109,22 +109,22 @@ package struct Leases: ServiceState {
 
   // MARK: Sizes
 
-  package func size(ofStream stream: String) -> Int {
-    guard let lease = leases[stream] else { return 0 }
+  package func size(of stream: Stream) -> Int {
+    guard let lease = leases[stream.name] else { return 0 }
     return lease.parts.keys.reduce(Self.leaseBytes + (lease.will?.utf8.count ?? 0)) {
       $0 + Self.size(of: $1)
     }
   }
 
-  package func growth(by event: LeaseEvent, in stream: String) -> Int? {
+  package func growth(by event: LeaseEvent, in stream: Stream) -> Int? {
     switch event {
     case .granted: Self.leaseBytes
     case .renewed: 0
     case .willed(let calls):
-      (calls?.utf8.count ?? 0) - (leases[stream]?.will?.utf8.count ?? 0)
-    case .attached(let part): leases[stream]?.parts[part] == nil ? Self.size(of: part) : 0
-    case .detached(let part): leases[stream]?.parts[part] == nil ? 0 : -Self.size(of: part)
-    case .ended: -size(ofStream: stream)
+      (calls?.utf8.count ?? 0) - (leases[stream.name]?.will?.utf8.count ?? 0)
+    case .attached(let part): leases[stream.name]?.parts[part] == nil ? Self.size(of: part) : 0
+    case .detached(let part): leases[stream.name]?.parts[part] == nil ? 0 : -Self.size(of: part)
+    case .ended: -size(of: stream)
     }
   }
 

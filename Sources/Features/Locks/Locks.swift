@@ -3,7 +3,7 @@ package import JSON
 internal import Wire
 
 /// The state of all locks.
-package struct Locks: ServiceState {
+package struct Locks: ServiceState, Codable {
   /// A lease that has a lock or waits for it.
   package struct Claim: Codable, Equatable, Sendable {
     package let lease: String
@@ -54,15 +54,15 @@ package struct Locks: ServiceState {
 
   // MARK: Leases
 
-  package static func removal(after event: LockEvent, in stream: String) -> LockEvent? {
+  package static func removal(after event: LockEvent, in stream: Stream) -> LockEvent? {
     switch event {
     case .asked(let lease, _, _), .left(let lease): .left(lease: lease)
     }
   }
 
-  package func has(toRemove removal: LockEvent, in stream: String) -> Bool {
+  package func has(toRemove removal: LockEvent, in stream: Stream) -> Bool {
     guard case .left(let lease) = removal else { return false }
-    return has(lease, in: stream)
+    return has(lease, in: stream.name)
   }
 
   // MARK: Sources
@@ -98,14 +98,14 @@ package struct Locks: ServiceState {
 
   private static let claimBytes = 128
 
-  package func size(ofStream stream: String) -> Int {
-    (claims[stream]?.count ?? 0) * Self.claimBytes
+  package func size(of stream: Stream) -> Int {
+    (claims[stream.name]?.count ?? 0) * Self.claimBytes
   }
 
-  package func growth(by event: LockEvent, in stream: String) -> Int? {
+  package func growth(by event: LockEvent, in stream: Stream) -> Int? {
     switch event {
-    case .asked(let lease, _, _): has(lease, in: stream) ? 0 : Self.claimBytes
-    case .left(let lease): has(lease, in: stream) ? -Self.claimBytes : 0
+    case .asked(let lease, _, _): has(lease, in: stream.name) ? 0 : Self.claimBytes
+    case .left(let lease): has(lease, in: stream.name) ? -Self.claimBytes : 0
     }
   }
 }

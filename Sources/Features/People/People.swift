@@ -2,7 +2,7 @@ package import EventSourcing
 package import JSON
 
 /// The state of all people, by id.
-package struct People: ServiceState {
+package struct People: ServiceState, Codable {
   package private(set) var people: [Int: Person] = [:]
 
   /// The id of the person created last.

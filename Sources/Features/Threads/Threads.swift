@@ -3,7 +3,7 @@ package import Facts
 package import JSON
 
 /// The state of all threads, by id.
-package struct Threads: ServiceState {
+package struct Threads: ServiceState, Codable {
   package private(set) var threads: [Int: DiscussionThread] = [:]
 
   /// The id of the thread started last.
@@ -70,8 +70,8 @@ package struct Threads: ServiceState {
   }
 
   /// Starting and removing a thread have no inverse.
-  package func inverse(of event: ThreadEvent, in stream: String) -> Inverse? {
-    guard let id = Part(stream)?.id, let thread = threads[id] else { return nil }
+  package func inverse(of event: ThreadEvent, in stream: Stream) -> Inverse? {
+    guard let id = Part(stream.name)?.id, let thread = threads[id] else { return nil }
     func post(_ id: Int) -> Post? { thread.index(of: id).map { thread.posts[$0] } }
     switch event {
     case .started, .removed: return nil
@@ -100,12 +100,12 @@ package struct Threads: ServiceState {
     }
   }
 
-  package func size(ofStream stream: String) -> Int {
-    Part(stream).flatMap { threads[$0.id] }?.size ?? 0
+  package func size(of stream: Stream) -> Int {
+    Part(stream.name).flatMap { threads[$0.id] }?.size ?? 0
   }
 
-  package func growth(by event: ThreadEvent, in stream: String) -> Int? {
-    let thread = Part(stream).flatMap { threads[$0.id] }
+  package func growth(by event: ThreadEvent, in stream: Stream) -> Int? {
+    let thread = Part(stream.name).flatMap { threads[$0.id] }
     func post(_ id: Int) -> Post? { thread?.index(of: id).flatMap { thread?.posts[$0] } }
     switch event {
     case .started(let name, _, _): return name.utf8.count
@@ -226,7 +226,7 @@ extension DiscussionThread {
 }
 
 extension DiscussionThread {
-  /// See ``ServiceState/size(ofStream:)``.
+  /// See ``ServiceState/size(of:)``.
   fileprivate var size: Int { posts.reduce(name.utf8.count) { $0 + $1.size } }
 }
 

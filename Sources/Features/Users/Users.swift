@@ -2,7 +2,7 @@ package import EventSourcing
 package import JSON
 
 /// The state of all users and their tokens.
-package struct Users: ServiceState {
+package struct Users: ServiceState, Codable {
   private var users: [String: User] = [:]
   private(set) var tokens: [Int: Token] = [:]
   private(set) var lastToken = 0

@@ -102,7 +102,9 @@ struct ChatMethodsTests {
       #expect(error(stranger, method, #"{"as":"kim"}"#)?.data["reason"] == .string("name_taken"))
     }
     var journal = ""
-    bench.store.replay(after: 0) { journal += $0.map { $0.data + ($0.meta ?? "") }.joined() }
+    bench.store.replay(after: 0) {
+      journal += $0.records.map { $0.data + ($0.meta ?? "") }.joined()
+    }
     #expect(!journal.contains(#""1.secret-1"#))
   }
 

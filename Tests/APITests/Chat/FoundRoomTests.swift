@@ -73,7 +73,9 @@ struct FoundRoomTests {
     bench.time.advance(0)
     #expect(lee.settle().isEmpty)
     var noted: [String] = []
-    bench.store.replay(after: 0) { noted += $0.filter { $0.type == "chat.read" }.map(\.data) }
+    bench.store.replay(after: 0) {
+      noted += $0.records.filter { $0.type == "chat.read" }.map(\.data)
+    }
     #expect(noted.last == #"{"room":1,"up_to":161,"by":"lee"}"#)
   }
 

@@ -22,8 +22,8 @@ struct ReadingTests {
   private var noted: [String] {
     chat.bench.store.commit()
     var noted: [String] = []
-    chat.bench.store.replay(after: 0) { records in
-      noted += records.filter { $0.type == "chat.read" }.map(\.data)
+    chat.bench.store.replay(after: 0) { events in
+      noted += events.records.filter { $0.type == "chat.read" }.map(\.data)
     }
     return noted
   }

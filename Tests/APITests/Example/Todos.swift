@@ -10,7 +10,7 @@ enum TodoEvent: ServiceEvent, Codable {
 }
 
 /// The things that are still to do, by id; what follows from the events and from nothing else.
-struct Todos: ServiceState {
+struct Todos: ServiceState, Codable {
   var titles: [Int: String] = [:]
   var lastID = 0
 

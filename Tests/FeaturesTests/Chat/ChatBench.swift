@@ -40,7 +40,7 @@ final class ChatBench {
   /// The data and metadata of all events in the journal, concatenated.
   var journal: String {
     var text = ""
-    store.replay(after: 0) { text += $0.map { $0.data + ($0.meta ?? "") }.joined() }
+    store.replay(after: 0) { text += $0.records.map { $0.data + ($0.meta ?? "") }.joined() }
     return text
   }
 

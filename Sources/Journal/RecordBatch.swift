@@ -1,0 +1,225 @@
+internal import JSON
+
+/// Recorded events as bytes, in the order of their positions.
+///
+/// The row of an event is what its checksum covers: `seq`, `time`, `version` and `previous` as eight
+/// bytes each, little-endian; then `stream`, `type`, `data`, `command` and `meta`, each as its
+/// length in four bytes (0xFFFFFFFF for none) and its UTF-8.
+///
+/// A batch is filled on one thread. From then on nobody changes it, and several threads may read it.
+package final class RecordBatch: @unchecked Sendable {
+  private var rows = ByteBuffer()
+
+  /// The start of each row in ``rows``.
+  private var starts: ContiguousArray<Int> = []
+
+  /// The start of the last field of the last row.
+  private var lastField = 0
+
+  package init() {}
+
+  /// Creates a batch of some records.
+  package convenience init(_ records: some Sequence<Record>) {
+    self.init()
+    for record in records { append(record) }
+  }
+
+  /// The number of events.
+  package var count: Int { starts.count }
+
+  package var isEmpty: Bool { starts.isEmpty }
+
+  /// The size of all rows in bytes.
+  package var byteCount: Int { rows.count }
+
+  /// The position of the first event; 0 if there is none.
+  package var first: UInt64 { isEmpty ? 0 : self[0].seq }
+
+  /// The position of the last event; 0 if there is none.
+  package var last: UInt64 { isEmpty ? 0 : self[count - 1].seq }
+
+  // MARK: Filling
+
+  /// Begins the next row; its five fields follow in order.
+  package func begin(seq: UInt64, time: Int64, version: UInt64, previous: UInt64) {
+    starts.append(rows.count)
+    rows.append(littleEndian: seq, UInt64(bitPattern: time), count: 16)
+    rows.append(littleEndian: version, previous, count: 16)
+  }
+
+  /// Appends a field of the last row.
+  package func append(_ field: Span<UInt8>) {
+    lastField = rows.count
+    rows.append(littleEndian: UInt64(UInt32(field.count)), 0, count: 4)
+    rows.append(field)
+  }
+
+  /// Appends a field of the last row; `nil` for none.
+  package func append(_ field: String?) {
+    if let field { append(field.utf8.span) } else { appendNone() }
+  }
+
+  /// Appends a field without a text.
+  package func appendNone() {
+    lastField = rows.count
+    rows.append(littleEndian: UInt64(UInt32.max), 0, count: 4)
+  }
+
+  /// Appends the row of an event.
+  package func append(
+    _ appended: Appended, _ time: Int64, _ stream: Span<UInt8>, _ type: String,
+    _ data: Span<UInt8>, _ origin: borrowing EventOrigin
+  ) {
+    begin(
+      seq: appended.seq, time: time, version: appended.version, previous: appended.previous)
+    append(stream)
+    append(type)
+    append(data)
+    append(origin.command)
+    append(origin.meta)
+  }
+
+  package func append(_ record: Record) {
+    begin(
+      seq: record.seq, time: record.time, version: record.version, previous: record.previous)
+    append(record.stream)
+    append(record.type)
+    append(record.data)
+    append(record.command)
+    append(record.meta)
+  }
+
+  /// Replaces the last field of the last row, its `meta`.
+  package func replaceMeta(_ meta: String) {
+    rows.truncate(to: lastField)
+    append(meta)
+  }
+
+  /// Removes the last rows.
+  package func removeLast(_ count: Int) {
+    guard count > 0 else { return }
+    rows.truncate(to: starts[starts.count - count])
+    starts.removeLast(count)
+  }
+
+  /// Removes all rows.
+  ///
+  /// - Parameter capacity: The most bytes of memory to keep.
+  package func removeAll(keepingCapacity capacity: Int) {
+    rows.removeAll(keepingCapacity: capacity)
+    starts.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: Reading
+
+  /// The row of an event.
+  package subscript(index: Int) -> RecordRow {
+    @_lifetime(borrow self)
+    get {
+      let end = index + 1 < starts.count ? starts[index + 1] : rows.count
+      let row = RecordRow(rows.span.extracting(starts[index]..<end))
+      return unsafe _overrideLifetime(row, borrowing: self)
+    }
+  }
+
+  /// The events as records.
+  package var records: [Record] {
+    var decoder = RecordDecoder()
+    return (0..<count).map { decoder.record(self[$0]) }
+  }
+}
+
+/// One event of a ``RecordBatch``.
+package struct RecordRow: ~Escapable {
+  /// The whole row.
+  package let bytes: Span<UInt8>
+
+  /// The end of each field.
+  private let ends: InlineArray<5, Int>
+
+  private static let start = 32
+
+  @_lifetime(copy bytes)
+  init(_ bytes: Span<UInt8>) {
+    self.bytes = bytes
+    var ends = InlineArray<5, Int>(repeating: 0)
+    var end = Self.start
+    var last: UInt32 = 0
+    var command: UInt32 = 0
+    for field in 0..<5 {
+      last = Self.count(bytes, at: end)
+      end &+= 4
+      if last != UInt32.max { end &+= Int(last) }
+      if field == 3 { command = last }
+      ends[field] = end
+    }
+    precondition(end == bytes.count, "a row has five fields")
+    self.ends = ends
+    (hasCommand, hasMeta) = (command != UInt32.max, last != UInt32.max)
+  }
+
+  @inline(__always)
+  private static func count(_ bytes: Span<UInt8>, at offset: Int) -> UInt32 {
+    precondition(offset &+ 4 <= bytes.count, "a row ends within a field")
+    return unsafe UInt32(
+      littleEndian: bytes.bytes.unsafeLoadUnaligned(
+        fromUncheckedByteOffset: offset, as: UInt32.self))
+  }
+
+  @inline(__always)
+  private func number(_ offset: Int) -> UInt64 {
+    unsafe UInt64(
+      littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
+  package var seq: UInt64 { number(0) }
+  package var time: Int64 { Int64(bitPattern: number(8)) }
+  package var version: UInt64 { number(16) }
+  package var previous: UInt64 { number(24) }
+
+  @inline(__always)
+  @_lifetime(copy self)
+  private func field(_ number: Int) -> Span<UInt8> {
+    let start = (number == 0 ? Self.start : ends[number &- 1]) &+ 4
+    return bytes.extracting(start..<max(start, ends[number]))
+  }
+
+  package var stream: Span<UInt8> { @_lifetime(copy self) get { field(0) } }
+  package var type: Span<UInt8> { @_lifetime(copy self) get { field(1) } }
+  package var data: Span<UInt8> { @_lifetime(copy self) get { field(2) } }
+
+  /// The bytes of ``Record/command``; empty if there is none.
+  package var command: Span<UInt8> { @_lifetime(copy self) get { field(3) } }
+
+  /// The bytes of ``Record/meta``; empty if there is none.
+  package var meta: Span<UInt8> { @_lifetime(copy self) get { field(4) } }
+
+  /// Whether the event has a ``command``.
+  package let hasCommand: Bool
+
+  /// Whether the event has a ``meta``.
+  package let hasMeta: Bool
+}
+
+/// Makes records of rows.
+///
+/// Fields that repeat from row to row share their strings.
+package struct RecordDecoder {
+  private var type = ""
+  private var meta = ""
+
+  package init() {}
+
+  /// Returns the event of a row as a record.
+  package mutating func record(_ row: RecordRow) -> Record {
+    if !row.type.hasSameBytes(as: type.utf8.span) { type = String(validUTF8: row.type) }
+    if row.hasMeta, !row.meta.hasSameBytes(as: meta.utf8.span) {
+      meta = String(validUTF8: row.meta)
+    }
+    return Record(
+      seq: row.seq, time: row.time, version: row.version, previous: row.previous,
+      stream: String(validUTF8: row.stream), type: type, data: String(validUTF8: row.data),
+      command: row.hasCommand ? String(validUTF8: row.command) : nil,
+      meta: row.hasMeta ? meta : nil)
+  }
+}
