@@ -35,6 +35,9 @@ package struct Call {
   ///   - position: The position that must be durable before the answer is sent.
   ///   - write: Writes the result, an object.
   package func answer(after position: UInt64 = 0, _ write: (inout ByteBuffer) -> Void) {
+    if batch == nil, late == nil, let id, connection.isNextToAnswer(after: position) {
+      return connection.answerNow(id, write)
+    }
     respond(after: position) { id, buffer in
       Frame.result(id, &buffer, write)
     }

@@ -149,14 +149,14 @@ extension Connection {
     context.requests += 1
     requests += 1
     let call = Call(connection: self, id: request.id(in: line), batch: batch, index: index)
-    guard let onRequest else {
+    guard let handler else {
       context.stages.cancel()
       call.refuse(WireError(.internalError, "requests are not handled here"))
       return .done
     }
     runningBatch = batch
     defer { runningBatch = nil }
-    if let reason = onRequest(call, request, line) {
+    if let reason = handler.handle(call, request, line) {
       context.stages.cancel()
       context.requests &-= 1  // it runs again
       return park(reason)

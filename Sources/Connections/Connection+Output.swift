@@ -93,6 +93,27 @@ extension Connection {
   ) {
     let start = buffer.count
     write(&buffer)
+    checkLine(from: start, addressee, &buffer)
+  }
+
+  /// Returns whether the answer to the running request can be written at once.
+  @inline(__always)
+  func isNextToAnswer(after position: UInt64) -> Bool {
+    position <= context.position && pending.isEmpty && context.current === self && !isEnded
+  }
+
+  /// Writes the answer to the running request.
+  @inline(__always)
+  func answerNow(_ id: RequestID, _ write: (inout ByteBuffer) -> Void) {
+    let start = context.scratch.count
+    Frame.result(id, &context.scratch, write)
+    let size = context.scratch.count - start
+    guard size > min(lineOut, Self.crowdedBytes) else { return }
+    checkLine(from: start, .request(id), &context.scratch)
+  }
+
+  /// Replaces the last line by an error if it is too long.
+  private func checkLine(from start: Int, _ addressee: Addressee, _ buffer: inout ByteBuffer) {
     let size = buffer.count - start
     var error: WireError?
     if size > lineOut {

@@ -9,13 +9,6 @@ package import Wire
 /// It depends on neither sockets nor services. A host passes input to ``receive(_:)`` and provides
 /// a ``Transport``. A binder handles the requests and adds subscriptions.
 package final class Connection: Client, DisposeBagProvider {
-  /// Handles a request.
-  ///
-  /// Returns the reason to wait if the request must be retried later, or `nil` if it was handled.
-  package typealias Handler = (
-    _ call: Call, _ request: Request, _ line: Span<UInt8>
-  ) -> Parking?
-
   /// The reason why a request waits.
   package enum Parking {
     /// The client's time slice in this turn is over.
@@ -93,10 +86,7 @@ package final class Connection: Client, DisposeBagProvider {
   private let live = LiveNode("Connection")
 
   /// The handler of requests, set by the binder.
-  package var onRequest: Handler?
-
-  /// The binder's own state for this connection.
-  package var bound: AnyObject?
+  package var handler: (any RequestHandler)?
 
   /// The handler that opens views, set by the binder.
   package var onOpen: Opener?
@@ -321,9 +311,8 @@ package final class Connection: Client, DisposeBagProvider {
     expiry?.timer.dispose()
     expiry = nil
     bag.dispose()
-    onRequest = nil
+    handler = nil
     onOpen = nil
-    bound = nil
     pending = PendingReplies()
     pendingLate = PendingReplies()
     output.removeAll()
@@ -366,6 +355,14 @@ package final class Connection: Client, DisposeBagProvider {
     }
     return partialSince != nil || output.stalledSince != nil
   }
+}
+
+/// Handles the requests of a connection.
+package protocol RequestHandler: AnyObject {
+  /// Handles a request.
+  ///
+  /// - Returns: The reason to wait if the request must be retried later, or `nil` if it was handled.
+  func handle(_ call: Call, _ request: Request, _ line: Span<UInt8>) -> Connection.Parking?
 }
 
 extension Connection {

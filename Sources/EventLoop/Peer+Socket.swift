@@ -7,7 +7,7 @@ extension Peer {
   ///
   /// The supplementary groups follow the effective one (`SO_PEERGROUPS`, since Linux 4.13). The
   /// program is that of the process now.
-  init(of descriptor: CInt) throws(SystemError) {
+  convenience init(of descriptor: CInt) throws(SystemError) {
     var credentials = cposix_credentials()
     try SystemError.check(
       "getsockopt SO_PEERCRED", cposix_peer_credentials(descriptor, &credentials))

@@ -118,10 +118,8 @@ package final class Ledger<State: ServiceState> {
   @usableFromInline
   let isAboutReaders: Bool
 
-  /// Returns the durable value of a source by the bytes of its name, with one look-up; `nil` if it
-  /// has none, or if only ``value(of:)`` finds it.
-  @usableFromInline
-  package var valueByBytes: (_ source: Span<UInt8>) -> JSONText? = { _ in nil }
+  /// The durable sources by the numbers of their names; `nil` if the state is not by number.
+  package private(set) var numbered: NumberedSources?
 
   /// Registers with a host; call it before the host starts.
   @inlinable
@@ -133,11 +131,14 @@ package final class Ledger<State: ServiceState> {
     watchers = Watchers(streamNames)
     names = SourceNames(of: service, in: streamNames)
     number = register { [self] in commit() }
-    if State.isNumbered {
-      valueByBytes = { [unowned self] in
-        streamNames.number(of: $0).flatMap { shown.value(numbered: $0) }
-      }
-    }
+    if State.isNumbered { setNumbered { [unowned self] in shown.value(numbered: $0) } }
+  }
+
+  /// - Parameter value: Made where the type of the state is known, so that it runs specialized
+  ///   code.
+  @usableFromInline
+  func setNumbered(_ value: @escaping (Int) -> JSONText?) {
+    numbered = NumberedSources(names: streamNames, value: value)
   }
 
   // MARK: Recording
@@ -482,6 +483,21 @@ extension Ledger {
       rebuildNewest()
     }
     undone.send()
+  }
+}
+
+/// The durable sources of a state by number; see ``NumberedState``.
+///
+/// Their names are valid, so they need no escapes in JSON.
+package final class NumberedSources {
+  /// The names of all streams.
+  package let names: Names
+
+  /// Returns the value of the source with the name of a number; `nil` if there is none.
+  package let value: (_ number: Int) -> JSONText?
+
+  init(names: Names, value: @escaping (_ number: Int) -> JSONText?) {
+    (self.names, self.value) = (names, value)
   }
 }
 

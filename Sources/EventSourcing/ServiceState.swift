@@ -225,7 +225,7 @@ extension ServiceState where Self: Codable {
   }
 }
 
-/// A state whose sources are its streams, with values by number.
+/// A state whose sources are its streams, with plain values by number.
 package protocol NumberedState: ServiceState
 where Sources == EmptyCollection<String> {}
 

@@ -1,8 +1,8 @@
 /// A process that talks to the daemon, as the kernel identified it when it connected.
 ///
 /// It is also the caller of a command. Events store its ``uid``, ``pid`` and ``program``; access
-/// rules read ``uid`` and ``groups``.
-package struct Peer: Hashable, Sendable {
+/// rules read ``uid`` and ``groups``. A class, because every request passes it on.
+package final class Peer: Sendable {
   package let uid: UInt32
 
   /// The process ID; 0 if it is unknown, or if a user is meant and no process.
@@ -22,4 +22,19 @@ package struct Peer: Hashable, Sendable {
 
   /// The effective group; `nil` if only the user is known.
   package var gid: UInt32? { groups.first }
+}
+
+extension Peer: Hashable {
+  package static func == (left: Peer, right: Peer) -> Bool {
+    left === right
+      || left.uid == right.uid && left.pid == right.pid && left.groups == right.groups
+        && left.program == right.program
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(uid)
+    hasher.combine(pid)
+    hasher.combine(groups)
+    hasher.combine(program)
+  }
 }

@@ -5,7 +5,7 @@
 /// scanner after one of its methods has thrown.
 public struct JSONScanner: ~Escapable {
   /// The kind of a value, known from its first byte.
-  public enum Kind: Sendable {
+  public enum Kind: BitwiseCopyable, Sendable {
     case null, bool, number, string, array, object
   }
 
@@ -167,6 +167,38 @@ public struct JSONScanner: ~Escapable {
       throw fault(position < bytes.count ? .expectedColon : .unexpectedEnd)
     }
     return token
+  }
+
+  /// Returns the eight bytes behind an opening quote that comes next, little-endian; 0 if no quote
+  /// comes next, or fewer bytes follow it.
+  ///
+  /// With it, a known name is found by one comparison; see ``skip(_:)``.
+  @inlinable
+  @inline(__always)
+  public mutating func keyWord() -> UInt64 {
+    skipWhitespace()
+    guard offset &+ 9 <= bytes.count, unsafe bytes[unchecked: offset] == UInt8(ascii: "\"") else {
+      return 0
+    }
+    return word(behind: 1)
+  }
+
+  /// Returns the eight bytes at a distance from the position, little-endian; 0 if there are fewer.
+  @inlinable
+  @inline(__always)
+  public func word(behind distance: Int) -> UInt64 {
+    guard offset &+ distance &+ 8 <= bytes.count else { return 0 }
+    let raw = unsafe bytes.bytes
+    return unsafe UInt64(
+      littleEndian: raw.unsafeLoadUnaligned(
+        fromUncheckedByteOffset: offset &+ distance, as: UInt64.self))
+  }
+
+  /// Skips bytes that the caller has compared with a text.
+  @inlinable
+  @inline(__always)
+  public mutating func skip(_ count: Int) {
+    offset &+= count
   }
 
   @usableFromInline

@@ -2,20 +2,10 @@ public import JSON
 
 /// One request, as ranges of its line.
 public struct Request: Sendable {
-  /// The range of the request identifier; `nil` for a notification, which gets no answer.
-  private let idPlace: Range<Int>?
+  private let members: RequestMembers
 
   /// The name of the method.
   public let method: JSONScanner.StringToken
-
-  /// The range of the parameters, an object or an array; `nil` if there are none.
-  public let params: Range<Int>?
-
-  /// Whether the parameters are an array.
-  public let isPositional: Bool
-
-  /// The members of ``params``; see ``RequestParameters/isComplete``.
-  public let parameters: RequestParameters
 
   /// A request that is not valid.
   public struct Fault: Error, Equatable, Sendable {
@@ -33,38 +23,46 @@ public struct Request: Sendable {
     var scanner = JSONScanner(line)
     var members = RequestMembers()
     do throws(JSONFault) {
-      try members.read(&scanner, line, limits)
+      try members.read(&scanner, line, idBytes: limits.idBytes)
       try scanner.end()
     } catch {
       throw Fault(
         id: RequestMembers.id(in: line, limits: limits) ?? .null, error: WireError(error))
     }
-    try self.init(members, line, limits)
+    guard members.broken == nil, let method = members.method else {
+      throw members.fault(line, limits)
+    }
+    (self.members, self.method) = (members, method)
   }
 
   init(
     _ members: RequestMembers, _ line: Span<UInt8>, _ limits: Limits
   ) throws(Fault) {
-    idPlace = members.id
     guard members.broken == nil, let method = members.method else {
-      var error = WireError.invalidRequest(members.why(line, limits) ?? "")
-      if members.broken == .idLength { error.data.add(.idBytes, max: limits.idBytes) }
-      let id = members.id.map { RequestID(scanned: $0, of: line) }
-      throw Fault(id: id ?? .null, error: error)
+      throw members.fault(line, limits)
     }
-    self.method = method
-    params = members.params
-    isPositional = members.isPositional
-    parameters = members.parameters
+    (self.members, self.method) = (members, method)
+  }
+
+  /// The range of the parameters, an object or an array; `nil` if there are none.
+  public var params: Range<Int>? { members.params }
+
+  /// Whether the parameters are an array.
+  public var isPositional: Bool { members.isPositional }
+
+  /// The members of ``params``; see ``RequestParameters/isComplete``.
+  public var parameters: RequestParameters {
+    _read { yield members.parameters }
   }
 
   /// Whether the request is a notification, which gets no answer.
-  public var isNotification: Bool { idPlace == nil }
+  public var isNotification: Bool { members.id == nil }
 
   /// Returns the request identifier; `nil` for a notification.
+  @inline(__always)
   public func id(in line: Span<UInt8>) -> RequestID? {
-    guard let idPlace else { return nil }
-    return RequestID(scanned: idPlace, of: line)
+    guard let place = members.id else { return nil }
+    return RequestID(scanned: place, of: line)
   }
 }
 
@@ -86,7 +84,7 @@ public enum Batch {
       var more = try scanner.enterArray()
       while more, requests.count <= limits.batch {
         var members = RequestMembers()
-        try members.read(&scanner, line, limits)
+        try members.read(&scanner, line, idBytes: limits.idBytes)
         requests.append(Result { () throws(Request.Fault) in try Request(members, line, limits) })
         more = try scanner.nextElement()
       }
@@ -114,7 +112,7 @@ public enum Batch {
       var scanner = JSONScanner(line, at: part.lowerBound)
       var members = RequestMembers()
       do throws(JSONFault) {
-        try members.read(&scanner, line, limits)
+        try members.read(&scanner, line, idBytes: limits.idBytes)
       } catch {
         let id = RequestMembers.id(in: line, at: part.lowerBound, limits: limits)
         throw Request.Fault(id: id ?? .null, error: WireError(error))
@@ -183,7 +181,7 @@ struct RequestMembers {
   ///
   /// - Throws: ``JSONFault`` if the value is not valid JSON.
   mutating func read(
-    _ scanner: inout JSONScanner, _ line: Span<UInt8>, _ limits: Limits
+    _ scanner: inout JSONScanner, _ line: Span<UInt8>, idBytes: Int
   ) throws(JSONFault) {
     guard try scanner.kind() == .object else {
       _ = try scanner.value()
@@ -192,29 +190,57 @@ struct RequestMembers {
     }
     var more = try scanner.enterObject()
     while more {
-      let key = try scanner.key()
-      let kind = try scanner.kind()
-      let start = scanner.position
-      let member = Member(key, scanner)
-      switch member {
-      case .method: try readMethod(&scanner, kind)
-      case .params where kind == .object: try parameters.read(&scanner)
-      // The value may be sent deeper nested than it is here.
-      default: try scanner.value(kind, depth: JSONLimits.surroundings - 1)
-      }
-      let value = start..<scanner.position
-      switch member {
-      case .method: break
-      case .params: readParams(value, kind)
-      case .id: readID(value, kind, limits)
-      case .version: readVersion(value, line)
-      case .unknown:
-        if unknown == nil { unknown = key }
-        note(.unknown)
+      switch scanner.keyWord() {
+      case Self.methodKey:
+        scanner.skip(9)
+        try readMethod(&scanner, try scanner.kind())
+      case Self.paramsKey:
+        scanner.skip(9)
+        try readParams(&scanner, try scanner.kind())
+      case let word where word & Self.idMask == Self.idKey:
+        scanner.skip(5)
+        try readID(&scanner, try scanner.kind(), idBytes)
+      case Self.versionKey where scanner.word(behind: 9) & Self.versionMask == Self.version:
+        scanner.skip(15)
+        noteVersion(isRight: true)
+      default: try readOther(&scanner, line, idBytes)
       }
       more = try scanner.nextMember()
     }
     if method == nil { note(.method) }
+  }
+
+  // The names of members as they are usually written, as little-endian words behind the quote.
+  private static let methodKey: UInt64 = 0x3A22_646F_6874_656D  // method":
+  private static let paramsKey: UInt64 = 0x3A22_736D_6172_6170  // params":
+  private static let versionKey: UInt64 = 0x2263_7072_6E6F_736A  // jsonrpc"
+  private static let (idKey, idMask): (UInt64, UInt64) = (0x3A22_6469, 0xFFFF_FFFF)  // id":
+
+  // What follows `jsonrpc"`: `:"2.0"`.
+  private static let version: UInt64 = 0x2230_2E32_223A
+  private static let versionMask: UInt64 = 0xFFFF_FFFF_FFFF
+
+  /// Reads a member whose name is unknown, or written in another way.
+  @inline(never)
+  private mutating func readOther(
+    _ scanner: inout JSONScanner, _ line: Span<UInt8>, _ idBytes: Int
+  ) throws(JSONFault) {
+    let key = try scanner.key()
+    let kind = try scanner.kind()
+    switch Member(key, scanner) {
+    case .method: try readMethod(&scanner, kind)
+    case .params: try readParams(&scanner, kind)
+    case .id: try readID(&scanner, kind, idBytes)
+    case .version:
+      let start = scanner.position
+      try scanner.value(kind, depth: JSONLimits.surroundings - 1)
+      noteVersion(
+        isRight: line.extracting(start..<scanner.position).hasSameBytes(as: #""2.0""#.utf8.span))
+    case .unknown:
+      try scanner.value(kind, depth: JSONLimits.surroundings - 1)
+      if unknown == nil { unknown = key }
+      note(.unknown)
+    }
   }
 
   // MARK: Requests that break a limit
@@ -288,6 +314,7 @@ struct RequestMembers {
     if broken == nil { broken = rule }
   }
 
+  @inline(__always)
   private mutating func readMethod(
     _ scanner: inout JSONScanner, _ kind: JSONScanner.Kind
   ) throws(JSONFault) {
@@ -299,31 +326,54 @@ struct RequestMembers {
     method = try scanner.string()
   }
 
-  private mutating func readID(_ value: Range<Int>, _ kind: JSONScanner.Kind, _ limits: Limits) {
+  @inline(__always)
+  private mutating func readID(
+    _ scanner: inout JSONScanner, _ kind: JSONScanner.Kind, _ most: Int
+  ) throws(JSONFault) {
+    let start = scanner.position
+    try scanner.value(kind, depth: JSONLimits.surroundings - 1)
+    let value = start..<scanner.position
     if id != nil { note(.idOnce) }
     switch kind {
-    case .string where value.count > limits.idBytes + 2: note(.idLength)
+    case .string where value.count > most + 2: note(.idLength)
     case .string, .number, .null: id = value
     case .bool, .array, .object: note(.id)
     }
   }
 
-  private mutating func readParams(_ value: Range<Int>, _ kind: JSONScanner.Kind) {
+  @inline(__always)
+  private mutating func readParams(
+    _ scanner: inout JSONScanner, _ kind: JSONScanner.Kind
+  ) throws(JSONFault) {
     if params != nil { note(.paramsOnce) }
-    guard kind == .object || kind == .array else { return note(.params) }
-    params = value
+    let start = scanner.position
+    switch kind {
+    case .object: try parameters.read(&scanner)
+    case .array:
+      // The value may be sent deeper nested than it is here.
+      try scanner.value(kind, depth: JSONLimits.surroundings - 1)
+      parameters = .positional
+    default:
+      try scanner.value(kind, depth: JSONLimits.surroundings - 1)
+      return note(.params)
+    }
+    params = start..<scanner.position
     isPositional = kind == .array
-    if isPositional { parameters = .positional }
   }
 
-  private mutating func readVersion(_ value: Range<Int>, _ line: Span<UInt8>) {
+  private mutating func noteVersion(isRight: Bool) {
     if hasVersion { note(.versionOnce) }
     hasVersion = true
-    let at = value.lowerBound
-    let isRight =
-      value.count == 5 && line[at] == UInt8(ascii: "\"") && line[at + 1] == UInt8(ascii: "2")
-      && line[at + 2] == UInt8(ascii: ".") && line[at + 3] == UInt8(ascii: "0")
     if !isRight { note(.version) }
+  }
+
+  /// Returns the fault of a request that breaks a rule.
+  @inline(never)
+  func fault(_ line: Span<UInt8>, _ limits: Limits) -> Request.Fault {
+    var error = WireError.invalidRequest(why(line, limits) ?? "")
+    if broken == .idLength { error.data.add(.idBytes, max: limits.idBytes) }
+    let id = id.map { RequestID(scanned: $0, of: line) }
+    return Request.Fault(id: id ?? .null, error: error)
   }
 
   /// Returns an explanation of the broken rule, or `nil` if there is none.

@@ -11,10 +11,21 @@ public struct RequestID: Hashable, Sendable {
   /// The number of bytes of a short identifier; 0 for a long one.
   private let count: Int
 
-  /// A long identifier; empty for a short one.
-  private let long: String
+  /// A long identifier; `nil` for a short one.
+  private let long: Long?
 
-  private init(first: UInt64 = 0, second: UInt64 = 0, count: Int = 0, long: String = "") {
+  /// An identifier of more than 16 bytes.
+  ///
+  /// A class, because most identifiers are short, and copying an absent one costs nothing.
+  private final class Long: Sendable {
+    let text: String
+
+    init(_ text: String) {
+      self.text = text
+    }
+  }
+
+  private init(first: UInt64 = 0, second: UInt64 = 0, count: Int = 0, long: Long? = nil) {
     (self.first, self.second, self.count, self.long) = (first, second, count, long)
   }
 
@@ -22,7 +33,7 @@ public struct RequestID: Hashable, Sendable {
   public init(text: String) {
     let bytes = text.utf8.span
     guard bytes.count <= Self.shortCount else {
-      self.init(long: text)
+      self.init(long: Long(text))
       return
     }
     var words: (UInt64, UInt64) = (0, 0)
@@ -61,7 +72,7 @@ public struct RequestID: Hashable, Sendable {
 
   /// JSON text: a string, a number or `null`.
   public var text: String {
-    guard count > 0 else { return long }
+    if let long { return long.text }
     var buffer = ByteBuffer()
     write(to: &buffer)
     return buffer.string
@@ -70,10 +81,23 @@ public struct RequestID: Hashable, Sendable {
   /// Appends ``text``.
   @inline(__always)
   func write(to buffer: inout ByteBuffer) {
-    if count > 0 {
-      buffer.append(littleEndian: first, second, count: count)
+    if let long {
+      buffer.append(long.text)
     } else {
-      buffer.append(long)
+      buffer.append(littleEndian: first, second, count: count)
     }
+  }
+
+  /// Returns whether two identifiers were written in the same way.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.first == right.first && left.second == right.second && left.count == right.count
+      && left.long?.text == right.long?.text
+  }
+
+  /// Hashes the bytes.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(first)
+    hasher.combine(second)
+    hasher.combine(long?.text)
   }
 }

@@ -7,8 +7,8 @@ public struct RequestParameters: Sendable {
   /// The offsets of a member within its line.
   private struct Member {
     /// The name between its quotes.
-    var name: Range<Int32> = 0..<0
-    var value: Range<Int32> = 0..<0
+    var (name, nameEnd): (Int32, Int32) = (0, 0)
+    var (value, valueEnd): (Int32, Int32) = (0, 0)
     var kind = JSONScanner.Kind.null
 
     /// Whether the value is a string with escapes.
@@ -45,7 +45,7 @@ public struct RequestParameters: Sendable {
     var total = 0
     var more = try scanner.enterObject()
     while more {
-      total += 1
+      total &+= 1
       guard total <= JSONLimits.members else { throw scanner.fault(.tooManyMembers) }
       let name = try scanner.key()
       let kind = try scanner.kind()
@@ -56,52 +56,47 @@ public struct RequestParameters: Sendable {
       } else {
         try scanner.value(kind, depth: JSONLimits.surroundings)
       }
-      note(name, kind, start..<scanner.position, isEscaped, scanner)
+      if scanner.token(name, is: "_meta") {
+        if options != nil { isComplete = false }
+        options = start..<scanner.position
+      } else if count < Self.most, !name.isEscaped {
+        members[count] = Member(
+          name: Int32(truncatingIfNeeded: name.start), nameEnd: Int32(truncatingIfNeeded: name.end),
+          value: Int32(truncatingIfNeeded: start),
+          valueEnd: Int32(truncatingIfNeeded: scanner.position), kind: kind, isEscaped: isEscaped)
+        count &+= 1
+      } else {
+        isComplete = false
+      }
       more = try scanner.nextMember()
     }
   }
 
   @inline(__always)
-  private mutating func note(
-    _ name: JSONScanner.StringToken, _ kind: JSONScanner.Kind, _ value: Range<Int>,
-    _ isEscaped: Bool, _ scanner: borrowing JSONScanner
-  ) {
-    if scanner.token(name, is: "_meta") {
-      if options != nil { isComplete = false }
-      options = value
-      return
-    }
-    guard count < Self.most, !name.isEscaped else {
-      isComplete = false
-      return
-    }
-    members[count] = Member(
-      name: Int32(name.start)..<Int32(name.end),
-      value: Int32(value.lowerBound)..<Int32(value.upperBound), kind: kind, isEscaped: isEscaped)
-    count += 1
-  }
-
   private func find(_ name: StaticString, _ line: Span<UInt8>) -> Member? {
+    let scanner = JSONScanner(line)
     for i in 0..<count {
       let member = members[i]
       let token = JSONScanner.StringToken(
-        start: Int(member.name.lowerBound), end: Int(member.name.upperBound), isEscaped: false)
-      if JSONScanner(line).token(token, is: name) { return member }
+        start: Int(member.name), end: Int(member.nameEnd), isEscaped: false)
+      if scanner.token(token, is: name) { return member }
     }
     return nil
   }
 
   /// Returns the range of the content of a string without escapes; `nil` for any other member.
+  @inline(__always)
   public func plainString(_ name: StaticString, in line: Span<UInt8>) -> Range<Int>? {
     guard let member = find(name, line), member.kind == .string, !member.isEscaped else {
       return nil
     }
-    return Int(member.value.lowerBound) + 1..<Int(member.value.upperBound) - 1
+    return Int(member.value) + 1..<Int(member.valueEnd) - 1
   }
 
   /// Returns a value of any kind; `nil` if there is no member with this name.
+  @inline(__always)
   public func value(_ name: StaticString, in line: Span<UInt8>) -> JSONText? {
-    guard let value = find(name, line)?.value else { return nil }
-    return JSONText(scanned: line.extracting(Int(value.lowerBound)..<Int(value.upperBound)))
+    guard let member = find(name, line) else { return nil }
+    return JSONText(scanned: line.extracting(Int(member.value)..<Int(member.valueEnd)))
   }
 }

@@ -17,7 +17,7 @@ struct HeldBytesTests {
     let connection = bench.table.connect(Peer(uid: uid, pid: 3, groups: [2]))
     let transport = FakeTransport()
     transport.recorder.maxLine = bench.table.context.limits.lineIn
-    connection.onRequest = bench.connection.onRequest
+    connection.handler = bench.connection.handler
     connection.start(transport)
     return (connection, transport)
   }
@@ -171,7 +171,7 @@ struct HeldBytesTests {
   @Test
   func `async calls with long answers are limited by the output limit of the client`() {
     var calls: [Call] = []
-    bench.connection.onRequest = { call, _, _ in
+    bench.connection.handler = Handler { call, _, _ in
       guard call.connection.hasRoomForLate else { return .late }
       if let late = call.later(isLong: true) { calls.append(late) }
       return nil
@@ -188,7 +188,7 @@ struct HeldBytesTests {
   @Test
   func `simultaneous answers to async calls wait until the client reads`() {
     var calls: [Call] = []
-    bench.connection.onRequest = { call, _, _ in
+    bench.connection.handler = Handler { call, _, _ in
       if let late = call.later(waitingFor: "cells/n") { calls.append(late) }
       return nil
     }

@@ -93,7 +93,7 @@ struct LateCallTests {
     bench.receive(request(1, "late") + request(2, "late") + request(3, "late"))
     #expect(error(bench.lines().last)?.name == .overloaded)
     let other = bench.table.connect(Peer(uid: 7, pid: 4, groups: [2]))
-    other.onRequest = bench.connection.onRequest
+    other.handler = bench.connection.handler
     let transport = FakeTransport()
     other.start(transport)
     other.receive(Array(request(4, "late").utf8).span)
@@ -113,7 +113,7 @@ struct LateCallTests {
     bench.table.context.owners = [1]
     let late = offerLate(on: bench)
     let other = bench.table.connect(Peer(uid: 1, pid: 4, groups: [2]))
-    other.onRequest = bench.connection.onRequest
+    other.handler = bench.connection.handler
     let transport = FakeTransport()
     other.start(transport)
     bench.receive(request(1, "late") + request(2, "late") + request(3, "late"))

@@ -83,6 +83,19 @@ final class ManualTime: Scheduler {
   }
 }
 
+/// A handler of requests, as a closure.
+final class Handler: RequestHandler {
+  private let body: (Call, Request, Span<UInt8>) -> Connection.Parking?
+
+  init(_ body: @escaping (Call, Request, Span<UInt8>) -> Connection.Parking?) {
+    self.body = body
+  }
+
+  func handle(_ call: Call, _ request: Request, _ line: Span<UInt8>) -> Connection.Parking? {
+    body(call, request, line)
+  }
+}
+
 /// A table with one client; the test answers its requests.
 final class Bench {
   let time = ManualTime()
@@ -106,7 +119,7 @@ final class Bench {
       call.answer { $0.append("{}") }
       return .done
     }
-    connection.onRequest = { [unowned self] call, request, line in
+    connection.handler = Handler { [unowned self] call, request, line in
       let name = JSONScanner(line).text(request.method)
       guard let method = methods[name] else {
         call.refuse(WireError(.methodNotFound, "no method"))

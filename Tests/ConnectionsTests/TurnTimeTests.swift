@@ -30,7 +30,7 @@ struct TurnTimeTests {
   private func connect(uid: UInt32) -> (connection: Connection, transport: FakeTransport) {
     let connection = bench.table.connect(Peer(uid: uid, pid: 3, groups: [2]))
     let transport = FakeTransport()
-    connection.onRequest = bench.connection.onRequest
+    connection.handler = bench.connection.handler
     connection.start(transport)
     return (connection, transport)
   }

@@ -139,19 +139,25 @@ package struct Access {
   }
 }
 
-/// The context of a call, an opened view or an intent: the client and its rights.
-package struct CallContext {
+/// The context of all calls of a client, its opened views and their intents: the client and its
+/// rights.
+///
+/// A connection has one, until its rights change.
+package final class CallContext {
   package let rights: Rights
   package let connection: Connection
+  package let access: Access
+  package let catalog: Catalog
+  package let host: ServiceHost
 
   package init(_ rights: Rights, _ connection: Connection) {
     self.rights = rights
     self.connection = connection
+    access = Access(rights, by: connection.peer)
+    catalog = rights.catalog
+    host = rights.catalog.host
   }
 
-  package var access: Access { Access(rights, by: connection.peer) }
-  var catalog: Catalog { rights.catalog }
-  package var host: ServiceHost { rights.catalog.host }
   package var role: Role { rights.role }
   package var caller: Peer { connection.peer }
   package func mayKnow(_ source: String) -> Bool { rights.mayKnow(source) }

@@ -111,22 +111,19 @@ extension Catalog {
   }
 }
 
-extension Rights {
-  /// Runs a request of a client.
-  ///
-  /// - Returns: The condition that the request must wait for; `nil` if it was handled.
-  func run(
+extension CallContext: RequestHandler {
+  package func handle(
     _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) -> Connection.Parking? {
-    let connection = call.connection
-    let context = CallContext(self, connection)
-    guard let method = methods.find(request.method, in: line) ?? provided(request, line) else {
-      call.refuse(context.access.methodNotFound(JSONScanner(line).text(request.method)))
+    guard
+      let method = rights.methods.find(request.method, in: line) ?? rights.provided(request, line)
+    else {
+      call.refuse(access.methodNotFound(JSONScanner(line).text(request.method)))
       return nil
     }
     switch method.kind {
     case .command:
-      guard !catalog.host.isBehind else { return .durability }
+      guard !host.isBehind else { return .durability }
     case .query, .late, .long:
       // A read sees earlier writes of the same client.
       guard !connection.hasUndurableWrites, !connection.hasPendingReplies else {
@@ -136,8 +133,8 @@ extension Rights {
     case .prompt: break
     }
     method.calls &+= 1
-    connection.context.endDispatch(to: method.name)
-    guard let reason = method.run(context, call, request, line) else { return nil }
+    if connection.context.stages.isRunning { connection.context.endDispatch(to: method.name) }
+    guard let reason = method.run(self, call, request, line) else { return nil }
     method.calls &-= 1  // it runs again
     connection.awaitWork()
     return reason
@@ -146,7 +143,7 @@ extension Rights {
 
 extension Rights {
   /// Returns the provided method of a request; `nil` if there is none for the role.
-  private func provided(_ request: Request, _ line: Span<UInt8>) -> Method? {
+  fileprivate func provided(_ request: Request, _ line: Span<UInt8>) -> Method? {
     let name = JSONScanner(line).text(request.method)
     return role.mayCall(name) ? catalog.provided.method(name) : nil
   }

@@ -12,10 +12,11 @@ internal import Wire
 package func bindConnection(
   _ connection: Connection, to rights: Rights, before: Rights? = nil
 ) {
-  connection.onRequest = rights.run
-  connection.bound = rights
-  connection.onOpen = { [unowned connection] name, wish, arguments throws(WireError) in
-    try CallContext(rights, connection).openView(name, wish, arguments)
+  // The end of the connection breaks the cycle.
+  let context = CallContext(rights, connection)
+  connection.handler = context
+  connection.onOpen = { name, wish, arguments throws(WireError) in
+    try context.openView(name, wish, arguments)
   }
   guard let before, before !== rights else { return }
   let access = Access(rights, by: connection.peer)
@@ -41,7 +42,7 @@ extension Rights {
   ///
   /// - Throws: `permission_denied` if the role has changed and does not allow it.
   func checkIsBound(_ connection: Connection, showing source: String) throws(WireError) {
-    guard let now = connection.bound as? Rights, now !== self,
+    guard let now = (connection.handler as? CallContext)?.rights, now !== self,
       !now.mayStillShow(source, since: self)
     else { return }
     throw .permissionDenied(need: "read \(source)")

@@ -31,12 +31,15 @@ struct NameTable {
 
   /// Returns the index of a name; `nil` if it is not in the list.
   func find(_ name: Span<UInt8>) -> Int? {
-    var slot = Self.hash(name) & (slots.count - 1)
-    while slots[slot] >= 0 {
-      if isName(name, at: slots[slot]) { return slots[slot] }
-      slot = (slot + 1) & (slots.count - 1)
+    let slots = slots.span
+    let mask = slots.count &- 1
+    var slot = Self.hash(name) & mask
+    while true {
+      let index = unsafe slots[unchecked: slot]
+      if index < 0 { return nil }
+      if isName(name, at: index) { return index }
+      slot = (slot &+ 1) & mask
     }
-    return nil
   }
 
   @inline(__always)
@@ -47,8 +50,18 @@ struct NameTable {
 
   @inline(__always)
   private static func hash(_ name: Span<UInt8>) -> Int {
-    var hash = UInt32(truncatingIfNeeded: name.count)
-    for i in name.indices { hash = (hash ^ UInt32(name[i])) &* 0x0100_0193 }
-    return Int(hash ^ hash >> 15)
+    let bytes = unsafe name.bytes
+    let count = bytes.byteCount
+    var word = UInt64(truncatingIfNeeded: count)
+    if count >= 8 {
+      // The two words overlap in the middle; names that differ only there share a slot.
+      unsafe word ^= bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: 0, as: UInt64.self)
+      unsafe word ^=
+        bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: count &- 8, as: UInt64.self)
+        &* 0x9E37_79B9_7F4A_7C15
+    } else {
+      for i in 0..<count { word ^= UInt64(name[i]) &<< UInt64(8 &* (i &+ 1)) }
+    }
+    return Int(truncatingIfNeeded: (word &* 0xFF51_AFD7_ED55_8CCD) &>> 40)
   }
 }

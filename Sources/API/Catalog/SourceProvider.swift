@@ -44,9 +44,8 @@ package final class SourceProvider {
   /// Returns the durable value; `nil` if there is none.
   let value: (_ source: String) -> JSONText?
 
-  /// Returns the durable value of a source by the bytes of its name, with one look-up; `nil` if it
-  /// has none, or if it must be found by ``value``.
-  let valueByBytes: (_ source: Span<UInt8>) -> JSONText?
+  /// The sources by number; `nil` if they are found by name only.
+  let numbered: NumberedSources?
 
   /// Returns the value including changes that are not durable yet; `nil` if there is none.
   let newest: (_ source: String) -> JSONText?
@@ -74,7 +73,7 @@ package final class SourceProvider {
   init(
     descriptions: [Description], isJournaled: Bool, exists: @escaping (String) -> Bool,
     value: @escaping (String) -> JSONText?,
-    valueByBytes: @escaping (Span<UInt8>) -> JSONText? = { _ in nil },
+    numbered: NumberedSources? = nil,
     newest: ((String) -> JSONText?)? = nil,
     collection: @escaping (String) -> SourceCollection? = { _ in nil },
     search: @escaping Search, neighbours: @escaping (String) -> [String],
@@ -88,7 +87,7 @@ package final class SourceProvider {
     self.isJournaled = isJournaled
     self.exists = exists
     self.value = value
-    self.valueByBytes = valueByBytes
+    self.numbered = numbered
     self.newest = newest ?? value
     self.collection = collection
     self.search = search

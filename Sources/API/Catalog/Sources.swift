@@ -53,7 +53,7 @@ extension Catalog {
   ) {
     var sources = SourceProvider(
       descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
-      valueByBytes: ledger.valueByBytes,
+      numbered: ledger.numbered,
       newest: ledger.newestValue(of:),
       collection: ledger.collection(of:), search: ledger.search,
       neighbours: { ledger.neighbours(of: $0, count: SourceProvider.neighbourCount) },

@@ -48,15 +48,26 @@ package func bindSources(_ catalog: Catalog, _ readers: LiveReaders? = nil) {
   }
 }
 
-private struct Get: DocumentedParameters {
-  let source: String
-  let pick: PartOfValue?
+private enum Get: DocumentedParameters {
+  case source(String, pick: PartOfValue?)
+  /// A source that was found by the bytes of its name.
+  case found(Found)
 
-  /// The value, if it was found together with the name.
-  var found: (value: JSONText, sources: SourceProvider)?
+  struct Found {
+    let number: Int
+    let value: JSONText
+    let names: Names
+  }
 
   private enum CodingKeys: CodingKey {
     case source, pick
+  }
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    self = .source(
+      try members.decode(String.self, forKey: .source),
+      pick: try members.decodeIfPresent(PartOfValue.self, forKey: .pick))
   }
 
   static let docs = [
@@ -71,9 +82,10 @@ private struct Get: DocumentedParameters {
       return nil
     }
     let name = line.extracting(place)
-    guard let sources = context.rights.sources(of: name), let value = sources.valueByBytes(name)
-    else { return Get(source: String(validUTF8: name), pick: nil) }
-    return Get(source: String(validUTF8: name), pick: nil, found: (value, sources))
+    guard let sources = context.rights.sources(of: name), let numbered = sources.numbered,
+      let number = numbered.names.number(of: name), let value = numbered.value(number)
+    else { return .source(String(validUTF8: name), pick: nil) }
+    return .found(Found(number: number, value: value, names: numbered.names))
   }
 }
 
@@ -92,8 +104,25 @@ private struct Unsubscribe: DocumentedParameters {
 
 extension CallContext {
   fileprivate func get(_ get: Get, _ call: Call) throws(WireError) {
-    let (name, part) = (get.source, get.pick)
-    if let found = get.found { return answer(call, name, found.value, found.sources) }
+    switch get {
+    case .found(let found): answer(call, found)
+    case .source(let name, let part): try present(name, part, call)
+    }
+  }
+
+  private func answer(_ call: Call, _ found: Get.Found) {
+    let (names, host) = (found.names, host)
+    call.answer { buffer in
+      buffer.object {
+        $0.member("source", plain: names[found.number])
+        $0.member("kind", plain: "state")
+        $0.member("seq", host.durable)
+        $0.member("value", found.value)
+      }
+    }
+  }
+
+  private func present(_ name: String, _ part: PartOfValue?, _ call: Call) throws(WireError) {
     // A source with a value is not a pattern, so most names are never parsed.
     if let sources = rights.sources(of: name), let value = sources.value(name) {
       let shown =

@@ -92,10 +92,10 @@ extension CallContext {
       position: { [host] in host.durable },
       news: { [host] in filter.without == nil ? host.durable : host.durableNews },
       first: { [host] in host.first },
-      read: { [host] seq in
+      read: { [host, catalog] seq in
         host.readEvents(after: seq, limit: 1000, filter)
           .map { $0.map { LogEntry($0, withOrigin: withOrigin) } }
-          .mapError { [catalog] in catalog.error($0) }
+          .mapError { catalog.error($0) }
       })
   }
 
@@ -187,14 +187,14 @@ extension CallContext {
       key: "every " + pattern.text + (part.map { " " + $0.text } ?? "") + rights.audience,
       live: live.map { LogEntry($0, isLiteral) },
       position: { [host] in host.durable }, first: { [host] in host.first },
-      read: { [host] seq in
+      read: { [host, catalog] seq in
         host.readChanges(in: service, after: seq, where: isWanted)
           .map { page in
             page.map { change in
               LogEntry(part.map { change.picking($0.find) } ?? change, isLiteral)
             }
           }
-          .mapError { [catalog] in catalog.error($0) }
+          .mapError { catalog.error($0) }
       })
   }
 
@@ -210,7 +210,7 @@ extension CallContext {
     try call.connection.checkHandle(subscribe.sub)
     try begin(subscribe, call) { call, position in
       do throws(WireError) {
-        try rights.checkIsBound(call.connection, showing: subscribe.source)
+        try self.rights.checkIsBound(call.connection, showing: subscribe.source)
         add(call, try call.connection.reserveHandle(subscribe.sub), position)
       } catch {
         call.refuse(error)

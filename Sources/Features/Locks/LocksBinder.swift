@@ -121,10 +121,12 @@ extension CallContext {
     call.keep(
       locks.token(of: lease, in: acquire.name).observeNext { token in
         guard !call.isOver else { return }
-        guard let token else { return call.refuse(access.error(LocksError.lost(acquire.name))) }
+        guard let token else {
+          return call.refuse(self.access.error(LocksError.lost(acquire.name)))
+        }
         call.noteBegun()
         hasToken = true
-        answer(call, with: AcquiredLock(name: acquire.name, token: token, lease: lease))
+        self.answer(call, with: AcquiredLock(name: acquire.name, token: token, lease: lease))
       })
     guard !call.isOver else { return end() }
     // A call that ends in any other way gives its place to the next one.
@@ -136,7 +138,7 @@ extension CallContext {
     call.keep(
       connection.context.scheduler.schedule(after: Double(wait) / 1000) {
         guard let holder = locks.holder(of: acquire.name, besides: lease) else { return }
-        call.refuse(access.error(LocksError.locked(name: acquire.name, by: holder)))
+        call.refuse(self.access.error(LocksError.locked(name: acquire.name, by: holder)))
       })
   }
 }
