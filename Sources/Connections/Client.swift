@@ -38,6 +38,11 @@ package class Client {
 
   package final var limits: Limits { context.limits }
 
+  /// The milliseconds that a method may run; see ``Limits``.
+  ///
+  /// Read by itself, because a copy of all limits would cost each call more.
+  package final var callMilliseconds: Int { context.limits.callMilliseconds }
+
   /// The number of open connections of the client's user.
   package final var userConnectionCount: Int { user.connections }
 

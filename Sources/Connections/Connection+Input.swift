@@ -49,7 +49,7 @@ extension Connection {
 
   /// Whether too many answers wait for the journal.
   private var isHoldingEnough: Bool {
-    pending.count >= limits.held || pending.byteCount >= limits.outputSoft
+    pending.count >= context.limits.held || pending.byteCount >= context.limits.outputSoft
   }
 
   /// Runs lines and sends their answers.
@@ -94,7 +94,7 @@ extension Connection {
     if first == UInt8(ascii: "[") { return takeBatch(line) }
     context.stages.begin()
     do throws(Request.Fault) {
-      let request = try Request(parsing: line, limits: limits)
+      let request = try Request(parsing: line, idBytes: context.limits.idBytes)
       if context.stages.isRunning { context.stages.end(.parse) }
       badLines = 0
       return run(request, line, batch: nil, index: 0)
@@ -154,8 +154,8 @@ extension Connection {
       call.refuse(WireError(.internalError, "requests are not handled here"))
       return .done
     }
-    runningBatch = batch
-    defer { runningBatch = nil }
+    if batch != nil { runningBatch = batch }
+    defer { if runningBatch != nil { runningBatch = nil } }
     if let reason = handler.handle(call, request, line) {
       context.stages.cancel()
       context.requests &-= 1  // it runs again

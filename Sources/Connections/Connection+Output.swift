@@ -261,7 +261,9 @@ extension Connection {
 
   /// Closes the connection of a client that sends requests but does not read the answers.
   private func checkOutput() {
-    if outputBytes > max(limits.outputHard, limits.outputSoft + lineOut) { close(.outQueueFull) }
+    if outputBytes > max(context.limits.outputHard, context.limits.outputSoft + lineOut) {
+      close(.outQueueFull)
+    }
   }
 
   /// Replaces the answers to lost writes by an error.
@@ -310,7 +312,9 @@ extension WireError {
 /// and answers, and sends subscription updates in small chunks.
 extension Connection {
   /// The bytes of pending output at which the daemon stops reading from the client.
-  var outputSoft: Int { isCrowded ? min(Self.crowdedBytes, limits.outputSoft) : limits.outputSoft }
+  var outputSoft: Int {
+    isCrowded ? min(Self.crowdedBytes, context.limits.outputSoft) : context.limits.outputSoft
+  }
 
   /// Updates the memory count of this client.
   ///

@@ -159,6 +159,14 @@ package final class Connection: Client, DisposeBagProvider {
   /// Whether earlier writes of this client are not durable yet.
   package var hasUndurableWrites: Bool { writtenPosition > context.position }
 
+  /// Whether earlier writes of this client are durable and answered.
+  package var isUpToDate: Bool { writtenPosition <= context.position && pending.isEmpty }
+
+  /// Ends the dispatch of the running request to a method, if it is measured.
+  package func endDispatch(to method: String) {
+    if context.stages.isRunning { context.stages.endDispatch(to: method) }
+  }
+
   /// Parks the current request, which its handler has postponed, until ``endWork()``.
   package func awaitWork() { isAwaitingWork = true }
 

@@ -112,11 +112,6 @@ package final class ConnectionContext {
 
   // MARK: Turns
 
-  /// Ends the dispatch of the running request to a method, if it is measured.
-  package func endDispatch(to method: String) {
-    if stages.isRunning { stages.endDispatch(to: method) }
-  }
-
   /// Advances the durable position.
   func advance(to position: UInt64) {
     self.position = position

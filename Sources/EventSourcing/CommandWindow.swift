@@ -204,15 +204,19 @@ extension CommandWindow.Entry {
 /// A cache for the ``Meta`` text of commands without a key, because consecutive ones are mostly
 /// equal.
 struct MetaTexts {
-  private var last: (method: String, caller: Peer, text: String)?
+  private var method = ""
+  private var caller: Peer?
 
-  mutating func text(_ method: String, _ caller: Peer) -> String {
-    if let last, last.caller == caller, last.method == method { return last.text }
+  /// The text for the last method and caller.
+  private(set) var text = ""
+
+  /// Makes the text for a method and a caller.
+  mutating func prepare(_ method: String, _ caller: Peer) {
+    if self.caller === caller, self.method == method { return }
+    (self.method, self.caller) = (method, caller)
     let program = caller.program.map { #","program":\#(JSONText(string: $0))"# } ?? ""
-    let text =
+    text =
       #"{"uid":\#(caller.uid),"pid":\#(caller.pid),"method":\#(JSONText(string: method))\#(program)}"#
-    last = (method, caller, text)
-    return text
   }
 }
 

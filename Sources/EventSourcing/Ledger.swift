@@ -71,33 +71,7 @@ package final class Ledger<State: ServiceState> {
   var pending = Queue<Pending>()
 
   @usableFromInline
-  struct Pending {
-    @usableFromInline
-    let event: State.Event
-
-    /// See ``ServiceState/inverse(of:in:)``.
-    @usableFromInline
-    let inverse: State.Inverse?
-
-    /// The number of the stream.
-    @usableFromInline
-    let stream: Int
-    @usableFromInline
-    let appended: Appended
-    @usableFromInline
-    let time: Int64
-    @usableFromInline
-    let user: UInt32
-
-    @inlinable
-    init(
-      _ event: State.Event, inverse: State.Inverse?, stream: Int, appended: Appended, time: Int64,
-      user: UInt32
-    ) {
-      (self.event, self.inverse, self.stream) = (event, inverse, stream)
-      (self.appended, self.time, self.user) = (appended, time, user)
-    }
-  }
+  typealias Pending = PendingEvent<State.Event, State.Inverse>
 
   /// Returns the stream with a number.
   @inlinable
@@ -118,8 +92,16 @@ package final class Ledger<State: ServiceState> {
   @usableFromInline
   let isAboutReaders: Bool
 
+  /// Returns a durable value by number; made where the type of the state is known, so that it runs
+  /// specialized code.
+  @usableFromInline
+  let numberedValue: (Ledger, Int) -> JSONText?
+
   /// The durable sources by the numbers of their names; `nil` if the state is not by number.
-  package private(set) var numbered: NumberedSources?
+  package var numbered: NumberedSources? {
+    guard State.isNumbered else { return nil }
+    return NumberedSources { [self, numberedValue] in numberedValue(self, $0) }
+  }
 
   /// Registers with a host; call it before the host starts.
   @inlinable
@@ -130,15 +112,8 @@ package final class Ledger<State: ServiceState> {
     streamNames = host.streamNames
     watchers = Watchers(streamNames)
     names = SourceNames(of: service, in: streamNames)
+    numberedValue = { $0.shown.value(numbered: $1) }
     number = register { [self] in commit() }
-    if State.isNumbered { setNumbered { [unowned self] in shown.value(numbered: $0) } }
-  }
-
-  /// - Parameter value: Made where the type of the state is known, so that it runs specialized
-  ///   code.
-  @usableFromInline
-  func setNumbered(_ value: @escaping (Int) -> JSONText?) {
-    numbered = NumberedSources(names: streamNames, value: value)
   }
 
   // MARK: Recording
@@ -161,7 +136,7 @@ package final class Ledger<State: ServiceState> {
   /// Records an event in the stream with a number; see ``record(_:in:emptying:)-(_,String?,_)``.
   @inlinable
   package func record(_ event: State.Event, in number: Int, emptying emptied: String? = nil) {
-    let stream = stream(number)
+    let (stream, host) = (stream(number), host)
     // First, because the answer to a command has the position of its last event.
     if host.isLeasing { noteLeasable(event, in: stream) }
     let kind = host.write { event.write(to: &$0, coder) }
@@ -171,13 +146,16 @@ package final class Ledger<State: ServiceState> {
     let emptied = emptied.flatMap(streamNames.number(of:)).map(self.stream)
     let rest = emptied.map(newest.size(of:)) ?? 0
     let appended = host.record(type(kind), in: number, growing: growth ?? 0, by: self.number)
-    let pending = Pending(
-      event, inverse: inverse, stream: number, appended: appended, time: host.runningTime,
-      user: host.runningUser)
-    newest.apply(event, at: place(of: pending, in: stream))
+    let (time, user) = (host.runningTime, host.runningUser)
+    newest.apply(
+      event,
+      at: Place(
+        stream, seq: appended.seq, version: appended.version, time: time, origin: .user(user)))
     if growth == nil { host.grow(number, by: newest.size(of: stream) - before) }
     if let emptied { host.grow(emptied.number, by: -rest) }
-    self.pending.append(pending)
+    pending.append(
+      Pending(
+        event, inverse: inverse, stream: number, appended: appended, time: time, user: user))
   }
 
   @usableFromInline
@@ -486,18 +464,46 @@ extension Ledger {
   }
 }
 
+/// A recorded event that is not durable yet.
+///
+/// Not nested in the ledger: the compiler then knows the size of its parts.
+@usableFromInline
+struct PendingEvent<Event, Inverse> {
+  @usableFromInline
+  let event: Event
+
+  /// See ``ServiceState/inverse(of:in:)``.
+  @usableFromInline
+  let inverse: Inverse?
+
+  /// The number of the stream.
+  @usableFromInline
+  let stream: Int
+  @usableFromInline
+  let appended: Appended
+  @usableFromInline
+  let time: Int64
+  @usableFromInline
+  let user: UInt32
+
+  @inlinable
+  init(
+    _ event: Event, inverse: Inverse?, stream: Int, appended: Appended, time: Int64, user: UInt32
+  ) {
+    (self.event, self.inverse, self.stream) = (event, inverse, stream)
+    (self.appended, self.time, self.user) = (appended, time, user)
+  }
+}
+
 /// The durable sources of a state by number; see ``NumberedState``.
 ///
 /// Their names are valid, so they need no escapes in JSON.
 package final class NumberedSources {
-  /// The names of all streams.
-  package let names: Names
-
   /// Returns the value of the source with the name of a number; `nil` if there is none.
   package let value: (_ number: Int) -> JSONText?
 
-  init(names: Names, value: @escaping (_ number: Int) -> JSONText?) {
-    (self.names, self.value) = (names, value)
+  init(_ value: @escaping (_ number: Int) -> JSONText?) {
+    self.value = value
   }
 }
 

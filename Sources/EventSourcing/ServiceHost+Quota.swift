@@ -14,10 +14,10 @@ extension ServiceHost {
   /// - Throws: ``Refusal`` if the command has grown the state beyond a quota.
   func checkQuota(since before: StateUsage.Charges) throws(Refusal) {
     guard lastAppended != nil else { return }
-    let uid = runningUser
-    let now = store.charges(of: uid)
+    let now = store.charges(of: runningUser)
+    guard quota.isNear(now) else { return }
     // An administrator has no quota of his own.
-    let user = owners.contains(uid) ? nil : uid
+    let user = owners.contains(runningUser) ? nil : runningUser
     try quota.check(now, after: before, of: user)
     quota.forEachCrossing(from: before, to: now, of: user) { filling.send($0) }
   }

@@ -47,14 +47,13 @@ package final class ServiceHost {
   /// Whether a command is running.
   package private(set) var isPerforming = false
 
-  /// The part of the running command that its events contain or depend on: its user, its idempotency
-  /// key, its metadata, its time, and whether its caller may record in a stream.
+  /// The part of the running command that its events contain or depend on: its user, its time, its
+  /// idempotency key, and whether its caller may record in a stream. Its metadata is in ``metas``.
   @usableFromInline
   private(set) var runningUser = Charge.nobody
   @usableFromInline
   private(set) var runningTime: Int64 = 0
   private var runningID: String?
-  private var runningMeta = ""
   private var runningRights: ((_ stream: String) -> Bool)?
 
   /// The last event of the running command.
@@ -281,7 +280,7 @@ package final class ServiceHost {
     precondition(!isPerforming, "a command runs within a command")
     isPerforming = true
     (runningUser, runningTime) = (command.caller.uid, store.now)
-    runningMeta = metas.text(command.method, command.caller)
+    metas.prepare(command.method, command.caller)
     if let id = command.id { runningID = id }
     if let mayRecord = command.mayRecord { runningRights = mayRecord }
     lastAppended = nil
@@ -468,7 +467,7 @@ package final class ServiceHost {
     }
     let appended = store.append(
       to: stream, type, eventData.span,
-      from: EventOrigin(user: runningUser, command: runningID, meta: runningMeta),
+      from: EventOrigin(user: runningUser, command: runningID, meta: metas.text),
       growing: growth, at: runningTime)
     lastAppended = appended
     let bytes = Self.eventBytes + eventData.count
@@ -590,12 +589,12 @@ package final class ServiceHost {
   /// The functions hold copies of the states that share storage with them, so that later events
   /// are not in the snapshots.
   private func snapshots() -> [@Sendable (_ durable: UInt64) -> Snapshot] {
-    let (appender, window, list) = (store.appender, window, streamNames.list)
+    let (heads, window, list) = (store.appender.durableHeads, window, streamNames.list)
     return ledgers.compactMap { $0.unknown().first == nil ? $0.snapshot() : nil } + [
       { seq in
         var window = window
         window.discard(after: seq)
-        return JournalFold.snapshot(of: appender.durableHeads, list, window, at: seq)
+        return JournalFold.snapshot(of: heads(), list, window, at: seq)
       }
     ]
   }

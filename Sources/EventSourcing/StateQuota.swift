@@ -27,6 +27,11 @@ extension StateQuota {
   /// The warning threshold: four fifths of the quotas.
   private var mark: StateQuota { StateQuota(total: total / 5 * 4, ofUser: ofUser / 5 * 4) }
 
+  /// Returns whether charges are above a warning threshold, for a user with a quota.
+  func isNear(_ now: StateUsage.Charges) -> Bool {
+    now.total > total / 5 * 4 || now.user > ofUser / 5 * 4
+  }
+
   /// Checks the growth by a command.
   ///
   /// - Parameter user: The user who ran it; `nil` for one without a quota.

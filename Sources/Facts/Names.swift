@@ -328,6 +328,7 @@ public struct NameList: @unchecked Sendable {
 
   /// The memory of a name, which exists; the pages own it.
   @unsafe
+  @inline(__always)  // so that the list is not copied
   fileprivate func memory(of number: Int) -> UnsafeBufferPointer<UInt8> {
     let place = places[number]
     precondition(place.isUsed, "a number without a name")

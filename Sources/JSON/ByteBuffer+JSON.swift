@@ -186,26 +186,6 @@ extension ByteBuffer {
     append(quoted: value)
   }
 
-  /// Appends a string that needs no escapes as a member.
-  @inlinable
-  @inline(__always)
-  public mutating func member(_ name: StaticString, plain value: Span<UInt8>) {
-    key(name)
-    append(UInt8(ascii: "\""))
-    append(value)
-    append(UInt8(ascii: "\""))
-  }
-
-  /// Appends a string that needs no escapes as a member.
-  @inlinable
-  @inline(__always)
-  public mutating func member(_ name: StaticString, plain value: StaticString) {
-    key(name)
-    append(UInt8(ascii: "\""))
-    append(value)
-    append(UInt8(ascii: "\""))
-  }
-
   /// Appends an integer as a member; nothing if it is `nil`.
   @inlinable
   @inline(__always)

@@ -144,9 +144,47 @@ extension JSONScanner {
     let count = text.utf8CodeUnitCount
     guard token.end &- token.start == count else { return false }
     precondition(token.start >= 0 && token.end <= bytes.count, "a token of another text")
-    for i in 0..<count
-    where unsafe bytes[unchecked: token.start &+ i] != text.utf8Start[i] { return false }
+    return unsafe bytes.bytes.holds(text, at: token.start)
+  }
+}
+
+extension RawSpan {
+  /// Returns whether a text begins at an offset, and compares several bytes at a time.
+  ///
+  /// The text must fit.
+  @inlinable
+  @inline(__always)
+  @unsafe
+  func holds(_ text: StaticString, at start: Int) -> Bool {
+    let count = text.utf8CodeUnitCount
+    let other = unsafe UnsafeRawPointer(text.utf8Start)
+    if count >= 8 {
+      var i = 0
+      while i &+ 8 <= count {
+        guard unsafe isSame(other, i, at: start, UInt64.self) else { return false }
+        i &+= 8
+      }
+      // The last words overlap.
+      return unsafe isSame(other, count &- 8, at: start, UInt64.self)
+    }
+    if count >= 4 {
+      return unsafe isSame(other, 0, at: start, UInt32.self)
+        && isSame(other, count &- 4, at: start, UInt32.self)
+    }
+    for i in 0..<count {
+      guard unsafe isSame(other, i, at: start, UInt8.self) else { return false }
+    }
     return true
+  }
+
+  @inlinable
+  @inline(__always)
+  @unsafe
+  func isSame<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ other: UnsafeRawPointer, _ offset: Int, at start: Int, _ type: Word.Type
+  ) -> Bool {
+    unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: start &+ offset, as: Word.self)
+      == other.loadUnaligned(fromByteOffset: offset, as: Word.self)
   }
 }
 

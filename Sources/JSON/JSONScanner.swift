@@ -418,6 +418,12 @@ extension JSONScanner {
   mutating func takeNatural() -> Bool {
     let most = offset &+ 18
     var end = offset
+    if offset &+ 8 <= bytes.count {
+      // The high bit of each byte that is no digit; digits are 0x30 to 0x39.
+      let word = word(behind: 0) ^ 0x3030_3030_3030_3030
+      let others = ((word &+ 0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080
+      end &+= others.trailingZeroBitCount &>> 3
+    }
     while end < bytes.count, end < most, unsafe bytes[unchecked: end] &- 0x30 < 10 { end &+= 1 }
     guard end > offset, end < bytes.count,
       unsafe bytes[unchecked: offset] != UInt8(ascii: "0") || end == offset &+ 1

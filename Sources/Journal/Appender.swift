@@ -3,8 +3,8 @@ internal import Queues
 
 /// Assigns positions, versions and times to events.
 ///
-/// All event stores use it.
-package struct Appender: Sendable {
+/// All event stores use it. A class, because each event changes it.
+package final class Appender {
   /// The last position that was assigned.
   package private(set) var last: UInt64
 
@@ -39,7 +39,7 @@ package struct Appender: Sendable {
   }
 
   /// Sets the stream heads; called once, before the first append.
-  package mutating func start(with heads: StreamHeads) {
+  package func start(with heads: StreamHeads) {
     precondition(last == durable, "heads are set after an append")
     self.heads = heads
   }
@@ -49,7 +49,7 @@ package struct Appender: Sendable {
   /// - Parameters:
   ///   - user: The uid charged for the state that the stream keeps.
   ///   - growth: The bytes to add to the charge of the stream; may be negative.
-  package mutating func append(
+  package func append(
     to stream: Int, in names: Names, by user: UInt32, growing growth: Int, at time: Int64
   ) -> Appended {
     precondition(time >= self.time, "time goes back")
@@ -63,47 +63,54 @@ package struct Appender: Sendable {
   }
 
   /// Adds to the bytes charged to a stream because of the last appended event.
-  package mutating func grow(_ stream: Int, by growth: Int, for user: UInt32) {
+  package func grow(_ stream: Int, by growth: Int, for user: UInt32) {
     before.append((last, stream, heads[stream]))
     heads.grow(stream, by: growth, for: user)
   }
 
+  /// Returns the bytes charged to all users and to one.
+  package func charges(of user: UInt32) -> StateUsage.Charges { heads.usage.charges(of: user) }
+
   /// Ends the open unit.
-  package mutating func seal() {
+  package func seal() {
     sealed = last
   }
 
   /// Rolls back everything appended since the last sealed unit.
-  package mutating func takeBack() {
+  package func takeBack() {
     undo(to: sealed)
   }
 
   /// Marks the events up to a position as durable.
-  package mutating func commit(upTo seq: UInt64) {
+  package func commit(upTo seq: UInt64) {
     while let first = before.first, first.seq <= seq { _ = before.popFirst() }
     durable = seq
   }
 
   /// Rolls back all events that are not durable.
-  package mutating func reject() {
+  package func reject() {
     undo(to: durable)
     sealed = durable
   }
 
   /// Drops the names of streams that have no events any more, because they were rolled back.
-  package mutating func dropEmptyStreams(in names: Names) {
+  package func dropEmptyStreams(in names: Names) {
     for stream in emptied where heads[stream].version == 0 { names.drop(stream, by: .stream) }
     emptied = []
   }
 
-  /// The heads without the events that are not durable.
-  package var durableHeads: StreamHeads {
-    var copy = self
-    copy.undo(to: durable)
-    return copy.heads
+  /// Returns a function for the heads without the events that are not durable, on any thread.
+  package var durableHeads: @Sendable () -> StreamHeads {
+    { [heads, before, durable] in
+      var heads = heads
+      for change in before.reversed() where change.seq > durable {
+        heads.restore(change.stream, to: change.head)
+      }
+      return heads
+    }
   }
 
-  private mutating func undo(to seq: UInt64) {
+  private func undo(to seq: UInt64) {
     while let change = before.last, change.seq > seq {
       heads.restore(change.stream, to: change.head)
       if change.head.version == 0 { emptied.append(change.stream) }

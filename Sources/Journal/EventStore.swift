@@ -116,7 +116,7 @@ package protocol EventStore: AnyObject {
   /// Sets the stream heads that a replay has found; called once, before the first append.
   func start(with heads: StreamHeads)
 
-  /// The positions and the stream heads; a copy can undo the events that are not durable.
+  /// The positions and the stream heads.
   var appender: Appender { get }
 
   /// Returns the newest snapshot of a service at or before a position, to start a replay from.

@@ -30,7 +30,7 @@ package final class SQLiteStore: EventStore {
   private var notes: [JournalNote: String]
   private let loop: Loop
   private let clock: () -> Int64
-  package private(set) var appender: Appender
+  package let appender: Appender
   package let names = Names()
   private let committedSubject = PassthroughSubject<RecordBatch, JournalError>()
   private let rejectedSubject = PassthroughSubject<JournalError, Never>()
@@ -336,7 +336,7 @@ package final class SQLiteStore: EventStore {
   package func start(with heads: StreamHeads) { appender.start(with: heads) }
   package var usage: StateUsage { appender.heads.usage }
   package func charges(of user: UInt32) -> StateUsage.Charges {
-    appender.heads.usage.charges(of: user)
+    appender.charges(of: user)
   }
   package func grow(_ stream: Int, by growth: Int, for user: UInt32) {
     appender.grow(stream, by: growth, for: user)

@@ -46,8 +46,7 @@ public struct Queue<Element> {
   @inlinable
   public mutating func popFirst() -> Element? {
     guard head < slots.count else { return nil }
-    let first = slots[head]
-    slots[head] = nil
+    let first = slots[head].take()
     head += 1
     tidy()
     return first

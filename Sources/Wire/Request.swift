@@ -18,28 +18,29 @@ public struct Request: Sendable {
 
   /// Parses a line with one request.
   ///
+  /// - Parameter idBytes: The most bytes of an identifier.
   /// - Throws: ``Fault`` with a `parse_error` or an `invalid_request`.
-  public init(parsing line: Span<UInt8>, limits: Limits) throws(Fault) {
+  public init(parsing line: Span<UInt8>, idBytes: Int) throws(Fault) {
     var scanner = JSONScanner(line)
     var members = RequestMembers()
     do throws(JSONFault) {
-      try members.read(&scanner, line, idBytes: limits.idBytes)
+      try members.read(&scanner, line, idBytes: idBytes)
       try scanner.end()
     } catch {
       throw Fault(
-        id: RequestMembers.id(in: line, limits: limits) ?? .null, error: WireError(error))
+        id: RequestMembers.id(in: line, idBytes: idBytes) ?? .null, error: WireError(error))
     }
     guard members.broken == nil, let method = members.method else {
-      throw members.fault(line, limits)
+      throw members.fault(line, idBytes)
     }
     (self.members, self.method) = (members, method)
   }
 
   init(
-    _ members: RequestMembers, _ line: Span<UInt8>, _ limits: Limits
+    _ members: RequestMembers, _ line: Span<UInt8>, _ idBytes: Int
   ) throws(Fault) {
     guard members.broken == nil, let method = members.method else {
-      throw members.fault(line, limits)
+      throw members.fault(line, idBytes)
     }
     (self.members, self.method) = (members, method)
   }
@@ -75,6 +76,7 @@ public enum Batch {
   public static func parse(
     _ line: Span<UInt8>, limits: Limits
   ) throws(Request.Fault) -> [Result<Request, Request.Fault>] {
+    let idBytes = limits.idBytes
     var requests: [Result<Request, Request.Fault>] = []
     do throws(JSONFault) {
       var whole = JSONScanner(line)
@@ -84,8 +86,8 @@ public enum Batch {
       var more = try scanner.enterArray()
       while more, requests.count <= limits.batch {
         var members = RequestMembers()
-        try members.read(&scanner, line, idBytes: limits.idBytes)
-        requests.append(Result { () throws(Request.Fault) in try Request(members, line, limits) })
+        try members.read(&scanner, line, idBytes: idBytes)
+        requests.append(Result { () throws(Request.Fault) in try Request(members, line, idBytes) })
         more = try scanner.nextElement()
       }
     } catch {
@@ -93,7 +95,7 @@ public enum Batch {
       guard let parts = RequestMembers.elements(in: line, atMost: limits.batch + 1) else {
         throw Request.Fault(id: .null, error: WireError(error))
       }
-      requests = parts.map { part in read(part, of: line, limits) }
+      requests = parts.map { part in read(part, of: line, idBytes) }
     }
     guard !requests.isEmpty else {
       throw Request.Fault(id: .null, error: .invalidRequest("a batch holds at least one request"))
@@ -106,18 +108,18 @@ public enum Batch {
 
   /// Parses one element of a batch.
   private static func read(
-    _ part: Range<Int>, of line: Span<UInt8>, _ limits: Limits
+    _ part: Range<Int>, of line: Span<UInt8>, _ idBytes: Int
   ) -> Result<Request, Request.Fault> {
     Result { () throws(Request.Fault) in
       var scanner = JSONScanner(line, at: part.lowerBound)
       var members = RequestMembers()
       do throws(JSONFault) {
-        try members.read(&scanner, line, idBytes: limits.idBytes)
+        try members.read(&scanner, line, idBytes: idBytes)
       } catch {
-        let id = RequestMembers.id(in: line, at: part.lowerBound, limits: limits)
+        let id = RequestMembers.id(in: line, at: part.lowerBound, idBytes: idBytes)
         throw Request.Fault(id: id ?? .null, error: WireError(error))
       }
-      return try Request(members, line, limits)
+      return try Request(members, line, idBytes)
     }
   }
 }
@@ -250,7 +252,7 @@ struct RequestMembers {
   /// Returns `nil` if the text is not JSON or if its `id` cannot be echoed.
   ///
   /// - Parameter start: The offset of the request. Nothing may follow a request at offset 0.
-  static func id(in line: Span<UInt8>, at start: Int = 0, limits: Limits) -> RequestID? {
+  static func id(in line: Span<UInt8>, at start: Int = 0, idBytes: Int) -> RequestID? {
     var scanner = JSONScanner(lenient: line, at: start)
     var id: RequestID?
     do throws(JSONFault) {
@@ -262,7 +264,7 @@ struct RequestMembers {
         let kind = try scanner.kind()
         let start = scanner.position
         _ = try scanner.value()
-        if isID { id = self.id(in: line, start..<scanner.position, kind, limits) }
+        if isID { id = self.id(in: line, start..<scanner.position, kind, idBytes) }
         more = try scanner.nextMember()
       }
       if start == 0 { try scanner.end() }
@@ -273,10 +275,10 @@ struct RequestMembers {
   }
 
   private static func id(
-    in line: Span<UInt8>, _ range: Range<Int>, _ kind: JSONScanner.Kind, _ limits: Limits
+    in line: Span<UInt8>, _ range: Range<Int>, _ kind: JSONScanner.Kind, _ idBytes: Int
   ) -> RequestID? {
     switch kind {
-    case .string where range.count <= limits.idBytes + 2, .number, .null:
+    case .string where range.count <= idBytes + 2, .number, .null:
       guard isStrict(line, at: range.lowerBound) else { return nil }
       return RequestID(scanned: range, of: line)
     case .string, .bool, .array, .object: return nil
@@ -369,15 +371,15 @@ struct RequestMembers {
 
   /// Returns the fault of a request that breaks a rule.
   @inline(never)
-  func fault(_ line: Span<UInt8>, _ limits: Limits) -> Request.Fault {
-    var error = WireError.invalidRequest(why(line, limits) ?? "")
-    if broken == .idLength { error.data.add(.idBytes, max: limits.idBytes) }
+  func fault(_ line: Span<UInt8>, _ idBytes: Int) -> Request.Fault {
+    var error = WireError.invalidRequest(why(line, idBytes) ?? "")
+    if broken == .idLength { error.data.add(.idBytes, max: idBytes) }
     let id = id.map { RequestID(scanned: $0, of: line) }
     return Request.Fault(id: id ?? .null, error: error)
   }
 
   /// Returns an explanation of the broken rule, or `nil` if there is none.
-  func why(_ line: Span<UInt8>, _ limits: Limits) -> String? {
+  func why(_ line: Span<UInt8>, _ idBytes: Int) -> String? {
     switch broken {
     case nil: nil
     case .object: "a request is an object"
@@ -386,7 +388,7 @@ struct RequestMembers {
     case .methodOnce: "'method' occurs twice"
     case .id: "'id' is a string, a number or null"
     case .idOnce: "'id' occurs twice"
-    case .idLength: "'id' has at most \(limits.idBytes) bytes"
+    case .idLength: "'id' has at most \(idBytes) bytes"
     case .params: "'params' is an object or an array"
     case .paramsOnce: "'params' occurs twice"
     case .version: #"'jsonrpc' is "2.0""#

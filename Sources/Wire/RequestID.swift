@@ -58,7 +58,8 @@ public struct RequestID: Hashable, Sendable {
     // A shift by 64 or more gives 0.
     let first = UInt64(littleEndian: low) & (unused > 64 ? .max >> (unused &- 64) : .max)
     let second = UInt64(littleEndian: high) & (.max >> unused)
-    if JSONText.isCompact(first, second, count: count) {
+    // A number and `null` have no white space.
+    if first & 0xFF != 0x22 || JSONText.isCompact(first, second, count: count) {
       self.init(first: first, second: second, count: count)
     } else {
       self.init(text: JSONText(scanned: line.extracting(place)).text)

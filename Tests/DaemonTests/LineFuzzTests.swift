@@ -145,7 +145,7 @@ final class LineFuzzTests {
     guard let first = scanner.peek() else { return [] }
     do throws(Request.Fault) {
       guard first == UInt8(ascii: "[") else {
-        let request = try Request(parsing: line.span, limits: Limits())
+        let request = try Request(parsing: line.span, idBytes: Limits().idBytes)
         return request.id(in: line.span).map { [shown($0)] } ?? []
       }
       return try Batch.parse(line.span, limits: Limits()).compactMap { request in

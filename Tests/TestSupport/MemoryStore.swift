@@ -10,7 +10,7 @@ package final class MemoryStore: EventStore {
   package let epoch: String
   private let clock: () -> Int64
   private var kept = Kept()
-  package private(set) var appender = Appender(last: 0, time: 0)
+  package let appender = Appender(last: 0, time: 0)
   package let names = Names()
   private var pending = RecordBatch()
   private var readings: [(pace: ReadingPace, run: (JournalError?) -> Void)] = []
@@ -56,7 +56,7 @@ package final class MemoryStore: EventStore {
   }
   package var usage: StateUsage { appender.heads.usage }
   package func charges(of user: UInt32) -> StateUsage.Charges {
-    appender.heads.usage.charges(of: user)
+    appender.charges(of: user)
   }
 
   package func seal(meta: String?) {

@@ -6,7 +6,7 @@ struct RequestTests {
   /// A request as text: `id method params`.
   private func read(_ line: String) throws -> String {
     let bytes = Array(line.utf8)
-    let request = try Request(parsing: bytes.span, limits: Limits())
+    let request = try Request(parsing: bytes.span, idBytes: Limits().idBytes)
     let method = JSONScanner(bytes.span).text(request.method)
     let params = request.params.map { String(decoding: bytes[$0], as: UTF8.self) } ?? "-"
     return "\(request.id(in: bytes.span)?.text ?? "-") \(method) \(params)"
@@ -151,7 +151,7 @@ struct RequestTests {
   func `an identifier keeps its bytes at any place in the line`(id: String) throws {
     for line in [#"{"id":\#(id),"method":"m"}"#, #"{"method":"m","id":\#(id)}"#] {
       let bytes = Array(line.utf8)
-      let request = try Request(parsing: bytes.span, limits: Limits())
+      let request = try Request(parsing: bytes.span, idBytes: Limits().idBytes)
       let found = request.id(in: bytes.span)
       let read = try #require(found)
       #expect(read.text == id)
@@ -165,7 +165,7 @@ struct RequestTests {
   /// The listed parameters `a` and `b` as text: `count complete a b options`.
   private func list(_ params: String) throws -> String {
     let bytes = Array(#"{"id":1,"method":"m","params":\#(params)}"#.utf8)
-    let parameters = try Request(parsing: bytes.span, limits: Limits()).parameters
+    let parameters = try Request(parsing: bytes.span, idBytes: Limits().idBytes).parameters
     let options = parameters.options.map { String(decoding: bytes[$0], as: UTF8.self) } ?? "-"
     let a =
       parameters.plainString("a", in: bytes.span).map { String(decoding: bytes[$0], as: UTF8.self) }

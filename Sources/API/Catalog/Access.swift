@@ -81,12 +81,12 @@ package struct Access {
   ///   reveals.
   @inlinable
   package func checkTarget(_ parameters: some Any) throws(WireError) {
-    if !role.write.allowsAll, let target = parameters as? any SourceParameters,
+    if !rights.writesAll, let target = parameters as? any SourceParameters,
       !role.mayWrite(target.source)
     {
       throw notWritable(target.source)
     }
-    if !role.read.allowsAll, let source = (parameters as? any ReadingParameters)?.readSource,
+    if !rights.readsAll, let source = (parameters as? any ReadingParameters)?.readSource,
       !role.mayRead(source)
     {
       noteRefusal("to read \(source)")

@@ -40,11 +40,10 @@ extension Catalog {
       do throws(WireError) {
         let (parameters, options) = try context.parameters(
           Parameters.self, of: request, line, names, .refused, reader)
-        let call = try options?.applied(to: call) ?? call
         let command = try context.command(
           name, options, isKept: isKept, isPersonal: isPersonal, request, line)
         try context.access.checkTarget(parameters)
-        return context.perform(command, call) {
+        return try context.perform(command, call, options) {
           try context.catalog.text(try body(context, parameters))
         }
       } catch {
@@ -126,14 +125,12 @@ extension CallContext: RequestHandler {
       guard !host.isBehind else { return .durability }
     case .query, .late, .long:
       // A read sees earlier writes of the same client.
-      guard !connection.hasUndurableWrites, !connection.hasPendingReplies else {
-        return .durability
-      }
+      guard connection.isUpToDate else { return .durability }
       guard method.kind != .long || connection.hasRoomForLate else { return .late }
     case .prompt: break
     }
     method.calls &+= 1
-    if connection.context.stages.isRunning { connection.context.endDispatch(to: method.name) }
+    connection.endDispatch(to: method.name)
     guard let reason = method.run(self, call, request, line) else { return nil }
     method.calls &-= 1  // it runs again
     connection.awaitWork()
@@ -159,9 +156,19 @@ extension CallContext {
   /// The bytes reserved for the rest of the answer to a command.
   static let answerBytes = 512
 
-  /// Runs a command, and answers it once its events are durable.
+  /// Runs a command with options, and answers it once its events are durable.
   ///
   /// - Returns: `.work` if the command must run again after work outside the event loop.
+  package func perform(
+    _ command: Command, _ call: Call, _ options: CallOptions?, _ body: () throws -> JSONText?
+  ) throws(WireError) -> Connection.Parking? {
+    // Not `??`, which would copy the call.
+    if let options { return perform(command, try options.applied(to: call), body) }
+    return perform(command, call, body)
+  }
+
+  /// Runs a command, and answers it once its events are durable; see
+  /// ``perform(_:_:_:_:)``.
   package func perform(
     _ command: Command, _ call: Call, _ body: () throws -> JSONText?
   ) -> Connection.Parking? {
@@ -196,8 +203,8 @@ extension CallContext {
     _ method: String, _ options: CallOptions?, isKept: Bool, isPersonal: Bool,
     _ request: Request, _ line: Span<UInt8>
   ) throws(WireError) -> Command {
+    guard let options else { return command(method) }
     var command = command(method)
-    guard let options else { return command }
     guard isKept || options.cmd == nil else {
       throw .unusable("_meta/cmd", "no cmd: the answer of this method is not stored", "a cmd")
     }
@@ -341,7 +348,7 @@ struct CallTimer {
   init(_ call: Call, _ clock: @escaping () -> UInt64) {
     self.clock = clock
     begun = clock()
-    let limit = call.connection.limits.callMilliseconds
+    let limit = call.connection.callMilliseconds
     most = min(limit, call.timeoutMilliseconds ?? limit)
   }
 
@@ -357,7 +364,7 @@ struct CallTimer {
 ///
 /// For small requests a decoder would be most of the cost. The reader returns `nil` if a member is
 /// missing, has another type or is unknown; the decoder then finds the error. Names of sources come
-/// from ``ServiceHost/sourceName(_:prefix:)``.
+/// from ``ServiceHost/stream(_:prefix:)``.
 package typealias ParameterReader<Parameters> = (
   _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
 ) -> Parameters?

@@ -44,24 +44,33 @@ struct NameTable {
 
   @inline(__always)
   private func isName(_ name: Span<UInt8>, at index: Int) -> Bool {
-    let start = index > 0 ? ends[index - 1] : 0
-    return bytes.span.extracting(start..<ends[index]).hasSameBytes(as: name)
+    let ends = ends.span
+    let start = index > 0 ? unsafe ends[unchecked: index &- 1] : 0
+    let end = unsafe ends[unchecked: index]
+    guard end &- start == name.count else { return false }
+    return bytes.span.extracting(start..<end).hasSameBytes(as: name)
   }
 
   @inline(__always)
   private static func hash(_ name: Span<UInt8>) -> Int {
     let bytes = unsafe name.bytes
     let count = bytes.byteCount
-    var word = UInt64(truncatingIfNeeded: count)
+    var (first, last): (UInt64, UInt64) = (0, 0)
+    // The two words may overlap.
     if count >= 8 {
-      // The two words overlap in the middle; names that differ only there share a slot.
-      unsafe word ^= bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: 0, as: UInt64.self)
-      unsafe word ^=
+      unsafe first = bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: 0, as: UInt64.self)
+      unsafe last =
         bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: count &- 8, as: UInt64.self)
-        &* 0x9E37_79B9_7F4A_7C15
-    } else {
-      for i in 0..<count { word ^= UInt64(name[i]) &<< UInt64(8 &* (i &+ 1)) }
+    } else if count >= 4 {
+      unsafe first = UInt64(
+        bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: 0, as: UInt32.self))
+      unsafe last = UInt64(
+        bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: count &- 4, as: UInt32.self))
+    } else if count > 0 {
+      unsafe first = UInt64(name[unchecked: 0]) &<< 8 | UInt64(name[unchecked: count &>> 1])
+      unsafe last = UInt64(name[unchecked: count &- 1])
     }
+    let word = (first ^ UInt64(truncatingIfNeeded: count)) &* 0x9E37_79B9_7F4A_7C15 ^ last
     return Int(truncatingIfNeeded: (word &* 0xFF51_AFD7_ED55_8CCD) &>> 40)
   }
 }

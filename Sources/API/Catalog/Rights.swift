@@ -11,6 +11,9 @@ package final class Rights {
   package let catalog: Catalog
   package let role: Role
 
+  /// Whether the role may read, and write, all sources.
+  package let (readsAll, writesAll): (Bool, Bool)
+
   /// The methods that the role may call.
   let methods: MethodTable
 
@@ -18,6 +21,9 @@ package final class Rights {
   /// may read; `nil` if it may know none of them.
   private let sources: [SourceProvider?]
   private let serviceNames: NameTable
+
+  /// The sources by number of which the role may read all.
+  private let numbered: [NumberedSources]
 
   /// Keeps the broadcasts of this role apart from those of other roles; empty if the role may read
   /// everything.
@@ -29,6 +35,9 @@ package final class Rights {
     methods = catalog.methods.filter { role.mayCall($0.name) }
     sources = catalog.services.map { $0.sources?.restricted(to: role) }
     serviceNames = NameTable(catalog.services.map(\.name))
+    numbered = sources.compactMap { $0?.numbered }
+    (readsAll, writesAll) = (role.read.allowsAll, role.write.allowsAll)
+    mayRecord = role.write.allowsAll ? nil : { role.mayRecordEvents(in: $0) }
     audience = role.read.allowsAll ? "" : " for \(number)"
   }
 
@@ -56,6 +65,18 @@ package final class Rights {
   /// Returns the service of a source, named by the source's first segment; `nil` if there is none.
   func service(of source: String) -> Catalog.Service? {
     index(of: source.utf8.span).map { catalog.services[$0] }
+  }
+
+  /// Returns the number of a name and the durable value of its source, with one look-up.
+  ///
+  /// - Parameter name: A full name.
+  /// - Returns: `nil` if it has no value, or must be found by ``sources(of:)``.
+  func known(_ name: Span<UInt8>) -> (number: Int, value: JSONText)? {
+    guard let number = catalog.host.streamNames.number(of: name) else { return nil }
+    for sources in numbered {
+      if let value = sources.value(number) { return (number, value) }
+    }
+    return nil
   }
 
   private func index(of source: Span<UInt8>) -> Int? {
@@ -91,9 +112,7 @@ package final class Rights {
   }
 
   /// The streams in which the role may record events; `nil` if it may record in all.
-  package var mayRecord: ((String) -> Bool)? {
-    role.write.allowsAll ? nil : { [role] in role.mayRecordEvents(in: $0) }
-  }
+  package let mayRecord: ((String) -> Bool)?
 
   /// Returns the filter, restricted to streams that the role may read.
   func readable(_ filter: EventFilter) -> EventFilter {

@@ -56,7 +56,6 @@ private enum Get: DocumentedParameters {
   struct Found {
     let number: Int
     let value: JSONText
-    let names: Names
   }
 
   private enum CodingKeys: CodingKey {
@@ -82,10 +81,10 @@ private enum Get: DocumentedParameters {
       return nil
     }
     let name = line.extracting(place)
-    guard let sources = context.rights.sources(of: name), let numbered = sources.numbered,
-      let number = numbered.names.number(of: name), let value = numbered.value(number)
-    else { return .source(String(validUTF8: name), pick: nil) }
-    return .found(Found(number: number, value: value, names: numbered.names))
+    guard let (number, value) = context.rights.known(name) else {
+      return .source(String(validUTF8: name), pick: nil)
+    }
+    return .found(Found(number: number, value: value))
   }
 }
 
@@ -111,14 +110,16 @@ extension CallContext {
   }
 
   private func answer(_ call: Call, _ found: Get.Found) {
-    let (names, host) = (found.names, host)
+    let (names, durable) = (host.streamNames, host.durable)
     call.answer { buffer in
-      buffer.object {
-        $0.member("source", plain: names[found.number])
-        $0.member("kind", plain: "state")
-        $0.member("seq", host.durable)
-        $0.member("value", found.value)
-      }
+      // The name of a stream needs no escapes.
+      buffer.append(#"{"source":""#)
+      buffer.append(names[found.number])
+      buffer.append(#"","kind":"state","seq":"#)
+      buffer.append(integer: durable)
+      buffer.append(#","value":"#)
+      buffer.append(found.value.text)
+      buffer.append(UInt8(ascii: "}"))
     }
   }
 
