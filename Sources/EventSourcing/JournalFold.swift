@@ -50,10 +50,11 @@ final class JournalFold: Fold {
   ///
   /// - Returns: Whether all of it was readable.
   private func read(_ kept: JSONText) -> Bool {
-    var (heads, window): (JSONText?, CommandWindow?)
+    var (heads, floors, window): (JSONText?, JSONText?, CommandWindow?)
     let isObject = kept.forEachMember { name, part in
       switch name {
       case "heads": heads = part
+      case "floors": floors = part
       case "window": window = CommandWindow(kept: part)
       default: break
       }
@@ -68,7 +69,11 @@ final class JournalFold: Fold {
       }
       let number = names.add(stream)
       names.hold(number, by: .stream)
-      self.heads.restore(number, to: head)
+      self.heads.load(number, head)
+    }
+    for (service, version) in floors?.members ?? [:] {
+      guard let version = version.number?.int64, version > 0 else { return false }
+      self.heads.load(floor: UInt64(version), of: service)
     }
     return isRead && isWhole
   }
@@ -131,6 +136,12 @@ final class JournalFold: Fold {
         heads.forEach { stream, head in
           data.key(quoted: names[stream])
           head.write(to: &data)
+        }
+      }
+      data.object("floors") { data in
+        for (service, version) in heads.floors {
+          data.key(quoted: service)
+          data.append(integer: version)
         }
       }
       data.member("window", window.kept)
@@ -203,6 +214,8 @@ extension JournalFold {
       // 3: all users share one window; 4: each user has a window, see ``CommandWindow/kept``.
       { window($0) { $0.byUser } },
       // 4: a head is [seq,version]; 5: it includes the charged user. Both can be read.
+      { $0 },
+      // 5: no stream was forgotten; 6: "floors" has the highest version of the forgotten ones.
       { $0 },
     ]
   }

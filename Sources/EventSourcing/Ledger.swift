@@ -151,11 +151,19 @@ package final class Ledger<State: ServiceState> {
       event,
       at: Place(
         stream, seq: appended.seq, version: appended.version, time: time, origin: .user(user)))
-    if growth == nil { host.grow(number, by: newest.size(of: stream) - before) }
-    if let emptied { host.grow(emptied.number, by: -rest) }
+    var isBare = appended.isBare
+    if growth == nil { isBare = host.grow(number, by: newest.size(of: stream) - before) ?? isBare }
+    if isBare { releaseEmpty(number) }
+    if let emptied, host.grow(emptied.number, by: -rest) == true { releaseEmpty(emptied.number) }
     pending.append(
       Pending(
         event, inverse: inverse, stream: number, appended: appended, time: time, user: user))
+  }
+
+  /// Ends the charge for a stream if it has no state after the last recorded event.
+  @usableFromInline
+  func releaseEmpty(_ stream: Int) {
+    if isEmpty(stream) { host.release(stream) }
   }
 
   @usableFromInline

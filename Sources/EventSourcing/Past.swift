@@ -40,7 +40,8 @@ struct Past: Sendable {
       }
       steps += records.count
       next = oldest.previous
-      if next == 0 { return .some(nil) }
+      // A stream that was forgotten begins again with a higher version.
+      if next == 0, oldest.version == 1 { return .some(nil) }
     }
     return nil
   }

@@ -60,20 +60,27 @@ extension ServiceHost {
   ) -> Signal<Page<JournalEvent>, JournalError> {
     let end = seq.map { $0 - min($0, 1) } ?? durable
     let forms = eventForms
-    let head = filter.onlyStream.map { self.head(of: $0).seq }
+    let head = filter.onlyStream.flatMap {
+      store.appender.heads.mayHaveForgotten($0, in: streamNames) ? nil : self.head(of: $0)
+    }
     return reading(.long) { reader throws(JournalError) in
-      if let stream = filter.onlyStream, let head {
-        return try Self.last(reader, of: stream, from: head, upTo: end, limit: limit, filter, forms)
+      if let stream = filter.onlyStream, let head,
+        let page = try Self.last(
+          reader, of: stream, from: head.seq, upTo: end, limit: limit, filter, forms)
+      {
+        return page
       }
       return try Self.last(reader, upTo: end, limit: limit, filter, forms)
     }
   }
 
   /// Reads one stream backward along its links.
+  ///
+  /// - Returns: `nil` if the links end before the beginning of the stream, because it was forgotten.
   private static func last(
     _ reader: any JournalReader, of stream: String, from head: UInt64, upTo end: UInt64,
     limit: Int, _ filter: EventFilter, _ forms: [String: EventForms]
-  ) throws(JournalError) -> Page<JournalEvent> {
+  ) throws(JournalError) -> Page<JournalEvent>? {
     var page = BackwardPage(limit: limit, filter, forms)
     var next = head
     while next > 0, !page.isFull {
@@ -81,6 +88,7 @@ extension ServiceHost {
       guard let oldest = records.last else { break }
       for record in records where record.seq <= end { page.add(record) }
       next = oldest.previous
+      if next == 0, oldest.version > 1, !page.isFull { return nil }
     }
     return page.page
   }
@@ -338,6 +346,8 @@ extension JournalReader {
       }
       left -= records.count
       next = oldest.previous
+      // A stream that was forgotten begins again with a higher version.
+      if next == 0, oldest.version > 1 { return 0...oldest.seq }
     }
     return 0...0
   }

@@ -218,31 +218,21 @@ package final class ServiceHost {
     snapshotting.advance(to: replay.position, snapshots)
   }
 
-  /// Returns the heads of all streams that are left, with their charged sizes.
+  /// Returns the heads of all streams with their charged sizes.
   private func measured(_ heads: StreamHeads) -> StreamHeads {
     var heads = heads
     let list = streamNames.list
     // Consecutive streams mostly belong to the same service.
     var (service, ledger): (String, LedgerLink?) = ("", nil)
-    func find(_ stream: Int) -> LedgerLink? {
+    heads.measure { stream in
       let name = list[stream]
       if !SourceName.isBelow(name, service.utf8.span) {
         service = name.service
         ledger = self.ledger(service)
       }
-      return ledger
+      guard let ledger else { return (0, name.count) }
+      return ledger.isEmpty(stream) ? nil : (ledger.size(stream), name.count)
     }
-    // A stream without events and without a value would cost memory for ever.
-    let first = store.first
-    var forgotten: [Int] = []
-    heads.forEach { stream, head in
-      if head.seq < first, find(stream)?.isEmpty(stream) == true { forgotten.append(stream) }
-    }
-    for stream in forgotten {
-      heads.restore(stream, to: .none)
-      streamNames.drop(stream, by: .stream)
-    }
-    heads.measure { (find($0)?.size($0) ?? 0, list.byteCount(of: $0)) }
     return heads
   }
 
@@ -488,11 +478,17 @@ package final class ServiceHost {
   }
 
   /// Adjusts the charged size of a stream by the effect of the last recorded event, in bytes.
+  ///
+  /// - Returns: Whether it is charged for its name alone now; `nil` if the size is the same.
   @usableFromInline
-  func grow(_ stream: Int, by growth: Int) {
-    guard growth != 0, isPerforming else { return }
-    store.grow(stream, by: growth, for: runningUser)
+  func grow(_ stream: Int, by growth: Int) -> Bool? {
+    guard growth != 0, isPerforming else { return nil }
+    return store.grow(stream, by: growth, for: runningUser)
   }
+
+  /// Ends the charge for the name of a stream that has no state after the last recorded event.
+  @usableFromInline
+  func release(_ stream: Int) { store.release(stream) }
 
   // MARK: Commits and failures
 
@@ -515,6 +511,7 @@ package final class ServiceHost {
     }
     window.settle(upTo: durable)
     committed.send(events)
+    store.dropEmptyStreams()
     snapshotting.advance(to: durable, snapshots)
   }
 

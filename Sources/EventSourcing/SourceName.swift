@@ -74,15 +74,6 @@ package enum SourceName {
   }
 }
 
-extension Span<UInt8> {
-  /// The first segment of a stream's name: the service that owns it.
-  var service: String {
-    var end = 0
-    while end < count, self[end] != UInt8(ascii: "/") { end += 1 }
-    return String(validUTF8: extracting(..<end))
-  }
-}
-
 /// An invalid stream name; journals with such a name cannot be imported.
 struct StreamFault: ServiceError, Equatable {
   let stream: String

@@ -2,8 +2,8 @@ internal import Journal
 
 /// Limits on the size of the services' state.
 ///
-/// A stream is charged to the user who last made its state larger. The charge is its state, plus its
-/// name and 256 bytes of overhead, even if its state is empty.
+/// A stream with state is charged to the user who last made it larger. The charge is its state, plus
+/// its name and 256 bytes of overhead.
 package struct StateQuota: Equatable, Sendable {
   /// The limit in bytes for all users together.
   package var total: Int

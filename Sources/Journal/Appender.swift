@@ -55,17 +55,27 @@ package final class Appender {
     precondition(time >= self.time, "time goes back")
     self.time = time
     last += 1
-    let head = heads.advance(
-      stream, nameBytes: names.byteCount(of: stream), to: last, by: user, growth: growth)
+    let (head, after) = heads.advance(stream, in: names, to: last, by: user, growth: growth)
     if head.version == 0 { names.hold(stream, by: .stream) }
     before.append((last, stream, head))
-    return Appended(seq: last, version: head.version + 1, previous: head.seq)
+    return Appended(
+      seq: last, version: after.version, previous: head.seq,
+      isBare: StreamHeads.isBare(after.charge, nameBytes: names.byteCount(of: stream)))
   }
 
   /// Adds to the bytes charged to a stream because of the last appended event.
-  package func grow(_ stream: Int, by growth: Int, for user: UInt32) {
+  ///
+  /// - Returns: Whether it is charged for its name alone now.
+  package func grow(_ stream: Int, in names: Names, by growth: Int, for user: UInt32) -> Bool {
     before.append((last, stream, heads[stream]))
-    heads.grow(stream, by: growth, for: user)
+    return StreamHeads.isBare(
+      heads.grow(stream, by: growth, for: user), nameBytes: names.byteCount(of: stream))
+  }
+
+  /// Charges nobody for a stream that has no state after the last appended event.
+  package func release(_ stream: Int) {
+    before.append((last, stream, heads[stream]))
+    heads.release(stream, at: last)
   }
 
   /// Returns the bytes charged to all users and to one.
@@ -93,10 +103,14 @@ package final class Appender {
     sealed = durable
   }
 
-  /// Drops the names of streams that have no events any more, because they were rolled back.
+  /// Drops the names of streams that have no events any more, because they were rolled back, and of
+  /// old streams without state.
   package func dropEmptyStreams(in names: Names) {
-    for stream in emptied where heads[stream].version == 0 { names.drop(stream, by: .stream) }
-    emptied = []
+    if !emptied.isEmpty {
+      for stream in emptied where heads[stream].version == 0 { names.drop(stream, by: .stream) }
+      emptied = []
+    }
+    heads.forgetReleased(upTo: durable, in: names)
   }
 
   /// Returns a function for the heads without the events that are not durable, on any thread.
@@ -134,7 +148,11 @@ package struct Appended: Equatable, Sendable {
   /// See ``Record/previous``.
   package let previous: UInt64
 
-  package init(seq: UInt64, version: UInt64, previous: UInt64) {
-    (self.seq, self.version, self.previous) = (seq, version, previous)
+  /// Whether the stream is charged for its name alone.
+  @usableFromInline
+  package let isBare: Bool
+
+  package init(seq: UInt64, version: UInt64, previous: UInt64, isBare: Bool = false) {
+    (self.seq, self.version, self.previous, self.isBare) = (seq, version, previous, isBare)
   }
 }

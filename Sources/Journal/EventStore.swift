@@ -66,7 +66,12 @@ package protocol EventStore: AnyObject {
   ) -> Appended
 
   /// Adds to the bytes charged to a stream because of the last appended event.
-  func grow(_ stream: Int, by growth: Int, for user: UInt32)
+  ///
+  /// - Returns: Whether it is charged for its name alone now.
+  func grow(_ stream: Int, by growth: Int, for user: UInt32) -> Bool
+
+  /// Charges nobody for a stream that has no state after the last appended event.
+  func release(_ stream: Int)
 
   /// The bytes charged to all streams, including events that are not durable yet.
   var usage: StateUsage { get }
@@ -94,7 +99,8 @@ package protocol EventStore: AnyObject {
   /// The names of its streams stay until ``dropEmptyStreams()``.
   func takeBack()
 
-  /// Drops the names of streams that have no events any more, because they were rolled back.
+  /// Drops the names of streams that have no events any more, because they were rolled back, and of
+  /// old streams without state; see ``StreamHeads/maxReleased``.
   ///
   /// Call it when nothing needs them any more.
   func dropEmptyStreams()

@@ -1,4 +1,5 @@
 package import Facts
+internal import JSON
 
 /// One small step of a compaction: removes events from one range of the journal.
 ///
@@ -111,5 +112,14 @@ extension Record {
   /// The service that owns the record: the first segment of its stream.
   package var service: String {
     String(stream.prefix { $0 != "/" })
+  }
+}
+
+extension Span<UInt8> {
+  /// The first segment of a stream's name: the service that owns it.
+  package var service: String {
+    var end = 0
+    while end < count, self[end] != UInt8(ascii: "/") { end += 1 }
+    return String(validUTF8: extracting(..<end))
   }
 }

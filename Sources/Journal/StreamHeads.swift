@@ -1,7 +1,12 @@
-internal import Facts
+package import Facts
+internal import Queues
 
 /// The head of each stream by the number of its name, kept in memory because an index on disk would
 /// slow every append.
+///
+/// A stream without state is charged to nobody. Only the last ``maxReleased`` of them are kept, so
+/// names that come and go for ever need a bounded memory. A stream that begins again after it was
+/// forgotten has a higher version than it ever had.
 ///
 /// A copy shares its storage, and can be read on another thread.
 package struct StreamHeads: Sendable {
@@ -12,6 +17,29 @@ package struct StreamHeads: Sendable {
 
   /// The number of streams with events.
   package private(set) var count = 0
+
+  /// The most streams without state that are kept.
+  package static let maxReleased = 10_000
+
+  /// A stream that has lost its state.
+  private struct Release {
+    let stream: Int
+
+    /// The position of the stream's last event at that time.
+    let head: UInt64
+
+    /// The position of the event with which it lost its state.
+    let seq: UInt64
+  }
+
+  /// The streams that have lost their state, in order; some have one again.
+  private var released = Queue<Release>()
+
+  /// The number of streams without state.
+  private var releasedCount = 0
+
+  /// A higher version than the forgotten streams of each service had.
+  package private(set) var floors: [String: UInt64] = [:]
 
   package init() {}
 
@@ -24,42 +52,129 @@ package struct StreamHeads: Sendable {
   /// Makes an event the last one of its stream.
   ///
   /// - Parameters:
-  ///   - nameBytes: The length of the stream's name.
+  ///   - names: Has the name of the stream.
   ///   - user: The uid charged for the stream from now on, if it grows. Removing something from a
   ///     stream does not make it one's own.
   ///   - growth: The bytes to add to its charge.
-  /// - Returns: The previous head.
+  /// - Returns: The head before and after.
   package mutating func advance(
-    _ stream: Int, nameBytes: Int, to seq: UInt64, by user: UInt32 = Charge.nobody,
+    _ stream: Int, in names: Names, to seq: UInt64, by user: UInt32 = Charge.nobody,
     growth: Int = 0
-  ) -> Head {
+  ) -> (before: Head, after: Head) {
     let before = heads[stream]
     var head = before
     head.seq = seq
     head.version &+= 1
-    if before.version == 0 {
-      head.charge = Charge(user: user, bytes: Self.bytes(ofName: nameBytes, with: growth))
-      count += 1
+    if before.charge.bytes == 0 {
+      head.charge = Charge(
+        user: user, bytes: Self.bytes(ofName: names.byteCount(of: stream), with: growth))
+      if before.version > 0 {
+        releasedCount -= 1
+      } else {
+        count += 1
+        head.version = floor(of: names[stream]) &+ 1
+      }
     } else if growth != 0 {
       head.charge.change(by: growth, for: user)
     }
     heads[stream] = head
     usage.change(before.charge, to: head.charge)
-    return before
+    return (before, head)
   }
 
   private static func bytes(ofName count: Int, with values: Int) -> UInt32 {
     UInt32(clamping: baseBytes + count + values)
   }
 
+  /// Returns whether a charge is for a name of some bytes alone.
+  package static func isBare(_ charge: Charge, nameBytes: Int) -> Bool {
+    charge.bytes == bytes(ofName: nameBytes, with: 0)
+  }
+
   /// Adds to the bytes charged to a stream.
-  package mutating func grow(_ stream: Int, by growth: Int, for user: UInt32) {
+  ///
+  /// - Returns: Its charge.
+  @discardableResult
+  package mutating func grow(_ stream: Int, by growth: Int, for user: UInt32) -> Charge {
     let before = heads[stream]
-    guard before.version > 0 else { return }
+    guard before.version > 0 else { return .none }
     var head = before
     head.charge.change(by: growth, for: user)
     heads[stream] = head
     usage.change(before.charge, to: head.charge)
+    return head.charge
+  }
+
+  // MARK: Streams without state
+
+  /// Charges nobody for a stream without state any more, until its next event.
+  ///
+  /// - Parameter seq: The position of the event with which it lost its state.
+  package mutating func release(_ stream: Int, at seq: UInt64) {
+    let before = heads[stream]
+    guard before.version > 0, !before.isReleased else { return }
+    var head = before
+    head.charge = .none
+    heads[stream] = head
+    usage.change(before.charge, to: .none)
+    noteRelease(Release(stream: stream, head: head.seq, seq: seq))
+  }
+
+  private mutating func noteRelease(_ release: Release) {
+    releasedCount += 1
+    released.append(release)
+    // Most have state again, such as those of a name that comes and goes.
+    if released.count > 2 * (releasedCount + 64) { dropStaleReleases() }
+  }
+
+  private mutating func dropStaleReleases() {
+    var left = Queue<Release>()
+    for release in released where isPresent(release) { left.append(release) }
+    released = left
+  }
+
+  private func isPresent(_ release: Release) -> Bool {
+    let head = heads[release.stream]
+    return head.isReleased && head.seq == release.head
+  }
+
+  /// Forgets the oldest streams without state beyond ``maxReleased``, and drops their names.
+  ///
+  /// - Parameter seq: The last durable position; streams that lost their state later are kept.
+  package mutating func forgetReleased(upTo seq: UInt64, in names: Names) {
+    while releasedCount > Self.maxReleased, let release = released.first, release.seq <= seq {
+      _ = released.popFirst()
+      guard isPresent(release) else { continue }
+      let stream = release.stream
+      let service = names[stream].service
+      floors[service] = max(floors[service] ?? 0, heads[stream].version + 1)
+      heads[stream] = .none
+      count -= 1
+      releasedCount -= 1
+      names.drop(stream, by: .stream)
+    }
+  }
+
+  /// Returns the version after which a stream begins that is not known: 0 if it is new.
+  private func floor(of stream: Span<UInt8>) -> UInt64 {
+    floors.isEmpty ? 0 : floors[stream.service] ?? 0
+  }
+
+  /// Returns whether the journal may have events of a stream which is not known any more.
+  package func mayHaveForgotten(_ stream: String, in names: Names) -> Bool {
+    let isKnown = names.number(of: stream).map { heads[$0].version > 0 } ?? false
+    return !isKnown && floor(of: stream.utf8.span) > 0
+  }
+
+  /// Sets a head from a snapshot; call ``measure(_:)`` after all.
+  package mutating func load(_ stream: Int, _ head: Head) {
+    if heads[stream].version == 0 { count += 1 }
+    heads[stream] = head
+  }
+
+  /// Sets the version after which the forgotten streams of a service begin, from a snapshot.
+  package mutating func load(floor version: UInt64, of service: String) {
+    floors[service] = version
   }
 
   /// Updates the head of a stream from a replayed event.
@@ -76,16 +191,24 @@ package struct StreamHeads: Sendable {
 
   /// Computes the charge of each stream, after all events were noted.
   ///
-  /// - Parameter bytes: Returns the bytes of state that a stream keeps, and those of its name.
-  package mutating func measure(_ bytes: (_ stream: Int) -> (state: Int, name: Int)) {
+  /// - Parameter bytes: Returns the bytes of state that a stream keeps, and those of its name;
+  ///   `nil` for no state.
+  package mutating func measure(_ bytes: (_ stream: Int) -> (state: Int, name: Int)?) {
     var usage = StateUsage()
+    var released: [Release] = []
     heads.changeEach { stream, head in
       guard head.version > 0 else { return }
-      let (state, name) = bytes(stream)
+      guard let (state, name) = bytes(stream) else {
+        head.charge = .none
+        return released.append(Release(stream: stream, head: head.seq, seq: head.seq))
+      }
       head.charge.bytes = Self.bytes(ofName: name, with: state)
       usage.change(.none, to: head.charge)
     }
     self.usage = usage
+    self.released = Queue()
+    for release in released.sorted(by: { $0.seq < $1.seq }) { self.released.append(release) }
+    releasedCount = released.count
   }
 
   /// Sets a head; removes the stream if the head is ``Head/none``.
@@ -94,6 +217,8 @@ package struct StreamHeads: Sendable {
     count += (head.version > 0 ? 1 : 0) - (before.version > 0 ? 1 : 0)
     usage.change(before.charge, to: head.charge)
     heads[stream] = head
+    if before.isReleased { releasedCount -= 1 }
+    if head.isReleased { noteRelease(Release(stream: stream, head: head.seq, seq: head.seq)) }
   }
 
   /// Calls `body` with each stream, in no particular order.
@@ -126,6 +251,9 @@ package struct Head: Equatable, Sendable {
     self.version = version
     self.charge = charge
   }
+
+  /// Whether the stream has no state and is charged to nobody.
+  package var isReleased: Bool { seq > 0 && charge.bytes == 0 }
 
   /// The head of a stream without events.
   package static let none = Head(seq: 0, version: 0)

@@ -338,9 +338,10 @@ package final class SQLiteStore: EventStore {
   package func charges(of user: UInt32) -> StateUsage.Charges {
     appender.charges(of: user)
   }
-  package func grow(_ stream: Int, by growth: Int, for user: UInt32) {
-    appender.grow(stream, by: growth, for: user)
+  package func grow(_ stream: Int, by growth: Int, for user: UInt32) -> Bool {
+    appender.grow(stream, in: names, by: growth, for: user)
   }
+  package func release(_ stream: Int) { appender.release(stream) }
 
   package func snapshot(
     of service: String, upTo seq: UInt64

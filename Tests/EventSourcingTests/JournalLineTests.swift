@@ -103,6 +103,10 @@ struct JournalLineTests {
     #expect(check([head, event(1), event(2, version: 2, previous: 1), .end(count: 2)]) == nil)
     // Removed events leave gaps in the versions.
     #expect(check([head, event(9, version: 4, previous: 5), .end(count: 1)]) == nil)
+    // A stream without state was forgotten, and has begun again.
+    let again = event(3, version: 5, previous: 0)
+    #expect(
+      check([head, event(1), event(2, version: 2, previous: 1), again, .end(count: 3)]) == nil)
     #expect(check([event(1)]) == "the first line is not the head of a journal")
     #expect(check([head, head]) == "a second head")
     #expect(check([head, event(1)]) == "the end is missing: the file is truncated")

@@ -105,18 +105,43 @@ struct StateQuotaTests {
   }
 
   @Test
-  func `names count toward the quota, also without a value`() throws {
+  func `a name counts toward the quota while it has a value`() throws {
     let house = try House()
     house.host.quota = StateQuota(total: 100_000, ofUser: 100_000)
+    for i in 0..<1_000 {
+      try house.run { _ = try house.cells.set("n\(i)", to: JSONText(1)) }
+      try house.run { _ = try house.cells.remove("n\(i)") }
+    }
+    #expect(house.host.stateBytes == 0)
     var count = 0
     #expect(throws: Refusal.self) {
       for i in 0..<10_000 {
         try house.run { _ = try house.cells.set("n\(i)", to: JSONText(1)) }
-        try house.run { _ = try house.cells.remove("n\(i)") }
         count += 1
       }
     }
     #expect(300..<400 ~= count)
+    #expect(house.host.stateBytes(of: 7) == house.host.stateBytes)
+  }
+
+  @Test
+  func `a removal that is rolled back or lost keeps its charge`() throws {
+    let house = try House()
+    try house.run { _ = try house.cells.set("a", to: JSONText(1)) }
+    house.store.commit()
+    let usage = house.host.stateBytes
+    #expect(throws: Refusal.self) {
+      try house.run {
+        _ = try house.cells.remove("a")
+        throw Stop()
+      }
+    }
+    #expect(house.host.stateBytes == usage)
+    try house.run { _ = try house.cells.remove("a") }
+    #expect(house.host.stateBytes == 0)
+    house.store.reject(.unavailable(detail: "EIO"))
+    #expect(house.host.stateBytes == usage)
+    #expect(house.host.stateBytes(of: 7) == usage)
   }
 
   @Test

@@ -233,7 +233,9 @@ package struct JournalLineChecker {
     let head = heads[stream]
     // Events between the two may have been removed.
     let isNext = record.version == head.version + 1 && record.previous == head.seq
-    guard isNext || record.version > head.version + 1 && record.previous > head.seq else {
+    // A stream without state was forgotten: it has begun again, with a higher version.
+    let isOther = record.previous > head.seq || record.previous == 0
+    guard isNext || record.version > head.version + 1 && isOther else {
       throw .init("'version' or 'previous' does not follow the event before in its stream")
     }
     heads.note(stream, seq: record.seq, version: record.version)
