@@ -165,6 +165,23 @@ struct LeaseTests {
         == .string("lease"))
   }
 
+  @Test
+  func `a renewal that is not durable counts, also when another command is refused`() {
+    _ = client.call(set("a", lease: #"{"ttl_ms":1000}"#))
+    whole.advance(900)
+    client.send(#"{"id":1,"method":"lease.renew","params":["lease/1"]}"#)
+    // Its grant of a lease is taken back.
+    whole.connect().send(
+      #"{"id":1,"method":"lists.append","params":{"name":"l","value":1,"_meta":{"lease":"connection"}}}"#
+    )
+    whole.bench.time.advance(100)
+    #expect(whole.value("cells/a") == "1")
+    whole.advance(999)
+    #expect(whole.value("cells/a") == "1")
+    whole.advance(1)
+    #expect(whole.value("cells/a") == nil)
+  }
+
   @Test(arguments: ["0", "99", "-1", "2678400001", "3155760000000"])
   func `26: a ttl of nothing or of a century is refused, with the place and the rule`(ttl: String) {
     let error = client.error(set("a", lease: #"{"ttl_ms":\#(ttl)}"#))

@@ -56,8 +56,8 @@ package final class LeasesService: LeaseKeeper {
   /// The leases whose end is recorded, but not durable yet.
   private var ending: Set<String> = []
 
-  /// The leases whose renewal is recorded, but not durable yet.
-  private var renewing: Set<String> = []
+  /// The leases whose renewal is recorded, but not durable yet, with its position.
+  private var renewing: [String: UInt64] = [:]
 
   /// The leases whose connections are open.
   private var connected: Set<String> = []
@@ -72,14 +72,14 @@ package final class LeasesService: LeaseKeeper {
       case .ended: ending.remove(place.stream)
       // Not earlier: a command that is refused grants and renews nothing.
       case .granted, .renewed:
-        renewing.remove(place.stream)
+        if let last = renewing[place.stream], last <= place.seq { renewing[place.stream] = nil }
         if ledger.newest[place.stream]?.ttl != nil { watch(place.stream) }
       default: break
       }
     }.dispose(in: bag)
     // A lease whose end was lost must end again.
     ledger.undone.observeNext { [unowned self] in
-      renewing = []
+      renewing = renewing.filter { $0.value <= host.last }
       for name in ending where ledger.newest[name] != nil {
         ending.remove(name)
         watch(name, atLeast: Double(graceMilliseconds) / 1000)
@@ -122,7 +122,7 @@ package final class LeasesService: LeaseKeeper {
   package func renew(_ name: String, by caller: Peer) throws(LeasesError) -> Int {
     guard let ttl = try lease(name, of: caller).ttl else { throw .noTTL(id: name) }
     record(.renewed, in: name)
-    renewing.insert(name)
+    renewing[name] = host.last
     return ttl
   }
 
@@ -207,7 +207,7 @@ package final class LeasesService: LeaseKeeper {
     timers[name]?.dispose()
     timers[name] = scheduler.schedule(after: seconds) { [unowned self] in
       timers[name] = nil
-      if renewing.contains(name) { return schedule(name, after: Self.retrySeconds, reason) }
+      if renewing[name] != nil { return schedule(name, after: Self.retrySeconds, reason) }
       run(reason, of: name)
     }
   }
