@@ -166,6 +166,44 @@ struct LockTests {
   }
 
   @Test
+  func `the ttl of a lock begins when the lock is given`() {
+    _ = client.call(acquire())
+    other.send(acquire(#","ttl_ms":1000,"wait_ms":10000"#))
+    #expect(other.settle().isEmpty)
+    whole.advance(5_000)
+    #expect(other.settle().isEmpty)
+    _ = client.call(release)
+    #expect(token(other.settle()) != nil)
+    whole.advance(999)
+    #expect(whole.value("locks/backup") != nil)
+    whole.advance(1)
+    #expect(whole.value("locks/backup") == nil)
+    #expect(whole.value("lease/2") == nil)
+  }
+
+  @Test
+  func `the lease of a lock that was not given ends with the wait`() {
+    _ = client.call(acquire())
+    other.send(acquire(#","ttl_ms":1000,"wait_ms":2000"#))
+    whole.advance(1_999)
+    #expect(whole.value("lease/2") != nil)
+    whole.advance(1)
+    #expect(other.settle().first?.contains(#""reason":"locked""#) == true)
+    #expect(whole.value("lease/2") == nil)
+  }
+
+  @Test
+  func `the lease of a lock that was not given ends after a restart`() throws {
+    _ = client.call(acquire())
+    other.send(acquire(#","ttl_ms":1000"#))
+    _ = other.settle()
+    let again = try whole.restarted()
+    #expect(again.value("lease/2") != nil)
+    again.advance(1_000)
+    #expect(again.value("lease/2") == nil)
+  }
+
+  @Test
   func `a lock under a lease that ends while it waits is refused`() {
     _ = client.call(acquire())
     let lease = other.result(#"{"id":1,"method":"lease.grant","params":{"ttl_ms":500}}"#)

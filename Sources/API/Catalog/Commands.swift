@@ -214,14 +214,16 @@ extension CallContext {
   }
 
   /// Answers a call with a value.
-  package func answer(_ call: Call, with value: some Encodable) {
+  ///
+  /// - Parameter position: The position that must be durable before the answer is sent.
+  package func answer(_ call: Call, with value: some Encodable, after position: UInt64 = 0) {
     let text: JSONText
     do {
       text = try catalog.encoder.text(value)
     } catch {
       return call.refuse(catalog.internalError("the result cannot be encoded", "\(error)"))
     }
-    call.answer { buffer in
+    call.answer(after: position) { buffer in
       buffer.object { $0.member("value", text) }
     }
   }

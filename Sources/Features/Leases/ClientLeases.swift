@@ -1,6 +1,7 @@
 internal import API
 internal import Connections
 internal import EventSourcing
+internal import Facts
 internal import Signals
 
 /// The leases of connected clients, which end with their connections.
@@ -52,6 +53,14 @@ package final class ClientLeases {
     // Those that have ended, or whose command was refused.
     leases[connection.id]?.removeAll { !service.keeps($0) }
     leases[connection.id, default: []].append(name)
+  }
+
+  /// Stops the TTL of a lease while its owner waits for a lock.
+  func pause(_ name: String) { service.pause(name) }
+
+  /// Begins the TTL of a lease that was paused.
+  func begin(_ name: String, by caller: Peer) throws(Refusal) {
+    try service.begin(name, by: caller)
   }
 
   /// Ends a lease that its owner does not know.

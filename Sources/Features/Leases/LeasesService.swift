@@ -59,6 +59,9 @@ package final class LeasesService: LeaseKeeper {
   /// The leases whose renewal is recorded, but not durable yet, with its position.
   private var renewing: [String: UInt64] = [:]
 
+  /// The leases whose TTL has not begun, because a lock is not given to them yet.
+  private var paused: Set<String> = []
+
   /// The leases whose connections are open.
   private var connected: Set<String> = []
   private let bag = DisposeBag()
@@ -124,6 +127,26 @@ package final class LeasesService: LeaseKeeper {
     record(.renewed, in: name)
     renewing[name] = host.last
     return ttl
+  }
+
+  /// Stops the TTL of a lease that was granted just now, until ``begin(_:by:)`` or its end.
+  package func pause(_ name: String) {
+    paused.insert(name)
+    timers.removeValue(forKey: name)?.dispose()
+  }
+
+  /// Begins the TTL of a lease that was paused; does nothing for others.
+  package func begin(_ name: String, by caller: Peer) throws(Refusal) {
+    guard paused.remove(name) != nil else { return }
+    do throws(Refusal) {
+      _ = try host.perform(Command(method: "lease.renew", caller: caller)) {
+        _ = try renew(name, by: caller)
+        return nil
+      }
+    } catch {
+      paused.insert(name)
+      throw error
+    }
   }
 
   /// Checks that a connection may take over a lease whose connection has ended with the daemon.
@@ -192,7 +215,8 @@ package final class LeasesService: LeaseKeeper {
   ///
   /// - Parameter least: The shortest time in seconds.
   private func watch(_ name: String, atLeast least: Double = 0) {
-    guard let lease = ledger.newest[name], !connected.contains(name) else { return }
+    guard let lease = ledger.newest[name], !connected.contains(name), !paused.contains(name)
+    else { return }
     var seconds = least
     if let ttl = lease.ttl {
       let whole = Double(ttl) / 1000
@@ -254,6 +278,7 @@ package final class LeasesService: LeaseKeeper {
   private func end(_ name: String, _ reason: LeaseEnd) {
     timers.removeValue(forKey: name)?.dispose()
     let parts = ledger.newest[name]?.parts ?? [:]
+    paused.remove(name)
     ending.insert(name)
     record(.ended(reason: reason), in: name)
     host.recordingLeases {

@@ -118,15 +118,23 @@ extension CallContext {
       if case .ttl = option, !hasToken { clients.discard(lease) }
     }
     guard let call = call.later(waitingFor: acquire.source) else { return end() }
+    // Its client does not know the lease, and could not renew it.
+    if case .ttl = option, !locks.holds(acquire.name, lease) { clients.pause(lease) }
     call.keep(
       locks.token(of: lease, in: acquire.name).observeNext { token in
         guard !call.isOver else { return }
         guard let token else {
           return call.refuse(self.access.error(LocksError.lost(acquire.name)))
         }
+        do throws(Refusal) {
+          try clients.begin(lease, by: self.caller)
+        } catch {
+          return call.refuse(self.access.error(error))
+        }
         call.noteBegun()
         hasToken = true
-        self.answer(call, with: AcquiredLock(name: acquire.name, token: token, lease: lease))
+        let acquired = AcquiredLock(name: acquire.name, token: token, lease: lease)
+        self.answer(call, with: acquired, after: self.host.last)
       })
     guard !call.isOver else { return end() }
     // A call that ends in any other way gives its place to the next one.

@@ -70,6 +70,11 @@ package final class LocksService {
     }
   }
 
+  /// Returns whether a lease has a lock, which may not be durable yet.
+  package func holds(_ name: String, _ lease: String) -> Bool {
+    ledger.newest.holder(of: "locks/\(name)")?.lease == lease
+  }
+
   /// Returns the holder of a lock; `nil` if it is free, or held by a lease.
   package func holder(of name: String, besides lease: String) -> Locks.Claim? {
     ledger.newest.holder(of: "locks/\(name)").flatMap { $0.lease == lease ? nil : $0 }
