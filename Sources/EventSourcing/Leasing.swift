@@ -30,7 +30,8 @@ package protocol LeaseKeeper: AnyObject {
   ///
   /// - Parameter lease: The lease that the part ends with; `nil` if it was written without one, or
   ///   removed.
-  func note(_ part: LeasedPart, under lease: String?)
+  /// - Returns: The error of the command if the lease can have no more parts.
+  func note(_ part: LeasedPart, under lease: String?) -> (any ServiceError)?
 }
 
 /// The error of a command with a lease that writes what cannot end with one.

@@ -91,8 +91,8 @@ package final class ServiceHost {
   /// The lease of the running command.
   package private(set) var runningLease: String?
 
-  /// The first stream of the running command whose event cannot end with a lease.
-  private var unleasable: String?
+  /// The first reason why something that the running command has written cannot end with a lease.
+  private var leaseFault: (any ServiceError)?
 
   /// - Parameter snapshotEvery: The number of events between snapshots.
   package init(store: any EventStore, snapshotEvery: UInt64 = 100_000) {
@@ -269,6 +269,7 @@ package final class ServiceHost {
     }
     precondition(!isPerforming, "a command runs within a command")
     isPerforming = true
+    commandCount &+= 1
     (runningUser, runningTime) = (command.caller.uid, store.now)
     metas.prepare(command.method, command.caller)
     if let id = command.id { runningID = id }
@@ -315,25 +316,27 @@ package final class ServiceHost {
   /// The daemon itself, as the caller of commands that no client sends.
   package var daemon = Peer(uid: 0)
 
+  /// The number of commands that have begun.
+  package private(set) var commandCount: UInt64 = 0
   /// Checks the streams of the running command.
   ///
   /// - Throws: ``Refusal`` if a stream's name is invalid, or the caller may not record in it.
   package func checkRights() throws(Refusal) {
     if let badStream { throw .service(badStream) }
     if let deniedStream { throw .denied(stream: deniedStream) }
-    if let unleasable { throw .service(NotLeasable(stream: unleasable)) }
+    if let leaseFault { throw .service(leaseFault) }
   }
 
   // MARK: Leases
 
   private func beginLeasing(_ command: Command) throws {
-    unleasable = nil
+    leaseFault = nil
     runningLease = try command.lease?()
     isLeasing = true
   }
 
   private func endLeasing() {
-    (isLeasing, runningLease, unleasable) = (false, nil, nil)
+    (isLeasing, runningLease, leaseFault) = (false, nil, nil)
   }
 
   /// Runs code that records the events of leases; every caller may cause them, and they end with
@@ -347,12 +350,13 @@ package final class ServiceHost {
 
   /// Records that an event of the running command has written or removed a part of a state.
   func noteLeasable(_ part: LeasedPart, isRemoved: Bool) {
-    leases?.note(part, under: isRemoved ? nil : runningLease)
+    let fault = leases?.note(part, under: isRemoved ? nil : runningLease)
+    if leaseFault == nil { leaseFault = fault ?? nil }
   }
 
   /// Records that an event of the running command cannot end with a lease.
   func noteUnleasable(_ stream: String) {
-    if runningLease != nil, unleasable == nil { unleasable = stream }
+    if runningLease != nil, leaseFault == nil { leaseFault = NotLeasable(stream: stream) }
   }
 
   /// Records the event that removes what was written under a lease; call it within a command.

@@ -246,6 +246,80 @@ struct LeaseTests {
     #expect(client.result(set("b", lease: #"{"ttl_ms":1000}"#)) != nil)
   }
 
+  // MARK: Many values and leases
+
+  /// Sets so many cells under a lease in one command.
+  private func fill(_ client: TestClient, _ prefix: String, _ range: Range<Int>) -> String {
+    let calls = range.map { #"{"method":"cells.set","params":["\#(prefix)\#($0)",1]}"# }
+    return client.call(
+      #"{"id":1,"method":"atomic","params":{"calls":[\#(calls.joined(separator: ","))],"_meta":{"lease":"connection"}}}"#
+    )
+  }
+
+  @Test
+  func `at most 1000 values end with one lease`() {
+    #expect(fill(client, "a", 0..<1000).contains(#""lease":"lease/1""#))
+    let error = client.error(set("b", lease: connection))
+    #expect(error?.data["reason"] == .string("too_many"))
+    #expect(error?.message.contains("lease/1") == true)
+    #expect(whole.value("cells/b") == nil)
+    _ = client.call(#"{"id":1,"method":"cells.remove","params":["a7"]}"#)
+    #expect(client.result(set("b", lease: connection)) != nil)
+    client.disconnect()
+    #expect(whole.value("cells/a0") == nil)
+    #expect(whole.value("cells/b") == nil)
+  }
+
+  @Test
+  func `leases that end together end in several turns, and users take turns`() {
+    let clients = (0..<6).map { _ in whole.connect() }
+    for (i, each) in clients.enumerated() { _ = fill(each, "a\(i).", 0..<200) }
+    let other = whole.connect(uid: 1001)
+    _ = other.call(set("b", lease: connection))
+    for each in clients + [other] { each.disconnect() }
+    /// The clients whose values are there.
+    func left() -> [Int] { clients.indices.filter { whole.value("cells/a\($0).0") != nil } }
+    #expect(left() == [3, 4, 5])
+    #expect(whole.value("cells/b") == "1")
+    whole.bench.time.advance(0)
+    #expect(whole.value("cells/b") == nil, "after one lease of the other user")
+    whole.bench.time.advance(1)
+    #expect(left().isEmpty)
+    for i in clients.indices { #expect(whole.value("cells/a\(i).199") == nil) }
+  }
+
+  @Test
+  func `a lease that waits for its end can be resumed`() {
+    let clients = (0..<4).map { _ in whole.connect() }
+    for (i, each) in clients.enumerated() { _ = fill(each, "a\(i).", 0..<300) }
+    for each in clients { each.disconnect() }
+    let back = whole.connect()
+    #expect(back.result(#"{"id":1,"method":"lease.resume","params":["lease/4"]}"#) != nil)
+    whole.advance(10)
+    #expect(whole.value("cells/a2.0") == nil)
+    #expect(whole.value("cells/a3.0") == "1")
+  }
+
+  @Test
+  func `one command ends leases with at most 1000 values`() {
+    for i in 0..<3 {
+      _ = client.call(#"{"id":1,"method":"lease.grant","params":{"ttl_ms":60000}}"#)
+      let calls = (0..<400).map { #"{"method":"cells.set","params":["a\#(i).\#($0)",1]}"# }
+      _ = client.call(
+        #"{"id":1,"method":"atomic","params":{"calls":[\#(calls.joined(separator: ","))],"_meta":{"lease":"lease/\#(i + 1)"}}}"#
+      )
+    }
+    func release(_ leases: Int...) -> String {
+      let calls = leases.map { #"{"method":"lease.release","params":["lease/\#($0)"]}"# }
+      return #"{"id":1,"method":"atomic","params":{"calls":[\#(calls.joined(separator: ","))]}}"#
+    }
+    #expect(client.error(release(1, 2, 3))?.data["reason"] == .string("too_many"))
+    #expect(whole.value("cells/a0.0") == "1")
+    #expect(client.result(release(1, 2)) != nil)
+    #expect(client.result(release(3)) != nil)
+    #expect(whole.value("cells/a2.0") == nil)
+  }
+
   // MARK: Wills
 
   private func will(_ calls: String) -> String {
@@ -274,6 +348,19 @@ struct LeaseTests {
     _ = other.call(#"{"id":1,"method":"lease.release","params":["lease/2"]}"#)
     other.disconnect()
     #expect(whole.value("cells/gone") == nil)
+  }
+
+  @Test
+  func `a will has at most 100 calls`() {
+    func long(_ count: Int) -> String {
+      let call = #"{"method":"cells.add","params":["gone"]}"#
+      return will("[" + [String](repeating: call, count: count).joined(separator: ",") + "]")
+    }
+    #expect(client.error(long(101))?.data["reason"] == .string("too_many"))
+    #expect(whole.events.isEmpty)
+    #expect(client.result(long(100)) != nil)
+    client.disconnect()
+    #expect(whole.value("cells/gone") == "100")
   }
 
   @Test

@@ -28,7 +28,8 @@ private let law: [String: Set<String>] = [
     "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Queues", "Signals", "Wire",
   ],
   "Features": [
-    "API", "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
+    "API", "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Queues",
+    "Signals", "Wire",
   ],
   "Adapters": [
     "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Facts", "Features", "Glibc",

@@ -8,8 +8,9 @@ package enum LeaseEvent: ServiceEvent, Codable, Equatable {
   case granted(uid: UInt32, pid: Int32, ttl: Int?)
   case renewed
 
-  /// The calls to run when the lease ends: a JSON array as in `atomic`; `nil` for none.
-  case willed(calls: String?)
+  /// The calls to run when the lease ends: a JSON array as in `atomic`, and their number; `nil` for
+  /// none.
+  case willed(calls: String?, count: Int?)
 
   /// A part of a state was written under the lease.
   case attached(part: LeasedPart)

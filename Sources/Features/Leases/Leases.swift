@@ -19,11 +19,19 @@ package struct Leases: ServiceState, Codable {
     /// The time at which it was granted or last renewed.
     package fileprivate(set) var renewed: Int64
 
-    /// See ``LeaseEvent/willed(calls:)``.
-    package fileprivate(set) var will: String?
+    /// The calls to run when it ends; `nil` for none.
+    package fileprivate(set) var will: Will?
 
     /// The written parts, with the position of the event.
     package fileprivate(set) var parts: [LeasedPart: UInt64] = [:]
+  }
+
+  /// See ``LeaseEvent/willed(calls:count:)``.
+  package struct Will: Codable, Equatable, Sendable {
+    package let text: String
+
+    /// The number of calls.
+    package let calls: Int
   }
 
   /// The leases by full name, for example `"lease/7"`.
@@ -61,7 +69,8 @@ package struct Leases: ServiceState, Codable {
       counts[uid, default: 0] += 1
       last = max(last, Self.number(of: name) ?? 0)
     case .renewed: leases[name]?.renewed = place.time
-    case .willed(let calls): leases[name]?.will = calls
+    case .willed(let calls, let count):
+      leases[name]?.will = calls.map { Will(text: $0, calls: count ?? 1) }
     case .attached(let part):
       guard leases[name] != nil else { return }
       leases[name]?.parts[part] = place.seq
@@ -111,7 +120,7 @@ package struct Leases: ServiceState, Codable {
 
   package func size(of stream: Stream) -> Int {
     guard let lease = leases[stream.name] else { return 0 }
-    return lease.parts.keys.reduce(Self.leaseBytes + (lease.will?.utf8.count ?? 0)) {
+    return lease.parts.keys.reduce(Self.leaseBytes + Self.size(of: lease.will)) {
       $0 + Self.size(of: $1)
     }
   }
@@ -120,8 +129,8 @@ package struct Leases: ServiceState, Codable {
     switch event {
     case .granted: Self.leaseBytes
     case .renewed: 0
-    case .willed(let calls):
-      (calls?.utf8.count ?? 0) - (leases[stream.name]?.will?.utf8.count ?? 0)
+    case .willed(let calls, _):
+      (calls?.utf8.count ?? 0) - Self.size(of: leases[stream.name]?.will)
     case .attached(let part): leases[stream.name]?.parts[part] == nil ? Self.size(of: part) : 0
     case .detached(let part): leases[stream.name]?.parts[part] == nil ? 0 : -Self.size(of: part)
     case .ended: -size(of: stream)
@@ -129,6 +138,8 @@ package struct Leases: ServiceState, Codable {
   }
 
   private static let leaseBytes = 200
+
+  private static func size(of will: Will?) -> Int { will?.text.utf8.count ?? 0 }
 
   private static func size(of part: LeasedPart) -> Int {
     160 + 2 * (part.stream.utf8.count + part.data.utf8.count)

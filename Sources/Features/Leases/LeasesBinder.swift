@@ -38,7 +38,7 @@ package func bindLeases(
   }
   catalog.command(
     "lease.release", "Ends a lease now, without its will.", NamedLease.self,
-    writes: nil, errors: ["not_owner"]
+    writes: nil, errors: ["not_owner", "too_many"]
   ) { context, named throws(LeasesError) in
     try leases.release(named.lease, by: context.caller)
     return Nothing()
@@ -48,15 +48,16 @@ package func bindLeases(
     writes: ["lease.granted", "lease.willed"], errors: ["too_many"]
   ) { context, will throws(LeasesError) in
     let isWithdrawn = will.calls.text == "[]"
+    var count = 0
     if !isWithdrawn {
       do throws(WireError) {
-        _ = try context.steps(ofCalls: will.calls)
+        count = try context.steps(ofCalls: will.calls).count
       } catch {
         throw .badWill(rule: error.message)
       }
     }
     let lease = try clients.own(context)
-    leases.setWill(isWithdrawn ? nil : will.calls.text, of: lease)
+    try leases.setWill(isWithdrawn ? nil : (will.calls.text, count), of: lease)
     return lease
   }
 }

@@ -10,6 +10,9 @@ package enum LeasesError: ServiceError, Equatable {
   case badTTL(milliseconds: Int)
   case tooMany(max: Int)
   case badWill(rule: String)
+  case longWill(max: Int)
+  case tooManyParts(id: String, max: Int)
+  case endsTooMany(max: Int)
 
   package var kind: ServiceErrorKind {
     switch self {
@@ -19,7 +22,7 @@ package enum LeasesError: ServiceError, Equatable {
     case .hasTTL: .rejected(reason: "has_ttl")
     case .inUse: .rejected(reason: "in_use")
     case .badWill(let rule): .invalid(parameter: "calls", expected: rule)
-    case .tooMany: .rejected(reason: "too_many")
+    case .tooMany, .longWill, .tooManyParts, .endsTooMany: .rejected(reason: "too_many")
     case .badTTL(let milliseconds):
       .invalid(parameter: "ttl_ms", expected: Self.range(milliseconds))
     }
@@ -34,6 +37,11 @@ package enum LeasesError: ServiceError, Equatable {
     case .inUse(let id): "lease '\(id)' belongs to another connection, which is still open"
     case .badWill(let rule): rule
     case .tooMany(let max): "a user has at most \(max) leases (leases_user)"
+    case .longWill(let max): "a will has at most \(max) calls"
+    case .tooManyParts(let id, let max):
+      "at most \(max) values and locks end with '\(id)'; grant another lease for more"
+    case .endsTooMany(let max):
+      "a command ends leases with at most \(max) values and locks together"
     case .badTTL(let milliseconds): Self.range(milliseconds)
     }
   }

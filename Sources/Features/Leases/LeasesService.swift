@@ -20,6 +20,12 @@ package final class LeasesService: LeaseKeeper {
   /// The milliseconds for which a lease of a connection waits after a restart.
   package var graceMilliseconds = 5_000
 
+  /// The most values and locks that end with one lease, and with the leases that one command ends.
+  package static let maxParts = 1000
+
+  /// The most calls of a will.
+  package static let maxCalls = 100
+
   /// The most leases of one user who is not an administrator.
   package var maxPerUser = 10_000
 
@@ -59,11 +65,18 @@ package final class LeasesService: LeaseKeeper {
   /// The leases whose renewal is recorded, but not durable yet, with its position.
   private var renewing: [String: UInt64] = [:]
 
+  /// The values that the leases which a command has released have removed.
+  private var released: (command: UInt64, parts: Int) = (0, 0)
+
   /// The leases whose TTL has not begun, because a lock is not given to them yet.
   private var paused: Set<String> = []
 
   /// The leases whose connections are open.
   private var connected: Set<String> = []
+
+  /// The leases that are to end now, as the turns of the loop permit.
+  private var ends = LeaseEnds()
+  private var nextTurn: (any Disposable)?
   private let bag = DisposeBag()
 
   package init(in host: ServiceHost, on scheduler: any Scheduler) {
@@ -76,6 +89,7 @@ package final class LeasesService: LeaseKeeper {
       // Not earlier: a command that is refused grants and renews nothing.
       case .granted, .renewed:
         if let last = renewing[place.stream], last <= place.seq { renewing[place.stream] = nil }
+        if event == .renewed { ends.remove(place.stream) }
         if ledger.newest[place.stream]?.ttl != nil { watch(place.stream) }
       default: break
       }
@@ -99,6 +113,8 @@ package final class LeasesService: LeaseKeeper {
   package func stop() {
     for timer in timers.values { timer.dispose() }
     timers = [:]
+    nextTurn?.dispose()
+    ends.removeAll()
     bag.dispose()
     host.leases = nil
   }
@@ -156,15 +172,23 @@ package final class LeasesService: LeaseKeeper {
   }
 
   /// Sets the calls that run when a lease ends; call it within a command.
-  package func setWill(_ calls: String?, of name: String) {
-    record(.willed(calls: calls), in: name)
+  ///
+  /// - Parameter calls: A JSON array as in `atomic`, and the number of its calls; `nil` for none.
+  package func setWill(
+    _ calls: (text: String, count: Int)?, of name: String
+  ) throws(LeasesError) {
+    if let count = calls?.count, count > Self.maxCalls { throw .longWill(max: Self.maxCalls) }
+    record(.willed(calls: calls?.text, count: calls?.count), in: name)
   }
 
   /// Ends a lease at the wish of its owner; call it within a command.
   ///
   /// Its will does not run.
   package func release(_ name: String, by caller: Peer) throws(LeasesError) {
-    _ = try lease(name, of: caller)
+    let parts = try lease(name, of: caller).parts.count
+    if released.command != host.commandCount { released = (host.commandCount, 0) }
+    released.parts += parts
+    guard released.parts <= Self.maxParts else { throw .endsTooMany(max: Self.maxParts) }
     end(name, .released)
   }
 
@@ -183,13 +207,14 @@ package final class LeasesService: LeaseKeeper {
   /// Keeps a lease while a connection is open.
   package func hold(_ name: String) {
     connected.insert(name)
+    ends.remove(name)
     timers.removeValue(forKey: name)?.dispose()
   }
 
   /// Ends the lease of a connection that has ended.
   package func drop(_ name: String) {
     guard connected.remove(name) != nil, host.leases != nil else { return }
-    run(.disconnected, of: name)
+    end(name, soon: .disconnected)
   }
 
   /// Returns whether a lease exists; one that does not is not kept for a connection either.
@@ -232,7 +257,28 @@ package final class LeasesService: LeaseKeeper {
     timers[name] = scheduler.schedule(after: seconds) { [unowned self] in
       timers[name] = nil
       if renewing[name] != nil { return schedule(name, after: Self.retrySeconds, reason) }
+      end(name, soon: reason)
+    }
+  }
+
+  /// Ends a lease in this turn, or in a later one if many end at once.
+  private func end(_ name: String, soon reason: LeaseEnd) {
+    guard let lease = ledger.newest[name] else { return }
+    ends.add(name, of: lease.uid, reason)
+    endSome()
+  }
+
+  private func endSome() {
+    while let (name, reason) = ends.next() {
+      guard let lease = ledger.newest[name] else { continue }
+      ends.spend(1 + lease.parts.count + (lease.will?.calls ?? 0))
       run(reason, of: name)
+    }
+    guard !ends.isIdle, nextTurn == nil else { return }
+    nextTurn = scheduler.schedule { [unowned self] in
+      nextTurn = nil
+      ends.beginTurn()
+      endSome()
     }
   }
 
@@ -242,8 +288,8 @@ package final class LeasesService: LeaseKeeper {
     let owner = Peer(uid: lease.uid, pid: lease.pid)
     let end = Command(method: "lease.end", caller: owner)
     do {
-      guard let calls = lease.will else { return try perform(end, name, reason) }
-      let will = try will(JSONText(kept: calls), owner)
+      guard let text = lease.will?.text else { return try perform(end, name, reason) }
+      let will = try will(JSONText(kept: text), owner)
       var command = end
       command.mayRecord = will.mayRecord
       return try perform(command, name, reason, will.steps)
@@ -294,10 +340,13 @@ package final class LeasesService: LeaseKeeper {
 
   package var isEmpty: Bool { ledger.newest.isWithoutParts }
 
-  package func note(_ part: LeasedPart, under lease: String?) {
+  package func note(_ part: LeasedPart, under lease: String?) -> (any ServiceError)? {
     let former = ledger.newest.holder(of: part)
-    guard former != lease else { return }
+    guard former != lease else { return nil }
     if let former { record(.detached(part: part), in: former) }
-    if let lease { record(.attached(part: part), in: lease) }
+    guard let lease else { return nil }
+    record(.attached(part: part), in: lease)
+    guard let count = ledger.newest[lease]?.parts.count, count > Self.maxParts else { return nil }
+    return LeasesError.tooManyParts(id: lease, max: Self.maxParts)
   }
 }
