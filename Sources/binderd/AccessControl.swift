@@ -60,7 +60,8 @@ final class AccessControl {
     roles.entry(for: Peer(uid: uid, groups: Process.groups(ofUser: uid)), owner: Process.user)?.role
   }
 
-  private func role(of peer: Peer) -> Role? {
+  /// Returns the role of a client; `nil` if it has none.
+  func role(of peer: Peer) -> Role? {
     roles.entry(for: peer, owner: Process.user)?.role
   }
 }

@@ -5,15 +5,16 @@ import Features
 import JSON
 import Wire
 
-/// Prepares the will of a lease to run with the present rights of its owner.
+/// Prepares the will of a lease to run with the present rights of its owner: those of the user and of
+/// the groups that the client had.
 ///
 /// - Throws: ``WireError`` if a call is not valid any more, or not allowed.
 func makeWill(
   of calls: JSONText, _ owner: Peer, _ access: AccessControl, _ rights: RightsTable,
   _ table: ConnectionTable
 ) throws(WireError) -> LeasesService.Will {
-  guard let role = access.role(ofUser: owner.uid) else {
-    throw WireError(.permissionDenied, "user \(owner.uid) has no role")
+  guard let role = access.role(of: owner) else {
+    throw WireError(.permissionDenied, "user \(owner.uid) has no role any more")
   }
   if case .array(let calls) = calls.value {
     for (i, call) in calls.enumerated() {

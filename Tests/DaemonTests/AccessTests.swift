@@ -110,6 +110,38 @@ struct AccessTests {
     #expect(guarded.logs("refused uid \(uid) pid \(client.pid): to call reload, as panel"))
   }
 
+  private static let willing = """
+    "limits": { "lease_grace_ms": 50 },
+    "roles": [
+      { "name": "panel", "groups": [4900],
+        "methods": ["will", "cells.set"], "read": ["cells/*"], "write": ["cells/lamp"] }
+    ]
+    """
+
+  @Test
+  func `a will has the role of its connection, also when it runs after a restart`() throws {
+    let guarded = try Guarded(Self.willing)
+    let will =
+      #"{"id":1,"method":"will","params":{"calls":[{"method":"cells.set","params":["lamp",1]}]}}"#
+    func lamp() throws -> String {
+      let owner = try TestSocket(guarded.daemon.socket)
+      defer { owner.close() }
+      _ = try owner.call(#"{"id":1,"method":"wait","params":{"source":"cells/lamp"}}"#)
+      return try owner.call(#"{"id":1,"method":"cells.remove","params":["lamp"]}"#)
+    }
+    // The group is known only to the kernel: no file of the system names the user as its member.
+    let client = try guarded.client(uid: 4002, groups: [4900])
+    #expect(client.call(will)?.contains(#""value":"lease/"#) == true)
+    kill(client.pid, SIGKILL)
+    #expect(try lamp().contains(#""value":true"#))
+
+    let other = try guarded.client(uid: 4002, groups: [4900])
+    #expect(other.call(will)?.contains(#""value":"lease/"#) == true)
+    try guarded.daemon.killAndStart(["--config", guarded.directory.path + "/binder.conf"])
+    #expect(try lamp().contains(#""value":true"#))
+    #expect(!guarded.daemon.log.contains("was not run"))
+  }
+
   @Test
   func `repeated refusals of a client do not fill the log`() throws {
     let guarded = try Guarded(Self.panel)

@@ -8,9 +8,9 @@ package enum LeaseEvent: ServiceEvent, Codable, Equatable {
   case granted(uid: UInt32, pid: Int32, ttl: Int?)
   case renewed
 
-  /// The calls to run when the lease ends: a JSON array as in `atomic`, and their number; `nil` for
-  /// none.
-  case willed(calls: String?, count: Int?)
+  /// The calls to run when the lease ends: a JSON array as in `atomic`, their number, and the groups
+  /// of the client, which decide on its role; `nil` for no calls.
+  case willed(calls: String?, count: Int?, groups: [UInt32]?)
 
   /// A part of a state was written under the lease.
   case attached(part: LeasedPart)

@@ -26,12 +26,15 @@ package struct Leases: ServiceState, Codable {
     package fileprivate(set) var parts: [LeasedPart: UInt64] = [:]
   }
 
-  /// See ``LeaseEvent/willed(calls:count:)``.
+  /// See ``LeaseEvent/willed(calls:count:groups:)``.
   package struct Will: Codable, Equatable, Sendable {
     package let text: String
 
     /// The number of calls.
     package let calls: Int
+
+    /// The groups of the client that has set it.
+    package let groups: [UInt32]
   }
 
   /// The leases by full name, for example `"lease/7"`.
@@ -69,8 +72,8 @@ package struct Leases: ServiceState, Codable {
       counts[uid, default: 0] += 1
       last = max(last, Self.number(of: name) ?? 0)
     case .renewed: leases[name]?.renewed = place.time
-    case .willed(let calls, let count):
-      leases[name]?.will = calls.map { Will(text: $0, calls: count ?? 1) }
+    case .willed(let calls, let count, let groups):
+      leases[name]?.will = calls.map { Will(text: $0, calls: count ?? 1, groups: groups ?? []) }
     case .attached(let part):
       guard leases[name] != nil else { return }
       leases[name]?.parts[part] = place.seq
@@ -129,8 +132,9 @@ package struct Leases: ServiceState, Codable {
     switch event {
     case .granted: Self.leaseBytes
     case .renewed: 0
-    case .willed(let calls, _):
-      (calls?.utf8.count ?? 0) - Self.size(of: leases[stream.name]?.will)
+    case .willed(let calls, _, let groups):
+      Self.size(of: calls.map { Will(text: $0, calls: 0, groups: groups ?? []) })
+        - Self.size(of: leases[stream.name]?.will)
     case .attached(let part): leases[stream.name]?.parts[part] == nil ? Self.size(of: part) : 0
     case .detached(let part): leases[stream.name]?.parts[part] == nil ? 0 : -Self.size(of: part)
     case .ended: -size(of: stream)
@@ -139,7 +143,9 @@ package struct Leases: ServiceState, Codable {
 
   private static let leaseBytes = 200
 
-  private static func size(of will: Will?) -> Int { will?.text.utf8.count ?? 0 }
+  private static func size(of will: Will?) -> Int {
+    will.map { $0.text.utf8.count + 8 * $0.groups.count } ?? 0
+  }
 
   private static func size(of part: LeasedPart) -> Int {
     160 + 2 * (part.stream.utf8.count + part.data.utf8.count)

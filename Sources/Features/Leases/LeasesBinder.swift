@@ -57,7 +57,8 @@ package func bindLeases(
       }
     }
     let lease = try clients.own(context)
-    try leases.setWill(isWithdrawn ? nil : (will.calls.text, count), of: lease)
+    try leases.setWill(
+      isWithdrawn ? nil : (will.calls.text, count), of: lease, by: context.caller)
     return lease
   }
 }

@@ -41,7 +41,8 @@ package final class LeasesService: LeaseKeeper {
     }
   }
 
-  /// Returns the will of a user, with the user's present rights; throws if it cannot run.
+  /// Returns the will of a client, with the present rights of its user and groups; throws if it
+  /// cannot run.
   package var will: (_ calls: JSONText, _ owner: Peer) throws -> Will = { _, _ in
     Will(steps: [], mayRecord: nil)
   }
@@ -175,10 +176,13 @@ package final class LeasesService: LeaseKeeper {
   ///
   /// - Parameter calls: A JSON array as in `atomic`, and the number of its calls; `nil` for none.
   package func setWill(
-    _ calls: (text: String, count: Int)?, of name: String
+    _ calls: (text: String, count: Int)?, of name: String, by caller: Peer
   ) throws(LeasesError) {
-    if let count = calls?.count, count > Self.maxCalls { throw .longWill(max: Self.maxCalls) }
-    record(.willed(calls: calls?.text, count: calls?.count), in: name)
+    guard let (text, count) = calls else {
+      return record(.willed(calls: nil, count: nil, groups: nil), in: name)
+    }
+    guard count <= Self.maxCalls else { throw .longWill(max: Self.maxCalls) }
+    record(.willed(calls: text, count: count, groups: caller.groups), in: name)
   }
 
   /// Ends a lease at the wish of its owner; call it within a command.
@@ -285,7 +289,7 @@ package final class LeasesService: LeaseKeeper {
   /// Ends a lease and runs its will as one command; a will that fails is left out.
   private func run(_ reason: LeaseEnd, of name: String) {
     guard let lease = ledger.newest[name] else { return }
-    let owner = Peer(uid: lease.uid, pid: lease.pid)
+    let owner = Peer(uid: lease.uid, pid: lease.pid, groups: lease.will?.groups ?? [])
     let end = Command(method: "lease.end", caller: owner)
     do {
       guard let text = lease.will?.text else { return try perform(end, name, reason) }
