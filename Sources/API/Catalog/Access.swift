@@ -69,7 +69,7 @@ package struct Access {
   func methodNotFound(_ name: String) -> WireError {
     if rights.withholds(name) { noteRefusal("to call \(name)") }
     var data: JSONObject = ["method": .string(name)]
-    if let guess = nearest(to: name, among: rights.allMethods.lazy.map(\.name)) {
+    if let guess = nearest(to: name, among: rights.methodNames(near: name)) {
       data["did_you_mean"] = .string(guess)
     }
     return WireError(.methodNotFound, "no method '\(name)'", data)

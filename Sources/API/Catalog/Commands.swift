@@ -145,6 +145,20 @@ extension Rights {
     return role.mayCall(name) ? catalog.provided.method(name) : nil
   }
 
+  /// The names of methods that a client may mean by an unknown one: those of the daemon, and those of
+  /// a few services made of programs with similar names.
+  func methodNames(near name: String) -> [String] {
+    methods.methods.map(\.name)
+      + catalog.provided.near(String(name.prefix { $0 != "." })).flatMap(\.methods).map(\.name)
+      .filter(role.mayCall)
+  }
+
+  /// Returns the methods of a service that the role may call, of programs too.
+  func methods(ofService name: String) -> [Method] {
+    methods.methods.filter { $0.service == name }
+      + (catalog.provided.service(name)?.methods ?? []).filter { role.mayCall($0.name) }
+  }
+
   /// The methods that the role may call, also those that programs provide.
   var allMethods: [Method] {
     methods.methods

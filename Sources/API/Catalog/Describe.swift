@@ -11,17 +11,21 @@ extension Rights {
     guard let path else { return overview }
     if path == "events" { return Self.eventsDescription }
     if let service = catalog.service(named: path), isVisible(service) { return describe(service) }
-    if let method = allMethods.first(where: { $0.name == path }) {
+    if let method = method(named: path) {
       return JSONObject.naming("method", path, describe(method))
     }
-    if let service = programs.first(where: { $0.name == path }) { return describe(service) }
+    if let service = catalog.provided.service(path), isVisible(service) {
+      return describe(service)
+    }
     if let source = sources(of: path), source.exists(path),
       let description = source.description(of: path)
     {
       return JSONObject.naming("source", path, describe(description, source, path))
     }
+    let programs = catalog.provided.near(path).filter(isVisible)
     let names =
-      catalog.services.filter(isVisible).map(\.name) + programs.map(\.name) + allMethods.map(\.name)
+      catalog.services.filter(isVisible).map(\.name) + programs.map(\.name)
+      + methodNames(near: path)
     throw .notFound("path", path, didYouMean: Wire.nearest(to: path, among: names))
   }
 
@@ -44,7 +48,9 @@ extension Rights {
     for service in catalog.services where isVisible(service) {
       described[service.name] = .string(service.doc)
     }
-    for service in programs { described[service.name] = .string(service.doc) }
+    for service in catalog.provided.services() where isVisible(service) {
+      described[service.name] = .string(service.doc)
+    }
     var own = JSONObject()
     for method in methods.methods where !method.name.contains(".") {
       own[method.name] = .string(method.doc)
@@ -82,11 +88,14 @@ extension Rights {
     ]
   }
 
-  /// The services made of programs of which the role may call a method.
-  private var programs: [ProvidedMethods.Service] {
-    catalog.provided.services().filter { service in
-      service.methods.contains { role.mayCall($0.name) }
-    }
+  /// Whether the role may call a method of a service made of programs.
+  private func isVisible(_ service: ProvidedMethods.Service) -> Bool {
+    service.methods.contains { role.mayCall($0.name) }
+  }
+
+  private func method(named name: String) -> Method? {
+    if let own = methods.methods.first(where: { $0.name == name }) { return own }
+    return role.mayCall(name) ? catalog.provided.method(name) : nil
   }
 
   private func describe(_ service: ProvidedMethods.Service) -> JSONObject {

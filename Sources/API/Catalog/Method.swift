@@ -164,6 +164,12 @@ struct ProvidedMethods {
   /// Returns a method by its full name; `nil` if no program has declared it.
   var method: (_ name: String) -> Method? = { _ in nil }
 
+  /// Returns a service by its name; `nil` if no program has declared it.
+  var service: (_ name: String) -> Service? = { _ in nil }
+
+  /// Returns a few services whose names are near one in the order.
+  var near: (_ service: String) -> [Service] = { _ in [] }
+
   /// Returns the services, sorted by name.
   var services: () -> [Service] = { [] }
 }

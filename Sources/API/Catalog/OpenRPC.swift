@@ -1,3 +1,4 @@
+internal import Connections
 internal import JSON
 internal import Wire
 
@@ -7,12 +8,19 @@ internal import Wire
 /// repeated parts are shared by reference, and default values are omitted.
 extension Rights {
   /// Returns the document of the methods of a service, or of all methods.
-  func openRPC(version: String, of service: String?) throws(WireError) -> JSONValue {
-    let methods = allMethods.filter { service == nil || $0.service == service }
+  ///
+  /// - Parameter room: The bytes of the longest document.
+  /// - Throws: ``WireError``: `not_found`, or `result_too_large` for more methods than can fit.
+  func openRPC(version: String, of service: String?, room: Int) throws(WireError) -> JSONValue {
+    let methods = service.map { self.methods(ofService: $0) } ?? allMethods
     if let service, methods.isEmpty {
-      let names = Set(allMethods.compactMap(\.service))
-      throw .notFound("service", service, didYouMean: Wire.nearest(to: service, among: names))
+      let names = self.methods.methods.compactMap(\.service)
+      let others = catalog.provided.near(service).map(\.name)
+      throw .notFound(
+        "service", service, didYouMean: Wire.nearest(to: service, among: Set(names + others)))
     }
+    let least = methods.count * Self.minMethodBytes
+    guard least <= room else { throw .resultTooLarge(least, max: room) }
     var shared = SharedParts()
     for method in methods {
       shared.count(schemasOf: method.result.schema)
@@ -44,6 +52,9 @@ extension Rights {
       "components": .object(shared.components(besides: ["_meta": Self.options])),
     ])
   }
+
+  /// The bytes of the shortest description of a method.
+  private static let minMethodBytes = 120
 
   private static func descriptor(_ parameter: Method.Parameter, isOpen: Bool) -> JSONValue {
     var described: JSONObject = ["name": .string(parameter.name)]

@@ -118,7 +118,8 @@ package func bindProtocol<Stats: Codable>(
       .init("info", .object([.init("title", .string), .init("version", .string)])),
       .init("methods", .array(.map(.any))), .init("components", .map(.any)))
   ) { context, call, discover throws(WireError) in
-    let document = try context.rights.openRPC(version: server.version, of: discover.service)
+    let document = try context.rights.openRPC(
+      version: server.version, of: discover.service, room: call.room)
     call.answer { document.write(to: &$0) }
   }
 }

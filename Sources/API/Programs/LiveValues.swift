@@ -8,6 +8,7 @@ internal import Wire
 final class LiveValues {
   let service: String
   private var values: [String: JSONText] = [:]
+  private var names = NameIndex()
 
   /// The user who has published each value, and the bytes of each user.
   private var owners: [String: UInt32] = [:]
@@ -65,8 +66,10 @@ final class LiveValues {
 
   /// Sets a value, or removes it.
   func set(_ source: String, _ value: JSONText?) {
-    guard value != nil || values[source] != nil else { return }
+    let isKnown = values[source] != nil
+    guard value != nil || isKnown else { return }
     values[source] = value
+    if value == nil { names.remove(source) } else if !isKnown { names.insert(source) }
     let change = SourceChange(source: source, seq: 0, value: value)
     bySource.send(change, to: source)
     changed.send(change)
@@ -79,9 +82,11 @@ final class LiveValues {
       exists: { [service] in SourceName.isSource($0, of: service) },
       value: { [unowned self] in values[$0] },
       search: { [unowned self] pattern, excluded, body throws(NameIndex.TooVain) in
-        _ = values.keys.sorted().search(pattern, excluded, body)
+        try names.search(pattern, without: excluded, body)
       },
-      neighbours: { [unowned self] _ in values.keys.sorted() },
+      neighbours: { [unowned self] in
+        names.neighbours(of: $0, count: SourceProvider.neighbourCount)
+      },
       changes: { [unowned self] source in bySource.elements(of: source) },
       changesMatching: { [unowned self] pattern in
         changed.toSignal().filter { pattern.matches($0.source) }

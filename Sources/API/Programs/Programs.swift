@@ -82,20 +82,25 @@ package final class Programs {
         guard let point = name.firstIndex(of: ".") else { return nil }
         return service(String(name[..<point]))?.methods[String(name[point...].dropFirst())]
       },
-      services: { [unowned self] in
-        ledger.newest.declared.sorted().compactMap { service($0) }.map { service in
-          ProvidedMethods.Service(
-            name: service.definition.name, doc: service.definition.declaration.doc,
-            sources: service.definition.sources,
-            methods: service.methods.values.sorted { $0.name < $1.name })
+      service: { [unowned self] in service($0)?.shown },
+      near: { [unowned self] name in
+        ledger.neighbours(of: "\(Self.name)/\(name)", count: Self.nearCount).compactMap {
+          service(String($0.dropFirst(Self.name.utf8.count + 1)))?.shown
         }
+      },
+      services: { [unowned self] in
+        ledger.newest.declared.sorted().compactMap { service($0)?.shown }
       })
   }
 
+  /// The services before and after an unknown name that suggestions come from.
+  private static let nearCount = 4
+
   // MARK: Providers
 
-  /// The most services that a user has declared.
+  /// The most services that a user has declared, and the most methods of them together.
   private static let maxServices = 250
+  private static let maxMethods = 1000
 
   /// Makes a connection a provider of a service, and records its declaration if that is new.
   func provide(
@@ -111,17 +116,10 @@ package final class Programs {
     guard known?.providers.contains(where: { $0.connection === connection }) != true else {
       throw .exists(name, "this connection provides '\(name)' already")
     }
-    let uid = connection.peer.uid
-    guard known != nil || ledger.newest.count(declaredBy: uid) < Self.maxServices else {
-      throw WireError(
-        .rejected, "a user declares at most \(Self.maxServices) services; see services.forget",
-        ["reason": .string("too_many")])
-    }
+    if isNew { try checkRoom(for: definition, by: connection.peer.uid) }
     let key = ObjectIdentifier(connection)
     guard (providers[key] ?? []).count < Self.maxPerConnection else {
-      throw WireError(
-        .rejected, "a connection provides at most \(Self.maxPerConnection) services",
-        ["reason": .string("too_many")])
+      throw .tooMany("a connection provides at most \(Self.maxPerConnection) services")
     }
     if isNew { try declare(definition, context) }
     let service = isNew ? Service(definition, makeMethod) : known ?? Service(definition, makeMethod)
@@ -136,6 +134,20 @@ package final class Programs {
     show(service)
     // In the next turn, after the answer.
     connection.context.atTurnEnd { [weak self] in self?.deliverQueued(name) }
+  }
+
+  /// Checks that a user may declare a service, also in place of one with the same name.
+  private func checkRoom(
+    for definition: ProvidedService, by uid: UInt32
+  ) throws(WireError) {
+    let others = ledger.newest.services(declaredBy: uid).filter { $0 != definition.name }
+    guard others.count < Self.maxServices else {
+      throw .tooMany("a user declares at most \(Self.maxServices) services; see services.forget")
+    }
+    let count = others.reduce(definition.methods.count) { $0 + (service($1)?.methods.count ?? 0) }
+    guard count <= Self.maxMethods else {
+      throw .tooMany("the services of a user have at most \(Self.maxMethods) methods together")
+    }
   }
 
   /// Gives a connection no more calls of a service; it finishes those that it has.

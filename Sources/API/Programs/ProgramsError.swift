@@ -27,6 +27,11 @@ enum ProgramsError: ServiceError, Equatable {
 }
 
 extension WireError {
+  /// Returns the error for a limit of a user or a connection.
+  static func tooMany(_ message: String) -> WireError {
+    WireError(.rejected, message, ["reason": .string("too_many")])
+  }
+
   static func exists(_ service: String, _ message: String) -> WireError {
     WireError(
       .alreadyExists, message, ["what": .string("service"), "id": .string(service)])

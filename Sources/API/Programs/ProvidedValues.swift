@@ -41,8 +41,9 @@ package struct ProvidedValues: ServiceState, Codable {
   /// The declarations, by stream.
   private var declarations: [String: ProvidedService.Declaration] = [:]
 
-  /// The users who have declared them, by stream.
+  /// The users who have declared them, by stream, and the services of each user.
   private var declarers: [String: UInt32] = [:]
+  private var declaredBy: [UInt32: Set<String>] = [:]
 
   /// The queued calls of each service, by position.
   private var calls: [String: [UInt64: Waiting]] = [:]
@@ -55,9 +56,10 @@ package struct ProvidedValues: ServiceState, Codable {
     case .removed: values[place.stream] = nil
     case .provided(let doc, let methods, let sources, let uid):
       declarations[place.stream] = .init(doc: doc, methods: methods, sources: sources)
-      declarers[place.stream] = uid
+      setDeclarer(of: place.stream, uid)
     case .forgotten:
-      (declarations[place.stream], declarers[place.stream], calls[place.stream]) = (nil, nil, nil)
+      (declarations[place.stream], calls[place.stream]) = (nil, nil)
+      setDeclarer(of: place.stream, nil)
     case .called(let method, let params, let uid, let pid):
       calls[place.stream, default: [:]][place.seq] = Waiting(
         method: method, params: params, uid: uid, pid: pid)
@@ -91,8 +93,22 @@ package struct ProvidedValues: ServiceState, Codable {
     declarations["services/\(service)"]
   }
 
-  /// Returns the number of services that a user has declared.
-  func count(declaredBy uid: UInt32) -> Int { declarers.values.count { $0 == uid } }
+  /// Returns the user who has declared a service; `nil` if there is none.
+  func declarer(of service: String) -> UInt32? { declarers["services/\(service)"] }
+
+  /// Returns the names of the services that a user has declared.
+  func services(declaredBy uid: UInt32) -> [String] {
+    (declaredBy[uid] ?? []).map { String($0.dropFirst(Programs.name.utf8.count + 1)) }
+  }
+
+  private mutating func setDeclarer(of stream: String, _ uid: UInt32?) {
+    if let last = declarers[stream] {
+      declaredBy[last]?.remove(stream)
+      if declaredBy[last]?.isEmpty == true { declaredBy[last] = nil }
+    }
+    declarers[stream] = uid
+    if let uid { declaredBy[uid, default: []].insert(stream) }
+  }
 
   package func count(of service: String) -> Int { calls["services/\(service)"]?.count ?? 0 }
 

@@ -9,11 +9,18 @@ extension Programs {
     let methods: [String: Method]
     var providers: [Provider] = []
 
+    /// The service as the catalog shows it.
+    let shown: ProvidedMethods.Service
+
     /// The provider that gets the next call.
     var turn = 0
 
     init(_ definition: ProvidedService, _ method: (ProvidedService.Method) -> Method) {
-      (self.definition, methods) = (definition, definition.methods.mapValues(method))
+      self.definition = definition
+      methods = definition.methods.mapValues(method)
+      shown = ProvidedMethods.Service(
+        name: definition.name, doc: definition.declaration.doc, sources: definition.sources,
+        methods: methods.values.sorted { $0.name < $1.name })
     }
   }
 
