@@ -409,6 +409,33 @@ struct ProgramsTests {
     }
   }
 
+  @Test
+  func `29: a reply with too many live values is refused before anything is done`() {
+    _ = provider.call(provide())
+    func text(_ kilobytes: Int) -> String { String(repeating: "x", count: kilobytes * 1_000) }
+    func publish(_ name: String, _ kilobytes: Int) -> String {
+      #"{"source":"lamp/\#(name)","value":"\#(text(kilobytes))"}"#
+    }
+    for i in 0..<17 {
+      let line = #"{"id":1,"method":"publish","params":\#(publish("n\#(i)", i == 0 ? 300 : 1_000))}"#
+      #expect(provider.result(line) != nil || i == 16)
+    }
+    _ = provider.call(#"{"id":1,"method":"publish","params":\#(publish("n16", 300))}"#)
+    ask()
+    // The first value makes room, and the second one takes it again.
+    let list = [publish("n0", 0), publish("n0", 300), publish("n17", 500)].joined(separator: ",")
+    let error = provider.error(
+      reply("c1", #""events":[{"source":"lamp/state","value":1}],"publish":[\#(list)]"#))
+    #expect(error?.data["reason"] == .string("too_large"))
+    #expect(value("services/lamp/state") == nil)
+    #expect(value("live/lamp/n0")?.utf8.count == 300_002)
+    // Of two values of one name the last one counts.
+    let other = [publish("n17", 400), publish("n17", 10)].joined(separator: ",")
+    _ = provider.call(reply("c1", #""value":"done","publish":[\#(other)]"#))
+    #expect(caller.settle().count == 1)
+    #expect(value("live/lamp/n17")?.utf8.count == 10_002)
+  }
+
   // MARK: Queued calls
 
   private let order = #"{"id":7,"method":"lamp.order","params":{"n":1,"_meta":{"cmd":"o1"}}}"#

@@ -27,11 +27,8 @@ final class LiveValues {
     self.service = service
   }
 
-  /// Sets a value of a user, or removes it.
-  ///
-  /// - Throws: ``WireError`` `rejected` if the user's values are too large.
-  func publish(_ source: String, _ value: JSONText?, by owner: UInt32) throws(WireError) {
-    try check([(source, value)], by: owner)
+  /// Sets a value of a user, or removes it; ``check(_:by:)`` has found room for it.
+  func publish(_ source: String, _ value: JSONText?, by owner: UInt32) {
     let name = "\(service)/\(source)"
     if let last = owners.removeValue(forKey: name), let old = values[name] {
       bytes[last, default: 0] -= Self.size(name, old)
@@ -44,14 +41,18 @@ final class LiveValues {
     set(name, value)
   }
 
-  /// Checks that there is room for the values of a user.
+  /// Checks that there is room for the values of a user, which are set in order.
+  ///
+  /// - Throws: ``WireError`` `rejected` if the user's values are too large.
   func check(_ new: [(source: String, value: JSONText?)], by owner: UInt32) throws(WireError) {
     guard !new.isEmpty else { return }
     var total = bytes[owner] ?? 0
+    var sizes: [String: Int] = [:]
     for (source, value) in new {
       let name = "\(service)/\(source)"
-      if let old = values[name], owners[name] == owner { total -= Self.size(name, old) }
-      if let value { total += Self.size(name, value) }
+      let old = owners[name] == owner ? values[name].map { Self.size(name, $0) } : nil
+      let size = value.map { Self.size(name, $0) } ?? 0
+      total += size - (sizes.updateValue(size, forKey: name) ?? old ?? 0)
     }
     guard total <= Self.maxBytes || new.allSatisfy({ $0.value == nil }) else {
       throw WireError(

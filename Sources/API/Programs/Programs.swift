@@ -441,10 +441,11 @@ package final class Programs {
       throw WireError(
         JSONDecodingError(path: "/value" + fault.path, expected: fault.expected, got: fault.got))
     }
-    try live.check(reply.publish, by: context.connection.peer.uid)
-    try record(call, reply, context)
+    // After the record nothing can refuse the reply.
     let owner = context.connection.peer.uid
-    for (source, value) in reply.publish { try live.publish(source, value, by: owner) }
+    try live.check(reply.publish, by: owner)
+    try record(call, reply, context)
+    for (source, value) in reply.publish { live.publish(source, value, by: owner) }
     settle(id, reply.error.map { .refused($0) } ?? .value(reply.value))
   }
 

@@ -186,7 +186,8 @@ extension CallContext {
     let source = "\(service)/\(publish.source)"
     guard role.mayWrite(source) else { throw access.notWritable(source) }
     guard kept else {
-      try programs.live.publish(publish.source, publish.value, by: caller.uid)
+      try programs.live.check([(publish.source, publish.value)], by: caller.uid)
+      programs.live.publish(publish.source, publish.value, by: caller.uid)
       return call.answer { buffer in buffer.object { _ in } }
     }
     guard publish.source.contains("/") else {
