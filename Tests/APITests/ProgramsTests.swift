@@ -409,6 +409,29 @@ struct ProgramsTests {
     }
   }
 
+  private func publish(_ source: String, _ more: String = "") -> String {
+    #"{"id":1,"method":"publish","params":{"source":"\#(source)","value":5\#(more)}}"#
+  }
+
+  @Test(arguments: ["", #","keep":true"#])
+  func `29: values of a declared service come from its providers and its declarer`(more: String) {
+    #expect(caller.result(publish("lamp/early", more)) != nil, "a free name")
+    _ = provider.call(provide())
+    #expect(provider.result(publish("lamp/watts", more)) != nil)
+    #expect(bench.connect(uid: 500).result(publish("lamp/watts", more)) != nil, "the same user")
+    #expect(bench.connect(uid: 0).result(publish("lamp/watts", more)) != nil, "root")
+    #expect(caller.error(publish("lamp/watts", more))?.data["reason"] == .string("not_provider"))
+    let helper = bench.connect(uid: 501)
+    _ = helper.call(provide())
+    #expect(helper.result(publish("lamp/watts", more)) != nil, "another provider")
+    provider.disconnect()
+    helper.disconnect()
+    #expect(caller.error(publish("lamp/watts", more))?.data["reason"] == .string("not_provider"))
+    for name in ["cells/foo", "events/x", "daemon/x", "live/x", "services/x"] {
+      #expect(provider.error(publish(name, more))?.data["reason"] == .string("reserved"), "\(name)")
+    }
+  }
+
   @Test
   func `29: a reply with too many live values is refused before anything is done`() {
     _ = provider.call(provide())

@@ -170,6 +170,26 @@ package final class Programs {
     providers[ObjectIdentifier(provider.connection)]?.removeAll { $0 === provider }
   }
 
+  /// Checks that a client may publish values of a service without a call: of one that a program has
+  /// declared, only its providers and the user who has declared it.
+  func checkPublishing(_ source: String, _ context: CallContext) throws(WireError) {
+    let name = String(source.prefix { $0 != "/" })
+    guard !context.catalog.isReserved(name) else {
+      throw WireError(
+        .rejected, "'\(name)' is a service of the daemon", ["reason": .string("reserved")])
+    }
+    guard let declarer = ledger.newest.declarer(of: name) else { return }
+    let uid = context.caller.uid
+    guard uid != declarer, !host.owners.contains(uid),
+      !(providers[ObjectIdentifier(context.connection)] ?? []).contains(where: {
+        $0.service == name
+      })
+    else { return }
+    throw WireError(
+      .rejected, "service '\(name)' belongs to its providers and to user \(declarer)",
+      ["reason": .string("not_provider")])
+  }
+
   private func declare(
     _ definition: ProvidedService, _ context: CallContext
   ) throws(WireError) {

@@ -30,7 +30,7 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
       provide.service,
       ProvidedService.Declaration(
         doc: provide.doc ?? "", methods: provide.methods, sources: provide.sources))
-    guard catalog.service(named: provide.service) == nil, !reserved.contains(provide.service) else {
+    guard !catalog.isReserved(provide.service) else {
       throw WireError(
         .alreadyExists, "'\(provide.service)' is a service of the daemon",
         ["what": .string("service"), "id": .string(provide.service)])
@@ -91,7 +91,7 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
   }
 }
 
-/// The first parts of names that no program may provide.
+/// The first parts of names that no program may provide, besides the services of the daemon.
 private let reserved: Set = ["rpc", "events", "binder", "daemon"]
 
 private struct Provide: DocumentedParameters {
@@ -185,6 +185,7 @@ extension CallContext {
     }
     let source = "\(service)/\(publish.source)"
     guard role.mayWrite(source) else { throw access.notWritable(source) }
+    try programs.checkPublishing(publish.source, self)
     guard kept else {
       try programs.live.check([(publish.source, publish.value)], by: caller.uid)
       programs.live.publish(publish.source, publish.value, by: caller.uid)
@@ -212,6 +213,11 @@ extension CallContext {
 }
 
 extension Catalog {
+  /// Whether no program may use a name for its service.
+  func isReserved(_ name: String) -> Bool {
+    service(named: name) != nil || reserved.contains(name)
+  }
+
   /// Offers values that are not journaled.
   func offer(
     _ values: LiveValues, _ doc: String, _ description: SourceProvider.Description
