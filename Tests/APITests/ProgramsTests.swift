@@ -409,6 +409,53 @@ struct ProgramsTests {
     }
   }
 
+  @Test
+  func `publish and reply honour the options of commands`() throws {
+    func publish(_ value: Int, _ meta: String) -> String {
+      #"{"id":1,"method":"publish","params":{"source":"lamp/on","value":\#(value),"keep":true,"_meta":{\#(meta)}}}"#
+    }
+    #expect(
+      provider.call(publish(1, #""cmd":"p1""#))
+        == #"{"jsonrpc":"2.0","id":1,"result":{"seq":1,"version":1}}"#)
+    #expect(
+      provider.call(publish(1, #""cmd":"p1""#))
+        == #"{"jsonrpc":"2.0","id":1,"result":{"seq":1,"version":1,"replayed":true}}"#)
+    #expect(provider.error(publish(2, #""cmd":"p1""#))?.name == .cmdReused)
+    let expect = #""expect":{"services/lamp/on":7}"#
+    #expect(provider.error(publish(2, expect))?.name == .conflict)
+    #expect(value("services/lamp/on") == "1")
+
+    _ = provider.call(provide())
+    ask()
+    func reply(_ meta: String) -> String {
+      self.reply("c1", #""value":"done","events":[{"source":"lamp/on","value":3}],"_meta":{\#(meta)}"#)
+    }
+    #expect(provider.error(reply(expect))?.name == .conflict)
+    #expect(
+      provider.call(reply(#""cmd":"r1""#)) == #"{"jsonrpc":"2.0","id":2,"result":{"call":"c1"}}"#)
+    #expect(caller.settle().count == 1)
+    #expect(
+      provider.call(reply(#""cmd":"r1""#))
+        == #"{"jsonrpc":"2.0","id":2,"result":{"call":"c1","replayed":true}}"#)
+    #expect(value("services/lamp/on") == "3")
+  }
+
+  @Test
+  func `options of commands are refused where nothing is recorded`() {
+    _ = provider.call(provide())
+    for (name, option) in [
+      ("cmd", #""cmd":"x""#), ("expect", #""expect":{"cells/a":1}"#),
+      ("lease", #""lease":"connection""#),
+    ] {
+      let call = #"{"times":3,"_meta":{\#(option)}}"#
+      #expect(caller.error(blink(call))?.data["path"] == .string("/_meta/\(name)"))
+      let live = publish("lamp/watts", #","_meta":{\#(option)}"#)
+      #expect(provider.error(live)?.data["path"] == .string("/_meta/\(name)"))
+    }
+    #expect(calls(provider.received()).isEmpty)
+    #expect(value("live/lamp/watts") == nil)
+  }
+
   private func publish(_ source: String, _ more: String = "") -> String {
     #"{"id":1,"method":"publish","params":{"source":"\#(source)","value":5\#(more)}}"#
   }

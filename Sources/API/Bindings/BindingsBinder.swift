@@ -174,11 +174,12 @@ extension CallContext {
 
   /// Rejects command options for a binding of a connection, which records nothing.
   ///
-  /// - Throws: `invalid_params` if the command has an id or expectations.
+  /// - Throws: `invalid_params` if the command has an id, expectations or a lease.
   private func checkIsNoCommand(_ command: Command) throws(WireError) {
     let rule = "none: a binding of a connection is not recorded"
     if command.id != nil { throw .unusable("_meta/cmd", rule, "one") }
     if !command.expectations.isEmpty { throw .unusable("_meta/expect", rule, "some") }
+    if command.lease != nil { throw .unusable("_meta/lease", rule, "one") }
   }
 
   // MARK: Persistent bindings

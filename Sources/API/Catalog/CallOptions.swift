@@ -89,6 +89,15 @@ package struct CallOptions: Decodable {
     }
   }
 
+  /// Checks that there are no options that only commands honour.
+  ///
+  /// - Throws: ``WireError`` `invalid_params` with the rule.
+  func checkIsNoCommand(_ rule: String) throws(WireError) {
+    if cmd != nil { throw .unusable("_meta/cmd", rule, "one") }
+    if expect != nil { throw .unusable("_meta/expect", rule, "some") }
+    if lease != nil { throw .unusable("_meta/lease", rule, "one") }
+  }
+
   /// Returns the expected versions of streams.
   ///
   /// - Throws: ``WireError`` for an invalid stream name or version.

@@ -430,10 +430,16 @@ package final class Programs {
 
   /// Answers a call.
   ///
+  /// - Returns: The result of the command; `nil` if nothing was to record.
   /// - Throws: ``WireError``: `not_found` if the provider has no such call, or not any more.
   func reply(
-    to id: String, _ reply: Reply, _ context: CallContext
-  ) throws(WireError) {
+    to id: String, _ reply: Reply, _ command: Command, _ context: CallContext
+  ) throws(WireError) -> Accepted? {
+    do throws(Refusal) {
+      if let done = try host.repetition(of: command) { return done }
+    } catch {
+      throw context.access.error(error)
+    }
     guard let call = open[id], call.provider.connection === context.connection else {
       throw .notFound("call", id, didYouMean: nil)
     }
@@ -464,9 +470,10 @@ package final class Programs {
     // After the record nothing can refuse the reply.
     let owner = context.connection.peer.uid
     try live.check(reply.publish, by: owner)
-    try record(call, reply, context)
+    let accepted = try record(call, reply, command, context)
     for (source, value) in reply.publish { live.publish(source, value, by: owner) }
     settle(id, reply.error.map { .refused($0) } ?? .value(reply.value))
+    return accepted
   }
 
   private func check(
@@ -490,13 +497,16 @@ package final class Programs {
 
   /// Records the events of a reply and the end of a queued call, all or none.
   private func record(
-    _ call: OpenCall, _ reply: Reply, _ context: CallContext
-  ) throws(WireError) {
+    _ call: OpenCall, _ reply: Reply, _ command: Command, _ context: CallContext
+  ) throws(WireError) -> Accepted? {
     var queued: UInt64?
     if case .queued(let seq) = call.caller { queued = seq }
-    guard queued != nil || !reply.events.isEmpty else { return }
+    let hasOptions =
+      command.id != nil || !command.expectations.isEmpty || command.lease != nil
+    guard queued != nil || !reply.events.isEmpty || hasOptions else { return nil }
+    let accepted: Accepted
     do throws(Refusal) {
-      _ = try host.perform(context.command("reply")) {
+      accepted = try host.perform(command) {
         for (source, value) in reply.events { set("services/\(source)", value) }
         if let queued {
           host.recordingLeases {
@@ -511,6 +521,7 @@ package final class Programs {
       throw context.access.error(error)
     }
     context.connection.noteWritten(upTo: host.last)
+    return accepted
   }
 
   /// Sets or removes a journaled value; call it within a command.

@@ -64,22 +64,39 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
     }
   }
 
-  catalog.query(
+  catalog.program(
     "reply", "Answers a call of a provided service.", ReplyToCall.self,
-    .members(.init("call", .string)), kind: .command, reader: ReplyToCall.read
-  ) { context, call, reply throws(WireError) in
-    try programs.reply(to: reply.call, try reply.reply(), context)
+    .members(
+      .init("call", .string), .optional("lease", .string), .optional("replayed", .bool)),
+    writes: ["services.answered", "services.removed", "services.set"],
+    errors: ["not_leasable", "too_large"], reader: ReplyToCall.read
+  ) { context, call, reply, options, command throws(WireError) in
+    let accepted = try programs.reply(to: reply.call, try reply.reply(), try command(), context)
     call.answer(after: context.host.last) { buffer in
-      buffer.object { $0.member("call", reply.call) }
+      buffer.object {
+        $0.member("call", reply.call)
+        $0.member("lease", accepted?.lease)
+        $0.member("replayed", accepted?.isReplayed == true ? true : nil)
+      }
     }
   }
 
-  catalog.query(
+  catalog.program(
     "publish", "Sets a value of a service, in the journal or only for those who watch.",
-    Publish.self,
-    .members(.optional("seq", .natural), .optional("version", .natural)), kind: .command
-  ) { context, call, publish throws(WireError) in
-    try context.publish(publish, programs, call)
+    Publish.self, .command(Nothing.self), writes: ["services.removed", "services.set"],
+    errors: ["not_provider", "reserved", "too_large"], reader: nil
+  ) { context, call, publish, options, command throws(WireError) in
+    let source = try context.target(of: publish, programs)
+    guard publish.isKept else {
+      try options?.checkIsNoCommand("none without keep: a live value is not recorded")
+      try programs.live.check([(publish.source, publish.value)], by: context.caller.uid)
+      programs.live.publish(publish.source, publish.value, by: context.caller.uid)
+      return call.answer { buffer in buffer.object { _ in } }
+    }
+    _ = context.perform(try command(), call) {
+      programs.set(source, publish.value)
+      return nil
+    }
   }
 
   catalog.command(
@@ -167,6 +184,8 @@ private struct Publish: DocumentedParameters {
   let value: JSONText?
   let keep: Bool?
 
+  var isKept: Bool { keep == true }
+
   static let docs = [
     "source": "The name after services/ or live/, for example lamp/state.",
     "value": "The value; left out: removes it.",
@@ -175,40 +194,23 @@ private struct Publish: DocumentedParameters {
 }
 
 extension CallContext {
-  fileprivate func publish(
-    _ publish: Publish, _ programs: Programs, _ call: Call
-  ) throws(WireError) {
-    let kept = publish.keep == true
-    let service = kept ? Programs.name : programs.live.service
+  /// Returns the full name of the source to publish, which the client may write.
+  fileprivate func target(
+    of publish: Publish, _ programs: Programs
+  ) throws(WireError) -> String {
+    let service = publish.isKept ? Programs.name : programs.live.service
     if let rule = SourceName.fault(in: publish.source, of: service) {
       throw .unusable("source", rule, "'\(publish.source)'")
     }
     let source = "\(service)/\(publish.source)"
     guard role.mayWrite(source) else { throw access.notWritable(source) }
     try programs.checkPublishing(publish.source, self)
-    guard kept else {
-      try programs.live.check([(publish.source, publish.value)], by: caller.uid)
-      programs.live.publish(publish.source, publish.value, by: caller.uid)
-      return call.answer { buffer in buffer.object { _ in } }
-    }
+    guard publish.isKept else { return source }
     guard publish.source.contains("/") else {
       throw .unusable("source", "SERVICE/NAME", "'\(publish.source)'")
     }
     try Programs.check(publish.value, "/value")
-    do throws(Refusal) {
-      let accepted = try host.perform(command("publish")) {
-        programs.set(source, publish.value)
-        return nil
-      }
-      call.answer(after: host.last) { buffer in
-        buffer.object {
-          $0.member("seq", accepted.seq)
-          $0.member("version", accepted.version)
-        }
-      }
-    } catch {
-      throw access.error(error)
-    }
+    return source
   }
 }
 
@@ -225,6 +227,33 @@ extension Catalog {
     offer(values.service, doc)
     line(.sources) { [unowned self] in
       offered(values.service, for: description.name).sources = values.sources(description)
+    }
+  }
+
+  /// Offers a method that may record events, but need not.
+  ///
+  /// - Parameter body: Gets the options of the call, and a function that makes the command with
+  ///   them.
+  fileprivate func program<Parameters: Decodable>(
+    _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: ResultShape,
+    writes: [String], errors: [String], reader: ParameterReader<Parameters>?,
+    body: @escaping (
+      CallContext, Call, Parameters, CallOptions?, _ command: () throws(WireError) -> Command
+    ) throws(WireError) -> Void
+  ) {
+    let names = Shape(of: parameters).members.map(\.name)
+    offer(name, doc, .command, parameters, result, writes, errors) { context, call, request, line in
+      do throws(WireError) {
+        let (parameters, options) = try context.parameters(
+          Parameters.self, of: request, line, names, .refused, reader)
+        let call = try options?.applied(to: call) ?? call
+        try body(context, call, parameters, options) { () throws(WireError) in
+          try context.command(name, options, isKept: true, isPersonal: false, request, line)
+        }
+      } catch {
+        call.refuse(error)
+      }
+      return nil
     }
   }
 
@@ -251,6 +280,7 @@ extension Catalog {
         let params = try method.parameters(of: request, line)
         let call = try options?.applied(to: call) ?? call
         guard isQueued else {
+          try options?.checkIsNoCommand("none: a direct call is not recorded")
           programs.call(method, params, call, context)
           return nil
         }
