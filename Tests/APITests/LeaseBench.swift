@@ -35,11 +35,13 @@ final class LeaseBench {
         made = leases
         let (clients, locks) = (ClientLeases(leases), LocksService(in: host))
         let (lists, maps) = (ListsService(in: host), MapsService(in: host))
+        let programs = Programs(in: host)
         return { catalog in
           bindLeases(catalog, to: leases, clients)
           bindLocks(catalog, to: locks, clients)
           bindLists(catalog, to: lists)
           bindMaps(catalog, to: maps)
+          bindPrograms(catalog, to: programs)
         }
       })
     guard let made else { preconditionFailure("a bench makes its services") }

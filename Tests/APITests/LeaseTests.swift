@@ -350,6 +350,58 @@ struct LeaseTests {
     #expect(whole.value("cells/gone") == nil)
   }
 
+  private let lamp =
+    #"{"id":1,"method":"provide","params":{"service":"lamp","methods":{"off":{"delivery":"queued","params":{"type":"object","properties":{"n":{"type":"integer"}}}},"blink":{}}}}"#
+
+  @Test
+  func `a will may queue calls of programs`() {
+    let provider = whole.connect()
+    _ = provider.call(lamp)
+    #expect(client.result(will(#"[{"method":"lamp.off","params":{"n":7}}]"#)) != nil)
+    #expect(
+      client.error(will(#"[{"method":"lamp.off","params":{"n":"x"}}]"#))?.data["path"]
+        == .string("/calls"))
+    #expect(client.error(will(#"[{"method":"lamp.blink"}]"#))?.message.contains("command") == true)
+    client.disconnect()
+    let lines = provider.settle()
+    #expect(lines.count == 1)
+    #expect(lines.first?.contains(#""method":"lamp.off","params":{"n":7}"#) == true, "\(lines)")
+    #expect(whole.failures.isEmpty)
+  }
+
+  @Test
+  func `an atomic may queue calls of programs, all or none`() {
+    let provider = whole.connect()
+    _ = provider.call(lamp)
+    func atomic(_ n: String) -> String {
+      #"{"id":1,"method":"atomic","params":{"calls":[{"method":"cells.set","params":["a",1]},{"method":"lamp.off","params":{"n":\#(n)}}]}}"#
+    }
+    let error = client.error(atomic(#""x""#))
+    #expect(error?.data["path"] == .string("/calls/1/params/n"))
+    #expect(error?.data["index"] == .number(JSONNumber(1)))
+    #expect(whole.value("cells/a") == nil)
+    #expect(client.result(atomic("7"))?["values"]?.text.text == "[1,3]")
+    #expect(provider.settle().count == 1)
+  }
+
+  @Test
+  func `values that a program keeps end with its lease`() {
+    _ = client.call(lamp)
+    let publish =
+      #"{"id":1,"method":"publish","params":{"source":"lamp/on","value":1,"keep":true,"_meta":{"lease":"connection"}}}"#
+    #expect(client.result(publish)?["lease"] == .string("lease/1"))
+    let caller = whole.connect()
+    caller.send(#"{"id":1,"method":"lamp.blink"}"#)
+    _ = client.settle()
+    let reply =
+      #"{"id":1,"method":"reply","params":{"call":"c1","events":[{"source":"lamp/off","value":1}],"_meta":{"lease":"connection"}}}"#
+    #expect(client.result(reply)?["lease"] == .string("lease/1"))
+    #expect(whole.value("services/lamp/off") == "1")
+    client.disconnect()
+    #expect(whole.value("services/lamp/on") == nil)
+    #expect(whole.value("services/lamp/off") == nil)
+  }
+
   @Test
   func `a will has at most 100 calls`() {
     func long(_ count: Int) -> String {

@@ -145,6 +145,12 @@ extension Rights {
     return role.mayCall(name) ? catalog.provided.method(name) : nil
   }
 
+  /// Returns a method of the daemon or of a program; `nil` if there is none for the role.
+  func method(named name: String) -> Method? {
+    if let own = methods.find(name) { return own }
+    return role.mayCall(name) ? catalog.provided.method(name) : nil
+  }
+
   /// The names of methods that a client may mean by an unknown one: those of the daemon, and those of
   /// a few services made of programs with similar names.
   func methodNames(near name: String) -> [String] {

@@ -93,10 +93,6 @@ extension Rights {
     service.methods.contains { role.mayCall($0.name) }
   }
 
-  private func method(named name: String) -> Method? {
-    if let own = methods.methods.first(where: { $0.name == name }) { return own }
-    return role.mayCall(name) ? catalog.provided.method(name) : nil
-  }
 
   private func describe(_ service: ProvidedMethods.Service) -> JSONObject {
     var signals = JSONObject()

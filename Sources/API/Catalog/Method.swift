@@ -133,6 +133,9 @@ struct MethodTable {
 
   func contains(_ name: String) -> Bool { names.find(name.utf8.span) != nil }
 
+  /// Returns the method with a name; `nil` if there is none.
+  func find(_ name: String) -> Method? { names.find(name.utf8.span).map { methods[$0] } }
+
   /// Returns the methods that meet a condition.
   func filter(_ isIncluded: (Method) -> Bool) -> MethodTable {
     MethodTable(methods.filter(isIncluded))

@@ -86,9 +86,7 @@ extension CallContext {
     return steps
   }
 
-  private func method(_ name: String) -> Method? {
-    rights.methods.methods.first { $0.name == name }
-  }
+  private func method(_ name: String) -> Method? { rights.method(named: name) }
 
   fileprivate func isPersonal(_ name: String) -> Bool { method(name)?.isPersonal ?? false }
 

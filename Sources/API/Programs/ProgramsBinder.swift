@@ -273,7 +273,7 @@ extension Catalog {
       value: isQueued ? result.value : method.result?.shape ?? .any, result: result.whole,
       writes: isQueued ? ["services.called"] : [],
       errors: isQueued ? ["too_many"] : ["by_provider"],
-      takesUnknown: true, isPersonal: false, step: nil
+      takesUnknown: true, isPersonal: false, step: isQueued ? programs.step(method) : nil
     ) { [unowned programs] context, call, request, line in
       do {
         let options = try method.options(of: request, line, context)
@@ -298,6 +298,17 @@ extension Catalog {
   }
 }
 
+extension Programs {
+  /// Returns the function that queues a call as a part of an `atomic`.
+  fileprivate func step(_ method: ProvidedService.Method) -> Method.Step {
+    { [unowned self] context, parameters throws(WireError) in
+      let parameters = try method.checked(parameters?.value)
+      try Self.check(parameters, "")
+      return { JSONText(try self.queue(method, parameters, by: context.caller)) }
+    }
+  }
+}
+
 extension ProvidedService.Method {
   /// Returns the options of a request; those without parameters by name have none.
   fileprivate func options(
@@ -318,8 +329,13 @@ extension ProvidedService.Method {
     {
       return JSONText(scanned: line.extracting(text))
     }
+    return try checked(request.params.map { JSONText(scanned: line.extracting($0)).value })
+  }
+
+  /// Returns parameters by name, after a check.
+  fileprivate func checked(_ given: JSONValue?) throws(WireError) -> JSONText {
     var object = JSONObject()
-    switch request.params.map({ JSONText(scanned: line.extracting($0)).value }) {
+    switch given {
     case .object(let given)?:
       object = given
       object[CallOptions.name] = nil
