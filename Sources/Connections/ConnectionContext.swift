@@ -190,7 +190,8 @@ package final class ConnectionContext {
     broadcasts.dropFrames()
     if let begun { stages.endDelivery(begun) }
     time.endTurn()
-    return !self.postponed.isEmpty || time.hasInterrupted
+    // A client that has ended in this turn may have left something to do.
+    return !self.postponed.isEmpty || !turnEnd.isEmpty || time.hasInterrupted
   }
 
   // MARK: Slow clients

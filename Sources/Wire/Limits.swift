@@ -81,6 +81,17 @@ public struct Limits: Equatable, Sendable {
   /// Leases of one user, except root and the daemon's own user.
   public var leasesPerUser = 10_000
 
+  /// Places as the holder of a lock, or among those who wait for it, of one user, except root and the
+  /// daemon's own user.
+  public var locksPerUser = 10_000
+
+  /// Providers of services that are connections of one user, except root and the daemon's own user.
+  public var providersPerUser = 1_000
+
+  /// Calls of one user that wait in the queues of all services, except root and the daemon's own
+  /// user.
+  public var queuedPerUser = 5_000
+
   /// Consecutive bad lines before the daemon closes the connection.
   public var badLines = 16
 
@@ -134,6 +145,9 @@ public enum LimitName: String, CaseIterable, Sendable {
   case call = "call_ms"
   case leaseGrace = "lease_grace_ms"
   case leasesPerUser = "leases_user"
+  case locksPerUser = "locks_user"
+  case providersPerUser = "providers_user"
+  case queuedPerUser = "queued_user"
   case badLines = "bad_lines"
   case commandBytes = "cmd_bytes"
   case idBytes = "id_bytes"
@@ -185,6 +199,10 @@ public enum LimitName: String, CaseIterable, Sendable {
     case .leaseGrace:
       Row(\.leaseGraceMilliseconds, 0...Self.day, "a lease waits for its client after a restart")
     case .leasesPerUser: Row(\.leasesPerUser, 0...1_000_000, "leases of one user")
+    case .locksPerUser: Row(\.locksPerUser, 0...1_000_000, "places at locks of one user")
+    case .providersPerUser:
+      Row(\.providersPerUser, 0...1_000_000, "providers of services of one user")
+    case .queuedPerUser: Row(\.queuedPerUser, 0...1_000_000, "queued calls of one user")
     case .badLines: Row(\.badLines, 1...Self.many, "bad lines in a row")
     case .commandBytes: Row(\.commandBytes, 1...1024, "bytes of a cmd")
     case .idBytes: Row(\.idBytes, 1...Self.many, "bytes of an id that is a string")

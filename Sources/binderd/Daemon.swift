@@ -61,7 +61,6 @@ final class Daemon {
     table.context.owners = [0, Process.user]
     host.owners = table.context.owners
     host.daemon = Process.peer
-    host.quota = StateQuota(table.context.limits)
     let stats = DaemonMeasures(table: table, host: host, store: store, loop: loop)
     host.onSnapshotFailure = { log.write(.warning, "cannot save a snapshot: \($0)") }
 
@@ -70,14 +69,22 @@ final class Daemon {
     let lists = ListsService(in: host)
     let maps = MapsService(in: host)
     let leases = LeasesService(in: host, on: scheduler)
-    leases.maxPerUser = configuration.limits.leasesPerUser
-    leases.graceMilliseconds = configuration.limits.leaseGraceMilliseconds
     leases.onFailure = { lease, reason in
       log.write(.warning, "the will of \(lease) was not run: \(reason)")
     }
     let clientLeases = ClientLeases(leases)
     let locks = LocksService(in: host)
     let programs = Programs(in: host)
+    func apply(_ limits: Limits) {
+      table.context.limits = limits.fitting(descriptors)
+      host.quota = StateQuota(limits)
+      leases.maxPerUser = limits.leasesPerUser
+      leases.graceMilliseconds = limits.leaseGraceMilliseconds
+      locks.maxPerUser = limits.locksPerUser
+      programs.maxProvidersPerUser = limits.providersPerUser
+      programs.maxQueuedPerUser = limits.queuedPerUser
+    }
+    apply(configuration.limits)
     let people = PeopleService(in: host)
     let threads = ThreadsService(in: host)
     let bindings = BindingsService(in: host)
@@ -128,9 +135,7 @@ final class Daemon {
     }
     let access = AccessControl(configuration.roles, rights, refusals)
     let reload = Reload(file, settings, log, manager) { configuration, files in
-      table.context.limits = configuration.limits.fitting(descriptors)
-      host.quota = StateQuota(table.context.limits)
-      leases.maxPerUser = table.context.limits.leasesPerUser
+      apply(configuration.limits)
       journal.retention = configuration.retention
       web.allowsLocal = configuration.web.allowsLocal
       webSearch.address = configuration.web.search

@@ -14,6 +14,7 @@ import Wire
 final class LeaseBench {
   let bench: Bench
   let leases: LeasesService
+  let locks: LocksService
 
   /// The wills that could not run, with their reasons.
   private(set) var failures: [String] = []
@@ -26,14 +27,14 @@ final class LeaseBench {
 
   /// - Parameter store: The store of an earlier daemon, for a restart.
   init(_ store: MemoryStore? = nil, time: ManualTime = ManualTime()) throws {
-    var made: LeasesService?
+    var made: (leases: LeasesService, locks: LocksService)?
     bench = try Bench(
       store, time: time,
       services: { parts in
         let host = parts.host
         let leases = LeasesService(in: host, on: time)
-        made = leases
         let (clients, locks) = (ClientLeases(leases), LocksService(in: host))
+        made = (leases, locks)
         let (lists, maps) = (ListsService(in: host), MapsService(in: host))
         let programs = Programs(in: host)
         return { catalog in
@@ -45,8 +46,8 @@ final class LeaseBench {
         }
       })
     guard let made else { preconditionFailure("a bench makes its services") }
-    leases = made
-    bench.endServices = { made.stop() }
+    (leases, locks) = made
+    bench.endServices = { made.leases.stop() }
     leases.onFailure = { [unowned self] in failures.append("\($0): \($1)") }
     leases.will = { [unowned self] calls, owner throws(WireError) in
       let connection = bench.table.connect(owner)

@@ -226,6 +226,24 @@ struct LockTests {
   }
 
   @Test
+  func `26: a user holds and waits for at most so many locks`() {
+    whole.locks.maxPerUser = 2
+    func acquire(_ name: String) -> String {
+      #"{"id":1,"method":"locks.acquire","params":["\#(name)"]}"#
+    }
+    #expect(client.result(acquire("a")) != nil)
+    other.send(acquire("a"))
+    #expect(other.settle().isEmpty)
+    #expect(client.error(acquire("b"))?.data["reason"] == .string("too_many"))
+    #expect(whole.connect(uid: 1001).result(acquire("b")) != nil)
+    #expect(whole.connect(uid: 0).result(acquire("c")) != nil)
+    client.disconnect()
+    #expect(other.settle().count == 1)
+    #expect(other.result(acquire("d")) != nil)
+    #expect(other.error(acquire("e"))?.data["reason"] == .string("too_many"))
+  }
+
+  @Test
   func `a bad name is refused`() {
     for name in ["", "a//b", "/a", "a b", "*"] {
       let error = client.error(

@@ -12,17 +12,26 @@ import Wire
 @Suite(.leavesNothing)
 struct ProgramsTests {
   let bench: Bench
+  let programs: Programs
   let provider: TestClient
   let caller: TestClient
 
   init() throws {
-    bench = try Self.bench()
+    (bench, programs) = try Self.make()
     (provider, caller) = (bench.connect(uid: 500), bench.connect())
   }
 
-  private static func bench(_ store: MemoryStore? = nil) throws -> Bench {
-    try Bench(store) { catalog, parts in bindPrograms(catalog, to: Programs(in: parts.host)) }
+  private static func make(_ store: MemoryStore? = nil) throws -> (Bench, Programs) {
+    var made: Programs?
+    let bench = try Bench(store) { catalog, parts in
+      let programs = Programs(in: parts.host)
+      made = programs
+      bindPrograms(catalog, to: programs)
+    }
+    return (bench, try #require(made))
   }
+
+  private static func bench(_ store: MemoryStore? = nil) throws -> Bench { try make(store).0 }
 
   private let lamp = #"""
     "service":"lamp","doc":"A lamp.","methods":{"blink":{"doc":"Blinks.","params":{"type":"object","properties":{"times":{"type":"integer","minimum":1,"description":"How often."}},"required":["times"],"additionalProperties":false},"result":{"type":"string"}},"order":{"delivery":"queued"}}
@@ -343,6 +352,81 @@ struct ProgramsTests {
     #expect(
       narrow.error(provide(#""service":"door","methods":{}"#))?.name == .permissionDenied
         || narrow.error(provide(#""service":"door","methods":{}"#))?.name == .methodNotFound)
+  }
+
+  // MARK: Quotas
+
+  @Test
+  func `a value lists 32 providers, and changes once in a turn`() {
+    let watcher = bench.connect()
+    _ = watcher.call(#"{"id":1,"method":"subscribe","params":{"source":"providers/lamp"}}"#)
+    let crowd = (0..<40).map { i in bench.connect(uid: 500 + UInt32(i)) }
+    for each in crowd { each.send(provide()) }
+    let shown = watcher.settle()
+    #expect(shown.count == 1, "\(shown.count)")
+    #expect(shown.first?.contains(#""providers_count":40"#) == true)
+    #expect(shown.first?.split(separator: #""uid":"#).count == 33)
+    for each in crowd.dropLast() { each.disconnect() }
+    let left = watcher.settle()
+    #expect(left.count == 1)
+    #expect(left.first?.contains(#""providers_count":1"#) == true)
+    caller.send(blink())
+    #expect(calls(crowd[39].received()).count == 1)
+  }
+
+  @Test
+  func `29: a user has at most so many providers`() {
+    programs.maxProvidersPerUser = 2
+    let clients = (0..<3).map { _ in bench.connect(uid: 500) }
+    _ = clients[0].call(provide())
+    _ = clients[1].call(provide())
+    #expect(clients[2].error(provide())?.data["reason"] == .string("too_many"))
+    #expect(bench.connect(uid: 501).result(provide()) != nil)
+    #expect(bench.connect(uid: 0).result(provide()) != nil)
+    _ = clients[0].call(#"{"id":1,"method":"withdraw","params":["lamp"]}"#)
+    #expect(clients[2].result(provide()) != nil)
+    clients[1].disconnect()
+    #expect(clients[0].result(provide()) != nil)
+  }
+
+  @Test
+  func `29: of one user so many queued calls wait, and others have room`() {
+    programs.maxQueuedPerUser = 2
+    _ = provider.call(provide())
+    func order(_ client: TestClient) -> WireError? {
+      client.error(#"{"id":7,"method":"lamp.order"}"#)
+    }
+    #expect(order(caller) == nil)
+    #expect(order(caller) == nil)
+    #expect(order(caller)?.data["reason"] == .string("too_many"))
+    #expect(order(bench.connect(uid: 1001)) == nil)
+    _ = provider.call(reply("q2", #""value":1"#))
+    #expect(order(caller) == nil)
+    #expect(order(caller)?.data["reason"] == .string("too_many"))
+    provider.disconnect()
+    _ = caller.call(#"{"id":1,"method":"services.forget","params":["lamp"]}"#)
+    _ = bench.connect(uid: 500).call(provide())
+    #expect(order(caller) == nil)
+  }
+
+  @Test
+  func `29: the services of a user have at most 1000 methods`() {
+    func declaration(_ name: String, _ count: Int) -> String {
+      let methods = (0..<count).map { #""m\#($0)":{}"# }.joined(separator: ",")
+      return provide(#""service":"\#(name)","methods":{\#(methods)}"#)
+    }
+    for i in 0..<15 { #expect(provider.result(declaration("s\(i)", 64)) != nil) }
+    #expect(provider.error(declaration("more", 41))?.data["reason"] == .string("too_many"))
+    #expect(provider.result(declaration("more", 40)) != nil)
+    #expect(caller.result(declaration("other", 64)) != nil)
+    #expect(
+      caller.error(#"{"id":1,"method":"mora.m7"}"#)?.data["did_you_mean"] == .string("more.m7"))
+    #expect(
+      caller.error(#"{"id":1,"method":"describe","params":["s3.m9x"]}"#)?.data["did_you_mean"]
+        == .string("s3.m9"))
+    #expect(caller.error(#"{"id":1,"method":"rpc.discover"}"#)?.name == .resultTooLarge)
+    #expect(
+      caller.result(#"{"id":1,"method":"rpc.discover","params":["other"]}"#)?["methods"] != nil)
   }
 
   // MARK: Values

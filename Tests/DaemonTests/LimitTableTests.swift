@@ -12,7 +12,8 @@ struct LimitTableTests {
     (.inFlight, 1), (.allInFlight, 2), (.held, 1), (.outputSoft, 1_024), (.outputHard, 6_000),
     (.state, 1_500_000), (.statePerUser, 1_200_000), (.connections, 12), (.connectionsPerUser, 1),
     (.partialLine, 300), (.stall, 300), (.call, 20),
-    (.badLines, 3), (.commandBytes, 4), (.idBytes, 4),
+    (.leaseGrace, 6_000), (.leasesPerUser, 9), (.locksPerUser, 8), (.providersPerUser, 7),
+    (.queuedPerUser, 6), (.badLines, 3), (.commandBytes, 4), (.idBytes, 4),
   ]
 
   private let place: TemporaryDirectory

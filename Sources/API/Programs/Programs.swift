@@ -14,6 +14,10 @@ package final class Programs {
   /// The most queued calls of a service.
   static let maxQueued = 10_000
 
+  /// The most providers and queued calls of one user who is not an administrator.
+  package var maxProvidersPerUser = 1_000
+  package var maxQueuedPerUser = 5_000
+
   /// The most services that one connection provides.
   private static let maxPerConnection = 64
 
@@ -40,6 +44,12 @@ package final class Programs {
 
   /// The providers of each connection, also those that have withdrawn and still work on calls.
   private var providers: [ObjectIdentifier: [Provider]] = [:]
+
+  /// The number of providers of each user.
+  private var counts: [UInt32: Int] = [:]
+
+  /// The services whose providers have changed in this turn.
+  private var changed: Set<String> = []
   private let bag = DisposeBag()
 
   package init(in host: ServiceHost) {
@@ -113,13 +123,18 @@ package final class Programs {
     if isNew, known?.providers.isEmpty == false {
       throw .exists(name, "service '\(name)' is provided with other methods, sources or docs")
     }
-    guard known?.providers.contains(where: { $0.connection === connection }) != true else {
+    let key = ObjectIdentifier(connection)
+    let own = providers[key] ?? []
+    guard !own.contains(where: { $0.service == name && !$0.isWithdrawn }) else {
       throw .exists(name, "this connection provides '\(name)' already")
     }
     if isNew { try checkRoom(for: definition, by: connection.peer.uid) }
-    let key = ObjectIdentifier(connection)
-    guard (providers[key] ?? []).count < Self.maxPerConnection else {
+    guard own.count < Self.maxPerConnection else {
       throw .tooMany("a connection provides at most \(Self.maxPerConnection) services")
+    }
+    let uid = connection.peer.uid
+    guard counts[uid] ?? 0 < maxProvidersPerUser || host.owners.contains(uid) else {
+      throw .tooMany("a user has at most \(maxProvidersPerUser) providers (providers_user)")
     }
     if isNew { try declare(definition, context) }
     let service = isNew ? Service(definition, makeMethod) : known ?? Service(definition, makeMethod)
@@ -131,9 +146,9 @@ package final class Programs {
       connection.bag += BlockDisposable { [weak self] in self?.end(key) }
     }
     providers[key, default: []].append(provider)
-    show(service)
-    // In the next turn, after the answer.
-    connection.context.atTurnEnd { [weak self] in self?.deliverQueued(name) }
+    counts[uid, default: 0] += 1
+    // It gets queued calls after the answer.
+    noteChanged(service, connection.context)
   }
 
   /// Checks that a user may declare a service, also in place of one with the same name.
@@ -159,7 +174,7 @@ package final class Programs {
     else { throw .notFound("provider", name, didYouMean: nil) }
     let provider = service.providers.remove(at: i)
     provider.isWithdrawn = true
-    show(service)
+    noteChanged(service, context.connection.context)
     dropIfDone(provider)
     return provider.calls.count
   }
@@ -168,6 +183,12 @@ package final class Programs {
   private func dropIfDone(_ provider: Provider) {
     guard provider.isWithdrawn, provider.calls.isEmpty else { return }
     providers[ObjectIdentifier(provider.connection)]?.removeAll { $0 === provider }
+    uncount(provider)
+  }
+
+  private func uncount(_ provider: Provider) {
+    let uid = provider.connection.peer.uid
+    counts[uid] = counts[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
   }
 
   /// Checks that a client may publish values of a service without a call: of one that a program has
@@ -224,14 +245,17 @@ package final class Programs {
 
   /// Ends the providers of a connection.
   private func end(_ connection: ObjectIdentifier) {
-    for provider in providers.removeValue(forKey: connection) ?? [] { remove(provider) }
+    for provider in providers.removeValue(forKey: connection) ?? [] {
+      remove(provider)
+      uncount(provider)
+    }
   }
 
   private func remove(_ provider: Provider) {
     let name = provider.service
-    if let service = services[name], !provider.isWithdrawn {
-      service.providers.removeAll { $0 === provider }
-      show(service)
+    let service = services[name]
+    if !provider.isWithdrawn, let i = service?.providers.firstIndex(where: { $0 === provider }) {
+      service?.providers.remove(at: i)
     }
     let isStopping = provider.connection.context.isStopping
     for id in provider.calls.sorted() {
@@ -240,8 +264,28 @@ package final class Programs {
       guard case .waits(let waiting) = call.caller, !isStopping else { continue }
       waiting.refuse(.unavailable(name, "its provider has ended during the call"))
     }
-    if !isStopping { deliverQueued(name) }
+    if !isStopping, let service { noteChanged(service, provider.connection.context) }
   }
+
+  /// Shows the providers of a service, and gives them queued calls, at the end of the turn: once, also
+  /// if many come or go.
+  private func noteChanged(_ service: Service, _ context: ConnectionContext) {
+    let isFirst = changed.isEmpty
+    guard changed.insert(service.definition.name).inserted, isFirst else { return }
+    context.atTurnEnd { [weak self] in self?.showChanged() }
+  }
+
+  private func showChanged() {
+    let names = changed.sorted()
+    changed = []
+    for name in names {
+      if let service = services[name] { show(service) }
+      deliverQueued(name)
+    }
+  }
+
+  /// The most providers that a value lists.
+  private static let maxListed = 32
 
   private func show(_ service: Service) {
     let name = service.definition.name
@@ -250,7 +294,7 @@ package final class Programs {
     text.object {
       $0.member("doc", service.definition.declaration.doc)
       $0.array("providers") { text in
-        for provider in service.providers {
+        for provider in service.providers.prefix(Self.maxListed) {
           text.separate()
           text.object {
             $0.member("uid", Int(provider.connection.peer.uid))
@@ -260,6 +304,7 @@ package final class Programs {
           }
         }
       }
+      $0.member("providers_count", service.providers.count)
     }
     providerValues.set("providers/\(name)", JSONText(kept: text.string))
   }
@@ -290,17 +335,24 @@ package final class Programs {
   }
 
   /// Returns the provider with the fewest open calls, in turn; `nil` if none has room.
+  ///
+  /// It compares a few that have room: to look at all of many would cost more than it gains.
   private func next(of service: Service, for params: JSONText) -> Provider? {
     let bytes = params.text.utf8.count
     var best: Provider?
-    for i in 0..<service.providers.count {
+    var compared = 0
+    for i in 0..<service.providers.count where compared < Self.maxCompared {
       let provider = service.providers[(service.turn + i) % service.providers.count]
       guard provider.hasRoom(for: bytes) else { continue }
+      compared += 1
       if best.map({ provider.calls.count < $0.calls.count }) ?? true { best = provider }
+      if provider.calls.isEmpty { break }
     }
     service.turn += 1
     return best
   }
+
+  private static let maxCompared = 8
 
   private func send(
     _ method: ProvidedService.Method, _ params: JSONText, uid: UInt32, pid: Int32,
@@ -370,6 +422,10 @@ package final class Programs {
     guard ledger.newest.count(of: service) < Self.maxQueued else {
       throw .tooManyQueued(service: service, max: Self.maxQueued)
     }
+    guard
+      ledger.newest.count(queuedBy: caller.uid) < maxQueuedPerUser
+        || host.owners.contains(caller.uid)
+    else { throw .tooManyOfUser(max: maxQueuedPerUser) }
     ledger.record(
       .called(method: method.name, params: params, uid: caller.uid, pid: caller.pid),
       in: "services/\(service)")

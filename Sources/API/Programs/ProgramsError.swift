@@ -5,12 +5,13 @@ internal import Wire
 /// An error from calling a service made of programs.
 enum ProgramsError: ServiceError, Equatable {
   case tooManyQueued(service: String, max: Int)
+  case tooManyOfUser(max: Int)
   case unknownService(String)
   case isProvided(String)
 
   var kind: ServiceErrorKind {
     switch self {
-    case .tooManyQueued: .rejected(reason: "too_many")
+    case .tooManyQueued, .tooManyOfUser: .rejected(reason: "too_many")
     case .unknownService(let name): .notFound(what: "service", id: name)
     case .isProvided: .rejected(reason: "provided")
     }
@@ -22,6 +23,8 @@ enum ProgramsError: ServiceError, Equatable {
     case .isProvided(let name): "service '\(name)' has a provider; end it first"
     case .tooManyQueued(let service, let max):
       "service '\(service)' has \(max) queued calls, and takes no more"
+    case .tooManyOfUser(let max):
+      "at most \(max) queued calls of a user wait (queued_user)"
     }
   }
 }

@@ -48,6 +48,9 @@ package struct ProvidedValues: ServiceState, Codable {
   /// The queued calls of each service, by position.
   private var calls: [String: [UInt64: Waiting]] = [:]
 
+  /// The number of queued calls of each user.
+  private var queuedBy: [UInt32: Int] = [:]
+
   package init() {}
 
   package mutating func apply(_ event: ProvidedEvent, at place: Place) {
@@ -58,16 +61,28 @@ package struct ProvidedValues: ServiceState, Codable {
       declarations[place.stream] = .init(doc: doc, methods: methods, sources: sources)
       setDeclarer(of: place.stream, uid)
     case .forgotten:
-      (declarations[place.stream], calls[place.stream]) = (nil, nil)
+      for call in (calls.removeValue(forKey: place.stream) ?? [:]).values { count(-1, of: call.uid) }
+      declarations[place.stream] = nil
       setDeclarer(of: place.stream, nil)
     case .called(let method, let params, let uid, let pid):
       calls[place.stream, default: [:]][place.seq] = Waiting(
         method: method, params: params, uid: uid, pid: pid)
+      count(1, of: uid)
     case .answered(let call, _, _):
-      calls[place.stream]?[call] = nil
+      if let answered = calls[place.stream]?.removeValue(forKey: call) {
+        count(-1, of: answered.uid)
+      }
       if calls[place.stream]?.isEmpty == true { calls[place.stream] = nil }
     }
   }
+
+  private mutating func count(_ change: Int, of uid: UInt32) {
+    let count = (queuedBy[uid] ?? 0) + change
+    queuedBy[uid] = count > 0 ? count : nil
+  }
+
+  /// Returns the number of queued calls of a user, in all services.
+  func count(queuedBy uid: UInt32) -> Int { queuedBy[uid] ?? 0 }
 
   /// Returns the oldest queued call of a service that meets a condition.
   func oldestCall(

@@ -21,10 +21,16 @@ package struct Locks: ServiceState, Codable {
   /// wait, in order.
   private var claims: [String: [Claim]] = [:]
 
+  /// The number of claims of each user.
+  private var counts: [UInt32: Int] = [:]
+
   package init() {}
 
   /// Returns the holder of a lock; `nil` if it is free.
   package func holder(of lock: String) -> Claim? { claims[lock]?.first }
+
+  /// Returns the number of locks that a user's leases have or wait for.
+  package func count(of uid: UInt32) -> Int { counts[uid] ?? 0 }
 
   /// Returns whether a lease has a lock or waits for it.
   package func has(_ lease: String, in lock: String) -> Bool {
@@ -37,12 +43,15 @@ package struct Locks: ServiceState, Codable {
     case .asked(let lease, let uid, let pid):
       guard !has(lease, in: lock) else { return }
       let isFree = claims[lock] == nil
+      counts[uid, default: 0] += 1
       claims[lock, default: []].append(
         Claim(
           lease: lease, uid: uid, pid: pid, token: isFree ? place.seq : nil, since: place.time))
     case .left(let lease):
       guard let i = claims[lock]?.firstIndex(where: { $0.lease == lease }) else { return }
-      claims[lock]?.remove(at: i)
+      if let uid = claims[lock]?.remove(at: i).uid {
+        counts[uid] = counts[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
+      }
       if claims[lock]?.isEmpty == true {
         claims[lock] = nil
       } else if i == 0 {

@@ -6,6 +6,7 @@ package enum LocksError: ServiceError, Equatable {
   case locked(name: String, by: Locks.Claim)
   case notHeld(name: String)
   case lost(String)
+  case tooMany(max: Int)
 
   /// The named lease cannot be used.
   case lease(LeasesError)
@@ -16,6 +17,7 @@ package enum LocksError: ServiceError, Equatable {
     case .locked: .rejected(reason: "locked")
     case .lost: .rejected(reason: "lease_ended")
     case .notHeld: .rejected(reason: "not_held")
+    case .tooMany: .rejected(reason: "too_many")
     case .lease(let error): error.kind
     }
   }
@@ -27,6 +29,7 @@ package enum LocksError: ServiceError, Equatable {
       "lock '\(name)' is held by process \(holder.pid) of user \(holder.uid)"
     case .lost(let name): "the lease has ended, or lock '\(name)' was released meanwhile"
     case .notHeld(let name): "no lease of this client holds lock '\(name)' or waits for it"
+    case .tooMany(let max): "a user has at most \(max) places at locks (locks_user)"
     case .lease(let error): error.description
     }
   }

@@ -10,6 +10,9 @@ package final class LocksService {
   package let ledger: Ledger<Locks>
   private let host: ServiceHost
 
+  /// The most locks that the leases of one user who is not an administrator have or wait for.
+  package var maxPerUser = 10_000
+
   /// The number of calls that wait with a lease for a lock.
   private var calls: [Place: Int] = [:]
 
@@ -41,6 +44,9 @@ package final class LocksService {
         throw LocksError.locked(name: name, by: holder)
       }
       let caller = command.caller
+      guard
+        ledger.newest.count(of: caller.uid) < maxPerUser || host.owners.contains(caller.uid)
+      else { throw LocksError.tooMany(max: maxPerUser) }
       isNew = true
       ledger.record(.asked(lease: asking, uid: caller.uid, pid: caller.pid), in: lock)
       return nil
