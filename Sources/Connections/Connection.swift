@@ -416,6 +416,19 @@ extension Connection {
     }
   }
 
+  /// Notifies the client like ``notify(_:_:)``, with members that are written now.
+  package func notifyNow(_ method: StaticString, _ members: (inout ByteBuffer) -> Void) {
+    guard runningBatch == nil else {
+      var text = ByteBuffer()
+      text.object(members)
+      let kept = JSONText(kept: text.string)
+      return notify(method) { $0.members(of: kept) }
+    }
+    emit(after: 0, to: .nobody, isLate: false) { buffer in
+      Frame.notification(method, &buffer, members)
+    }
+  }
+
   /// Notifies the client, after the answer that created the binding, that the binding failed to set
   /// a value.
   package func fail(binding handle: Handle, _ error: WireError) {

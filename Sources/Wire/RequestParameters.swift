@@ -93,6 +93,11 @@ public struct RequestParameters: Sendable {
     return Int(member.value) + 1..<Int(member.valueEnd) - 1
   }
 
+  /// Returns the range of a value of any kind; `nil` if there is no member with this name.
+  public func place(of name: StaticString, in line: Span<UInt8>) -> Range<Int>? {
+    find(name, line).map { Int($0.value)..<Int($0.valueEnd) }
+  }
+
   /// Returns a value of any kind; `nil` if there is no member with this name.
   @inline(__always)
   public func value(_ name: StaticString, in line: Span<UInt8>) -> JSONText? {

@@ -1,6 +1,7 @@
 import API
 import Configuration
 import Facts
+import Features
 import JSON
 import TestSupport
 import Testing

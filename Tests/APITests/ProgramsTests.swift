@@ -571,7 +571,8 @@ struct ProgramsTests {
       #"{"source":"lamp/\#(name)","value":"\#(text(kilobytes))"}"#
     }
     for i in 0..<17 {
-      let line = #"{"id":1,"method":"publish","params":\#(publish("n\#(i)", i == 0 ? 300 : 1_000))}"#
+      let params = publish("n\(i)", i == 0 ? 300 : 1_000)
+      let line = #"{"id":1,"method":"publish","params":\#(params)}"#
       #expect(provider.result(line) != nil || i == 16)
     }
     _ = provider.call(#"{"id":1,"method":"publish","params":\#(publish("n16", 300))}"#)
@@ -700,5 +701,125 @@ struct ProgramsTests {
     #expect(calls(provider.settle()) == ["q3"])
     provider.send(reply("q3", #""error":"no""#))
     #expect(calls(provider.settle()) == ["q4"])
+  }
+
+  /// Queues calls, each with its number as a parameter.
+  private func queue(_ count: Int) {
+    for i in 1...count {
+      _ = caller.call(#"{"id":7,"method":"lamp.order","params":{"n":\#(i)}}"#)
+    }
+  }
+
+  private func manage(_ method: String, _ more: String = "") -> String {
+    #"{"id":1,"method":"services.\#(method)","params":{"service":"lamp"\#(more)}}"#
+  }
+
+  @Test
+  func `28: a call that nobody answers is parked, and those behind it are delivered`() {
+    _ = provider.call(provide(lamp + #","call_ms":1000,"max_deliveries":3"#))
+    queue(3)
+    #expect(calls(provider.received()) == ["q2"])
+    bench.time.advance(1_000)
+    #expect(calls(provider.settle()) == ["q2"])
+    // The deliveries of all providers count.
+    provider.disconnect()
+    let next = bench.connect(uid: 500)
+    next.send(provide(lamp + #","call_ms":1000,"max_deliveries":3"#))
+    #expect(calls(next.settle()) == ["q2"])
+    bench.time.advance(1_000)
+    #expect(calls(next.settle()) == ["q3"])
+    let shown = value("services/lamp")
+    #expect(shown?.contains(#""queued":2,"parked":[{"call":2,"method":"lamp.order""#) == true)
+    #expect(
+      shown?.contains(#""reason":"its provider has not answered within 1000 ms","deliveries":3"#)
+        == true)
+    #expect(shown?.contains(#""parked_count":1"#) == true)
+    next.send(reply("q3", #""value":null"#))
+    #expect(calls(next.settle()) == ["q4"])
+    // After a retry it comes before those that are younger, with as many deliveries.
+    #expect(caller.error(manage("retry", #","call":3"#))?.data["reason"] == .string("not_parked"))
+    #expect(caller.result(manage("retry", #","call":2"#))?["value"] == .number(JSONNumber(1)))
+    #expect(caller.result(manage("retry"))?["value"] == .number(JSONNumber(0)))
+    queue(1)
+    next.send(reply("q4", #""value":null"#))
+    for _ in 0..<3 {
+      #expect(calls(next.settle()) == ["q2"])
+      bench.time.advance(1_000)
+    }
+    #expect(calls(next.settle()).count == 1)
+    #expect(value("services/lamp")?.contains(#""parked_count":1"#) == true)
+    #expect(caller.result(manage("drop"))?["value"] == .number(JSONNumber(1)))
+    #expect(value("services/lamp")?.contains("parked") == false)
+    #expect(
+      bench.store.records.last?.data == #"{"call":2,"error":"the call was dropped"}"#)
+    #expect(caller.error(manage("drop", #","call":2"#))?.data["reason"] == .string("not_parked"))
+  }
+
+  @Test
+  func `parked calls stay parked over a restart, and waiting ones are delivered in order`() throws {
+    _ = provider.call(provide(lamp + #","call_ms":1000,"max_deliveries":1"#))
+    queue(12)
+    _ = provider.received()
+    bench.time.advance(1_000)
+    #expect(calls(provider.settle()) == ["q3"])
+    let again = try Self.bench(bench.store)
+    let next = again.connect(uid: 500)
+    next.send(provide(lamp + #","max_deliveries":1"#))
+    for seq in 3...13 {
+      #expect(calls(next.settle()) == ["q\(seq)"])
+      next.send(reply("q\(seq)", #""value":1"#))
+    }
+    #expect(calls(next.settle()).isEmpty)
+    #expect(again.connect().result(manage("retry"))?["value"] == .number(JSONNumber(1)))
+    #expect(calls(next.settle()) == ["q2"])
+  }
+
+  @Test
+  func `calls whose answers the journal has lost are delivered again`() {
+    _ = provider.call(provide())
+    queue(2)
+    _ = provider.received()
+    provider.send(reply("q2", #""value":1"#))
+    #expect(calls(provider.received()) == ["q3"])
+    bench.store.reject(.readOnly(reason: "ENOSPC", outcome: .none))
+    _ = provider.settle()
+    provider.send(reply("q3", #""value":1"#))
+    #expect(calls(provider.settle()) == ["q2"])
+  }
+
+  @Test
+  func `28: a value that the journal cannot keep ends a queued call with an error`() {
+    _ = provider.call(provide())
+    queue(2)
+    #expect(calls(provider.received()) == ["q2"])
+    let long = String(repeating: "x", count: 300_000)
+    provider.send(reply("q2", #""value":"\#(long)""#))
+    let lines = provider.settle()
+    #expect(calls(lines) == ["q3"], "it is not delivered again")
+    #expect(lines.contains { $0.contains(#""path":"/value""#) })
+    #expect(
+      bench.store.records.last?.data
+        == #"{"call":2,"error":"its provider has answered with a value that is too long"}"#)
+  }
+
+  @Test
+  func `the oldest of many calls does not keep the answered ones`() {
+    _ = provider.call(provide(lamp + #","call_ms":1000"#))
+    caller.send(blink(id: 1))
+    _ = provider.received()
+    for i in 2..<300 {
+      caller.send(blink(id: i))
+      #expect(calls(provider.received()) == ["c\(i)"])
+      _ = provider.call(reply("c\(i)", #""value":"x""#))
+      #expect(caller.settle().count == 1)
+      if i == 150 { bench.time.advance(500) }
+    }
+    bench.time.advance(500)
+    #expect(caller.settle().first?.contains(#""id":1,"error""#) == true)
+    caller.send(blink(id: 301))
+    bench.time.advance(999)
+    #expect(caller.settle().isEmpty)
+    bench.time.advance(1)
+    #expect(caller.settle().first?.contains("has not answered within 1000 ms") == true)
   }
 }

@@ -141,7 +141,13 @@ extension CallContext: RequestHandler {
 extension Rights {
   /// Returns the provided method of a request; `nil` if there is none for the role.
   fileprivate func provided(_ request: Request, _ line: Span<UInt8>) -> Method? {
-    let name = JSONScanner(line).text(request.method)
+    let token = request.method
+    if !token.isEscaped,
+      let method = catalog.provided.find(line.extracting(token.start..<token.end))
+    {
+      return role.methods.allowsAll || role.mayCall(method.name) ? method : nil
+    }
+    let name = JSONScanner(line).text(token)
     return role.mayCall(name) ? catalog.provided.method(name) : nil
   }
 

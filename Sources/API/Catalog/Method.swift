@@ -164,6 +164,9 @@ struct ProvidedMethods {
     let methods: [Method]
   }
 
+  /// Returns a method by the bytes of its full name; `nil` if only ``method`` may know it.
+  var find: (_ name: Span<UInt8>) -> Method? = { _ in nil }
+
   /// Returns a method by its full name; `nil` if no program has declared it.
   var method: (_ name: String) -> Method? = { _ in nil }
 

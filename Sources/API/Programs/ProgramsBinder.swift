@@ -37,11 +37,7 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
     }
     let target = "services/\(provide.service)"
     guard context.role.mayWrite(target) else { throw context.access.notWritable(target) }
-    let wait = provide.call_ms ?? 30_000
-    guard 100...86_400_000 ~= wait else {
-      throw .unusable("call_ms", "100 to 86400000", "\(wait)")
-    }
-    try programs.provide(definition, context, wait: wait)
+    try programs.provide(definition, context, try provide.terms())
     call.answer(after: context.host.last) { buffer in
       buffer.object {
         $0.member("service", provide.service)
@@ -69,7 +65,9 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
     .members(
       .init("call", .string), .optional("lease", .string), .optional("replayed", .bool)),
     writes: ["services.answered", "services.removed", "services.set"],
-    errors: ["not_leasable", "too_large"], reader: ReplyToCall.read
+    errors: ["not_leasable", "too_large"], isQuick: { context, call, request, line in
+      ReplyToCall.isAnswered(programs, context, call, request.parameters, line)
+    }
   ) { context, call, reply, options, command throws(WireError) in
     let accepted = try programs.reply(to: reply.call, try reply.reply(), try command(), context)
     call.answer(after: context.host.last) { buffer in
@@ -84,7 +82,7 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
   catalog.program(
     "publish", "Sets a value of a service, in the journal or only for those who watch.",
     Publish.self, .command(Nothing.self), writes: ["services.removed", "services.set"],
-    errors: ["not_provider", "reserved", "too_large"], reader: nil
+    errors: ["not_provider", "reserved", "too_large"]
   ) { context, call, publish, options, command throws(WireError) in
     let source = try context.target(of: publish, programs)
     guard publish.isKept else {
@@ -97,6 +95,20 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
       programs.set(source, publish.value)
       return nil
     }
+  }
+
+  catalog.command(
+    "services.retry", "Delivers one or all parked calls of a service again; returns how many.",
+    ParkedCalls.self, writes: ["services.retried"], errors: ["not_found", "not_parked"]
+  ) { _, retry throws(ProgramsError) in
+    try programs.retry(retry.call, of: retry.service)
+  }
+
+  catalog.command(
+    "services.drop", "Ends one or all parked calls of a service with an error; returns how many.",
+    ParkedCalls.self, writes: ["services.answered"], errors: ["not_found", "not_parked"]
+  ) { _, drop throws(ProgramsError) in
+    try programs.drop(drop.call, of: drop.service)
   }
 
   catalog.command(
@@ -117,6 +129,19 @@ private struct Provide: DocumentedParameters {
   let methods: JSONText
   let sources: JSONText?
   let call_ms: Int?
+  let max_deliveries: Int?
+
+  /// - Throws: ``WireError`` for a number out of its range.
+  func terms() throws(WireError) -> Programs.Provider.Terms {
+    let (wait, deliveries) = (call_ms ?? 30_000, max_deliveries ?? 5)
+    guard 100...86_400_000 ~= wait else {
+      throw .unusable("call_ms", "100 to 86400000", "\(wait)")
+    }
+    guard 1...1000 ~= deliveries else {
+      throw .unusable("max_deliveries", "1 to 1000", "\(deliveries)")
+    }
+    return Programs.Provider.Terms(wait: wait, maxDeliveries: deliveries)
+  }
 
   static let docs = [
     "service": "The name: 1 to 32 of [a-z0-9_].",
@@ -124,6 +149,7 @@ private struct Provide: DocumentedParameters {
     "methods": "By name: doc, params and result (JSON Schemas), delivery (direct or queued).",
     "sources": "Its sources with a line about each, by name.",
     "call_ms": "The time to answer a call, 30000 when left out.",
+    "max_deliveries": "The deliveries after which a queued call is parked, 5 when left out.",
   ]
 }
 
@@ -133,6 +159,17 @@ private struct NamedService: DocumentedParameters, SourceParameters {
   var source: String { "services/" + service }
 
   static let docs = ["service": "The name of the service."]
+}
+
+private struct ParkedCalls: DocumentedParameters, SourceParameters {
+  let service: String
+  let call: UInt64?
+
+  var source: String { "services/" + service }
+
+  static let docs = [
+    "service": "The name of the service.", "call": "The position of the call; left out: all.",
+  ]
 }
 
 private struct ReplyToCall: DocumentedParameters {
@@ -157,16 +194,28 @@ private struct ReplyToCall: DocumentedParameters {
     "publish": "Values to publish: source and value.",
   ]
 
-  /// Reads an answer with a value only.
-  static func read(
-    _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
-  ) -> ReplyToCall? {
-    guard parameters.count == 2, let call = parameters.plainString("call", in: line),
-      let value = parameters.value("value", in: line)
-    else { return nil }
-    return ReplyToCall(
-      call: JSONText(scanned: line.extracting(call)).text, value: value, error: nil, events: nil,
-      publish: nil)
+  /// Answers a direct call with a value only, without a decoder.
+  ///
+  /// - Returns: Whether it was one.
+  static func isAnswered(
+    _ programs: Programs, _ context: CallContext, _ call: Call, _ parameters: RequestParameters,
+    _ line: Span<UInt8>
+  ) -> Bool {
+    guard parameters.isComplete, parameters.options == nil, parameters.count == 2,
+      let name = parameters.plainString("call", in: line),
+      let value = parameters.place(of: "value", in: line)
+    else { return false }
+    let id = line.extracting(name)
+    guard programs.reply(to: id, line.extracting(value), context.connection) else { return false }
+    call.answer(after: context.connection.writtenPosition) { buffer in
+      buffer.object { buffer in
+        buffer.key("call")
+        buffer.append(UInt8(ascii: "\""))
+        buffer.append(id)
+        buffer.append(UInt8(ascii: "\""))
+      }
+    }
+    return true
   }
 
   func reply() throws(WireError) -> Programs.Reply {
@@ -232,20 +281,23 @@ extension Catalog {
 
   /// Offers a method that may record events, but need not.
   ///
-  /// - Parameter body: Gets the options of the call, and a function that makes the command with
-  ///   them.
+  /// - Parameters:
+  ///   - isQuick: Handles a request without decoding it, if it can.
+  ///   - body: Gets the options of the call, and a function that makes the command with them.
   fileprivate func program<Parameters: Decodable>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: ResultShape,
-    writes: [String], errors: [String], reader: ParameterReader<Parameters>?,
+    writes: [String], errors: [String],
+    isQuick: @escaping (CallContext, Call, Request, Span<UInt8>) -> Bool = { _, _, _, _ in false },
     body: @escaping (
       CallContext, Call, Parameters, CallOptions?, _ command: () throws(WireError) -> Command
     ) throws(WireError) -> Void
   ) {
     let names = Shape(of: parameters).members.map(\.name)
     offer(name, doc, .command, parameters, result, writes, errors) { context, call, request, line in
+      if isQuick(context, call, request, line) { return nil }
       do throws(WireError) {
-        let (parameters, options) = try context.parameters(
-          Parameters.self, of: request, line, names, .refused, reader)
+        let (parameters, options): (Parameters, CallOptions?) = try context.decode(
+          request, line, names, .refused)
         let call = try options?.applied(to: call) ?? call
         try body(context, call, parameters, options) { () throws(WireError) in
           try context.command(name, options, isKept: true, isPersonal: false, request, line)
@@ -276,12 +328,19 @@ extension Catalog {
       takesUnknown: true, isPersonal: false, step: isQueued ? programs.step(method) : nil
     ) { [unowned programs] context, call, request, line in
       do {
+        if !isQueued, method.params.takesAnyObject, !request.isPositional,
+          request.parameters.isComplete, request.parameters.options == nil,
+          let text = request.params
+        {
+          programs.call(method, line.extracting(text), call, by: context.caller)
+          return nil
+        }
         let options = try method.options(of: request, line, context)
         let params = try method.parameters(of: request, line)
         let call = try options?.applied(to: call) ?? call
         guard isQueued else {
           try options?.checkIsNoCommand("none: a direct call is not recorded")
-          programs.call(method, params, call, context)
+          programs.call(method, params.text.utf8.span, call, by: context.caller)
           return nil
         }
         try Programs.check(params, "")

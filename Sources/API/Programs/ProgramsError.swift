@@ -7,6 +7,7 @@ enum ProgramsError: ServiceError, Equatable {
   case tooManyQueued(service: String, max: Int)
   case tooManyOfUser(max: Int)
   case unknownService(String)
+  case notParked(UInt64)
   case isProvided(String)
 
   var kind: ServiceErrorKind {
@@ -14,12 +15,14 @@ enum ProgramsError: ServiceError, Equatable {
     case .tooManyQueued, .tooManyOfUser: .rejected(reason: "too_many")
     case .unknownService(let name): .notFound(what: "service", id: name)
     case .isProvided: .rejected(reason: "provided")
+    case .notParked: .rejected(reason: "not_parked")
     }
   }
 
   var description: String {
     switch self {
     case .unknownService(let name): "no program has declared a service '\(name)'"
+    case .notParked(let call): "call \(call) is not parked"
     case .isProvided(let name): "service '\(name)' has a provider; end it first"
     case .tooManyQueued(let service, let max):
       "service '\(service)' has \(max) queued calls, and takes no more"

@@ -13,7 +13,8 @@ struct ProvidedService {
     case queued
   }
 
-  struct Method {
+  /// A method; a class, so that each call of it counts one reference.
+  final class Method {
     let service: String
 
     /// The full name, for example `"lamp.blink"`.
@@ -22,6 +23,14 @@ struct ProvidedService {
     let params: JSONSchema
     let result: JSONSchema?
     let delivery: Delivery
+
+    init(
+      service: String, name: String, doc: String, params: JSONSchema, result: JSONSchema?,
+      delivery: Delivery
+    ) {
+      (self.service, self.name, self.doc) = (service, name, doc)
+      (self.params, self.result, self.delivery) = (params, result, delivery)
+    }
   }
 
   /// A declaration as text; equal for all providers of the service.

@@ -21,8 +21,14 @@ package enum ProvidedEvent: ServiceEvent, Codable, Equatable {
   /// A provider has answered a call with a value, or with an error.
   case answered(call: UInt64, value: JSONText?, error: String?)
 
+  /// A call is not delivered any more, because no provider has answered it in so many deliveries.
+  case parked(call: UInt64, reason: String, deliveries: Int)
+
+  /// One parked call, or all of them for `nil`, is delivered again.
+  case retried(call: UInt64?)
+
   package static var kinds: Set<String> {
-    ["set", "removed", "provided", "forgotten", "called", "answered"]
+    ["set", "removed", "provided", "forgotten", "called", "answered", "parked", "retried"]
   }
 }
 
@@ -34,6 +40,18 @@ package struct ProvidedValues: ServiceState, Codable {
     package let params: JSONText
     package let uid: UInt32
     package let pid: Int32
+
+    /// Why it is parked; `nil` if it waits.
+    package fileprivate(set) var parked: Parked?
+  }
+
+  /// The reason why a call is not delivered any more.
+  package struct Parked: Codable, Equatable, Sendable {
+    package let reason: String
+    package let deliveries: Int
+
+    /// The time in microseconds since 1970.
+    package let since: Int64
   }
 
   private var values: [String: JSONText] = [:]
@@ -47,6 +65,9 @@ package struct ProvidedValues: ServiceState, Codable {
 
   /// The queued calls of each service, by position.
   private var calls: [String: [UInt64: Waiting]] = [:]
+
+  /// The parked ones of them.
+  private var parked: [String: Set<UInt64>] = [:]
 
   /// The number of queued calls of each user.
   private var queuedBy: [UInt32: Int] = [:]
@@ -62,7 +83,7 @@ package struct ProvidedValues: ServiceState, Codable {
       setDeclarer(of: place.stream, uid)
     case .forgotten:
       for call in (calls.removeValue(forKey: place.stream) ?? [:]).values { count(-1, of: call.uid) }
-      declarations[place.stream] = nil
+      (declarations[place.stream], parked[place.stream]) = (nil, nil)
       setDeclarer(of: place.stream, nil)
     case .called(let method, let params, let uid, let pid):
       calls[place.stream, default: [:]][place.seq] = Waiting(
@@ -73,7 +94,23 @@ package struct ProvidedValues: ServiceState, Codable {
         count(-1, of: answered.uid)
       }
       if calls[place.stream]?.isEmpty == true { calls[place.stream] = nil }
+      unpark(call, in: place.stream)
+    case .parked(let call, let reason, let deliveries):
+      guard calls[place.stream]?[call] != nil else { return }
+      calls[place.stream]?[call]?.parked = Parked(
+        reason: reason, deliveries: deliveries, since: place.time)
+      parked[place.stream, default: []].insert(call)
+    case .retried(let call):
+      for call in call.map({ [$0] }) ?? Array(parked[place.stream] ?? []) {
+        calls[place.stream]?[call]?.parked = nil
+        unpark(call, in: place.stream)
+      }
     }
+  }
+
+  private mutating func unpark(_ call: UInt64, in stream: String) {
+    parked[stream]?.remove(call)
+    if parked[stream]?.isEmpty == true { parked[stream] = nil }
   }
 
   private mutating func count(_ change: Int, of uid: UInt32) {
@@ -84,15 +121,17 @@ package struct ProvidedValues: ServiceState, Codable {
   /// Returns the number of queued calls of a user, in all services.
   func count(queuedBy uid: UInt32) -> Int { queuedBy[uid] ?? 0 }
 
-  /// Returns the oldest queued call of a service that meets a condition.
-  func oldestCall(
-    of service: String, where isWanted: (UInt64) -> Bool
-  ) -> (seq: UInt64, call: Waiting)? {
-    guard let calls = calls["services/\(service)"], let seq = calls.keys.filter(isWanted).min(),
-      let call = calls[seq]
-    else { return nil }
-    return (seq, call)
+  /// Returns the positions of the queued calls of a service that are not parked, oldest first.
+  func waitingCalls(of service: String) -> [UInt64] {
+    (calls["services/\(service)"] ?? [:]).filter { $0.value.parked == nil }.keys.sorted()
   }
+
+  /// Returns the positions of the parked calls of a service, oldest first.
+  func parkedCalls(of service: String) -> [UInt64] {
+    (parked["services/\(service)"] ?? []).sorted()
+  }
+
+  func parkedCount(of service: String) -> Int { parked["services/\(service)"]?.count ?? 0 }
 
   /// Returns a queued call; `nil` if it was answered.
   package func call(_ seq: UInt64, of service: String) -> Waiting? {
@@ -132,7 +171,7 @@ package struct ProvidedValues: ServiceState, Codable {
   package static func removal(after event: ProvidedEvent, in stream: Stream) -> ProvidedEvent? {
     switch event {
     case .set, .removed: .removed
-    case .provided, .forgotten, .called, .answered: nil
+    case .provided, .forgotten, .called, .answered, .parked, .retried: nil
     }
   }
 
@@ -146,10 +185,29 @@ package struct ProvidedValues: ServiceState, Codable {
     var text = ByteBuffer()
     text.object {
       $0.member("doc", declaration.doc)
-      $0.member("queued", calls[source]?.count ?? 0)
+      let parked = parked[source] ?? []
+      $0.member("queued", (calls[source]?.count ?? 0) - parked.count)
+      guard !parked.isEmpty else { return }
+      $0.array("parked") { text in
+        for seq in parked.sorted().prefix(Self.maxListed) {
+          guard let call = calls[source]?[seq], let reason = call.parked else { continue }
+          text.separate()
+          text.object {
+            $0.member("call", seq)
+            $0.member("method", call.method)
+            $0.member("reason", reason.reason)
+            $0.member("deliveries", reason.deliveries)
+            $0.member("since", Timestamp(microseconds: reason.since).text)
+          }
+        }
+      }
+      $0.member("parked_count", parked.count)
     }
     return JSONText(kept: text.string)
   }
+
+  /// The most parked calls that a value lists.
+  private static let maxListed = 32
 
   package func has(_ source: String) -> Bool {
     values[source] != nil || declarations[source] != nil
@@ -181,6 +239,7 @@ package struct ProvidedValues: ServiceState, Codable {
         - (declarations[stream.name].map { Self.size(of: $0) } ?? 0)
     case .forgotten: -size(of: stream)
     case .called(_, let params, _, _): Self.size(of: params)
+    case .parked, .retried: 0
     case .answered(let call, _, _):
       -(calls[stream.name]?[call].map { Self.size(of: $0.params) } ?? 0)
     }

@@ -1,0 +1,227 @@
+internal import Configuration
+internal import Connections
+internal import EventSourcing
+internal import Facts
+internal import JSON
+internal import Signals
+internal import Wire
+
+/// The providers of services, and the declarations that they make.
+extension Programs {
+  /// The most services that a user has declared, and the most methods of them together.
+  private static let maxServices = 250
+  private static let maxMethods = 1000
+
+  /// The most services that one connection provides.
+  private static let maxPerConnection = 64
+
+  /// Makes a connection a provider of a service, and records its declaration if that is new.
+  func provide(
+    _ definition: ProvidedService, _ context: CallContext, _ terms: Provider.Terms
+  ) throws(WireError) {
+    let connection = context.connection
+    let name = definition.name
+    let known = service(name)
+    let isNew = ledger.newest.declaration(of: name) != definition.declaration
+    if isNew, known?.providers.isEmpty == false {
+      throw .exists(name, "service '\(name)' is provided with other methods, sources or docs")
+    }
+    let key = ObjectIdentifier(connection)
+    let own = providers[key] ?? []
+    guard !own.contains(where: { $0.service == name && !$0.isWithdrawn }) else {
+      throw .exists(name, "this connection provides '\(name)' already")
+    }
+    if isNew { try checkRoom(for: definition, by: connection.peer.uid) }
+    guard own.count < Self.maxPerConnection else {
+      throw .tooMany("a connection provides at most \(Self.maxPerConnection) services")
+    }
+    let uid = connection.peer.uid
+    guard counts[uid] ?? 0 < maxProvidersPerUser || host.owners.contains(uid) else {
+      throw .tooMany("a user has at most \(maxProvidersPerUser) providers (providers_user)")
+    }
+    if isNew { try declare(definition, context) }
+    let service = isNew ? Service(definition, makeMethod) : known ?? Service(definition, makeMethod)
+    if isNew, let known { (service.queue, service.deliveries) = (known.queue, known.deliveries) }
+    know(name, service)
+    let provider = Provider(
+      name, connection, since: Timestamp(microseconds: host.now).text, terms, self)
+    service.providers.append(provider)
+    if providers[key] == nil {
+      connection.bag += BlockDisposable { [weak self] in self?.end(key) }
+    }
+    providers[key, default: []].append(provider)
+    counts[uid, default: 0] += 1
+    // It gets queued calls after the answer.
+    noteChanged(service, connection.context)
+  }
+
+  /// Checks that a user may declare a service, also in place of one with the same name.
+  private func checkRoom(
+    for definition: ProvidedService, by uid: UInt32
+  ) throws(WireError) {
+    let others = ledger.newest.services(declaredBy: uid).filter { $0 != definition.name }
+    guard others.count < Self.maxServices else {
+      throw .tooMany("a user declares at most \(Self.maxServices) services; see services.forget")
+    }
+    let count = others.reduce(definition.methods.count) { $0 + (service($1)?.methods.count ?? 0) }
+    guard count <= Self.maxMethods else {
+      throw .tooMany("the services of a user have at most \(Self.maxMethods) methods together")
+    }
+  }
+
+  /// Gives a connection no more calls of a service; it finishes those that it has.
+  ///
+  /// - Returns: Their number.
+  func withdraw(_ name: String, _ context: CallContext) throws(WireError) -> Int {
+    guard let service = services[name],
+      let i = service.providers.firstIndex(where: { $0.connection === context.connection })
+    else { throw .notFound("provider", name, didYouMean: nil) }
+    let provider = service.providers.remove(at: i)
+    provider.isWithdrawn = true
+    noteChanged(service, context.connection.context)
+    dropIfDone(provider)
+    return provider.openCount
+  }
+
+  /// Forgets a provider that has withdrawn and has answered all calls.
+  func dropIfDone(_ provider: Provider) {
+    guard provider.isWithdrawn, provider.openCount == 0 else { return }
+    provider.stop()
+    providers[ObjectIdentifier(provider.connection)]?.removeAll { $0 === provider }
+    uncount(provider)
+  }
+
+  private func uncount(_ provider: Provider) {
+    guard provider.isCounted else { return }
+    provider.isCounted = false
+    let uid = provider.connection.peer.uid
+    counts[uid] = counts[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
+  }
+
+  /// Checks that a client may publish values of a service without a call: of one that a program has
+  /// declared, only its providers and the user who has declared it.
+  func checkPublishing(_ source: String, _ context: CallContext) throws(WireError) {
+    let name = String(source.prefix { $0 != "/" })
+    guard !context.catalog.isReserved(name) else {
+      throw WireError(
+        .rejected, "'\(name)' is a service of the daemon", ["reason": .string("reserved")])
+    }
+    guard let declarer = ledger.newest.declarer(of: name) else { return }
+    let uid = context.caller.uid
+    guard uid != declarer, !host.owners.contains(uid),
+      !(providers[ObjectIdentifier(context.connection)] ?? []).contains(where: {
+        $0.service == name
+      })
+    else { return }
+    throw WireError(
+      .rejected, "service '\(name)' belongs to its providers and to user \(declarer)",
+      ["reason": .string("not_provider")])
+  }
+
+  private func declare(
+    _ definition: ProvidedService, _ context: CallContext
+  ) throws(WireError) {
+    do throws(Refusal) {
+      _ = try host.perform(context.command("provide")) {
+        // The declaration stays when the connection ends, also if that has a lease.
+        host.recordingLeases {
+          let declaration = definition.declaration
+          ledger.record(
+            .provided(
+              doc: declaration.doc, methods: declaration.methods, sources: declaration.sources,
+              uid: context.connection.peer.uid),
+            in: "services/\(definition.name)")
+        }
+        return nil
+      }
+    } catch {
+      throw context.access.error(error)
+    }
+    context.connection.noteWritten(upTo: host.last)
+  }
+
+  /// Forgets the declaration of a service without providers, and its queued calls; call it within
+  /// a command.
+  func forget(_ name: String) throws(ProgramsError) {
+    guard ledger.newest.declaration(of: name) != nil else { throw .unknownService(name) }
+    guard services[name]?.providers.isEmpty != false else { throw .isProvided(name) }
+    ledger.record(.forgotten, in: "services/\(name)")
+    // Another client may declare it before the event is durable.
+    know(name, nil)
+  }
+
+  /// Ends the providers of a connection.
+  private func end(_ connection: ObjectIdentifier) {
+    for provider in providers.removeValue(forKey: connection) ?? [] {
+      remove(provider)
+      uncount(provider)
+    }
+  }
+
+  private func remove(_ provider: Provider) {
+    let service = services[provider.service]
+    if !provider.isWithdrawn, let i = service?.providers.firstIndex(where: { $0 === provider }) {
+      service?.providers.remove(at: i)
+    }
+    let isStopping = provider.connection.context.isStopping
+    for call in provider.stop() {
+      close(call)
+      switch call.caller {
+      case .waits(let waiting):
+        guard !isStopping else { continue }
+        waiting.refuse(.unavailable(provider.service, "its provider has ended during the call"))
+      case .queued: if !isStopping { giveBack(call, "its provider has ended") }
+      }
+    }
+    if !isStopping, let service { noteChanged(service, provider.connection.context) }
+  }
+
+  /// Shows the providers of a service, and gives them queued calls, at the end of the turn: once, also
+  /// if many come or go.
+  func noteChanged(_ service: Service, _ context: ConnectionContext) {
+    let isFirst = changed.isEmpty
+    guard changed.insert(service.definition.name).inserted, isFirst else { return }
+    context.atTurnEnd { [weak self] in self?.showChanged() }
+  }
+
+  private func showChanged() {
+    let names = changed.sorted()
+    changed = []
+    for name in names {
+      guard let service = services[name] else {
+        providerValues.set("providers/\(name)", nil)
+        continue
+      }
+      show(service)
+      deliverQueued(service)
+    }
+  }
+
+  /// The most providers that a value lists.
+  private static let maxListed = 32
+
+  private func show(_ service: Service) {
+    let name = service.definition.name
+    guard !service.providers.isEmpty else { return providerValues.set("providers/\(name)", nil) }
+    var text = ByteBuffer()
+    text.object {
+      $0.member("doc", service.definition.declaration.doc)
+      $0.array("providers") { text in
+        for provider in service.providers.prefix(Self.maxListed) {
+          text.separate()
+          text.object {
+            $0.member("uid", Int(provider.connection.peer.uid))
+            $0.member("pid", Int(provider.connection.peer.pid))
+            $0.member("program", provider.connection.peer.program)
+            $0.member("since", provider.since)
+          }
+        }
+      }
+      $0.member("providers_count", service.providers.count)
+    }
+    providerValues.set("providers/\(name)", JSONText(kept: text.string))
+  }
+
+  /// The number of providers of a service.
+  func providers(of name: String) -> Int { services[name]?.providers.count ?? 0 }
+}
