@@ -52,9 +52,8 @@ final class Automation {
   /// Whether a recorded state was lost.
   private var isLost = false
 
-  /// The number of writes for which the sources of a list were not evaluated, because another
-  /// binding was about to change one of them.
-  var waits = 0
+  /// The binding that it is the left end of.
+  weak var binding: LiveBinding?
 
   init(
     _ expression: BindExpression, _ inputs: [Input], _ steps: [BindStep<JSONValue>],

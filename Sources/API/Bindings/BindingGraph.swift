@@ -120,21 +120,6 @@ struct BindingGraph {
     return nil
   }
 
-  /// The most sources that ``upstream(of:)`` returns.
-  private static let maxUpstream = 1000
-
-  /// Returns the sources among some, and among those from which bindings bring them values, that
-  /// receive values from bindings.
-  func upstream(of sources: [String]) -> Set<String> {
-    var (open, seen, found) = (sources, Set(sources), Set<String>())
-    while let source = open.popLast(), found.count < Self.maxUpstream {
-      let next = backward.next(of: source, withoutEnding: false)
-      if !next.isEmpty { found.insert(source) }
-      for name in next where seen.insert(name).inserted { open.append(name) }
-    }
-    return found
-  }
-
   /// Whether two names denote the same data: they are equal, or one is part of the other, as
   /// `people/1/name` is part of `people/1`.
   static func areOne(_ one: String, _ other: String) -> Bool {

@@ -44,6 +44,9 @@ final class LiveBinding: Disposable {
   /// The key of the binding in ``LiveBindings``.
   var number = 0
 
+  /// Its directions, by the end that gives values; none while it is ending.
+  var flows: [BindSide: BindingFlow] = [:]
+
   init(
     _ expression: BindExpression, _ ends: BindingEnds,
     _ binding: EndBinding<JSONValue, JSONValue>, _ automation: Automation?,
@@ -54,6 +57,7 @@ final class LiveBinding: Disposable {
     self.binding = binding
     self.automation = automation
     self.all = all
+    automation?.binding = self
     automation?.faults.observeNext { [weak self] in self?.note($0) }.dispose(in: bag)
     binding.failures.observeNext { [weak self] in self?.note($0) }.dispose(in: bag)
     binding.passed.observeNext { [weak self] in self?.notePassed() }.dispose(in: bag)

@@ -9,6 +9,7 @@ package final class LiveBindings {
   private var bindings: [Int: LiveBinding] = [:]
   private var lastNumber = 0
   private var graph = BindingGraph()
+  private var order = BindingOrder()
 
   /// - Parameter scheduler: Schedules delayed retries; without one, lost and refused values wait for
   ///   the next commit.
@@ -40,10 +41,6 @@ package final class LiveBindings {
     }
   }
 
-  private unowned var host: ServiceHost?
-
-  /// The bindings of several sources that were changed and not evaluated yet, in order.
-  private var changed: [Automation] = []
   private var isEvaluating = false
 
   /// The bindings whose recorded state was lost.
@@ -89,14 +86,30 @@ package final class LiveBindings {
     binding.number = lastNumber
     bindings[lastNumber] = binding
     graph.change(binding.expression, count: 1)
+    startFlows(of: binding)
   }
 
   func remove(_ binding: LiveBinding) {
     guard bindings.removeValue(forKey: binding.number) != nil else { return }
     graph.change(binding.expression, count: -1, ending: binding.isEnding ? -1 : 0)
+    endFlows(of: binding)
     guard let automation = binding.automation else { return }
-    changed.removeAll { $0 === automation }
     lostStates.removeAll { $0 === automation }
+  }
+
+  private func startFlows(of binding: LiveBinding) {
+    let (expression, paths) = (binding.expression, binding.expression.leftPaths.map(\.text))
+    if expression.operator.goesRight {
+      binding.flows[.left] = order.add(binding, from: paths, to: [expression.right])
+    }
+    if expression.operator.goesLeft {
+      binding.flows[.right] = order.add(binding, from: [expression.right], to: paths)
+    }
+  }
+
+  private func endFlows(of binding: LiveBinding) {
+    for flow in binding.flows.values { order.remove(flow) }
+    binding.flows = [:]
   }
 
   private func set(_ binding: LiveBinding, isEnding: Bool) {
@@ -104,6 +117,8 @@ package final class LiveBindings {
     binding.isEnding = isEnding
     guard bindings[binding.number] != nil else { return }
     graph.change(binding.expression, count: 0, ending: isEnding ? 1 : -1)
+    // A new binding may close a cycle with one that is ending.
+    if isEnding { endFlows(of: binding) } else { startFlows(of: binding) }
   }
 
   /// Ends all bindings, which breaks the reference cycles with their sources.
@@ -112,7 +127,7 @@ package final class LiveBindings {
     retries.stop()
     for binding in inOrder { binding.dispose() }
     (kept, filed, undecided, written) = ([:], [:], Queue(), Queue())
-    (changed, lostStates) = ([], [])
+    lostStates = []
   }
 
   // MARK: Persistent bindings
@@ -121,19 +136,19 @@ package final class LiveBindings {
   func follow(_ service: BindingsService, _ host: ServiceHost) {
     service.ledger.changes(matching: .everything).observeNext { [unowned self] in decide($0.seq) }
       .dispose(in: bag)
-    (self.service, self.host) = (service, host)
+    self.service = service
     now = { [unowned host] in host.now }
     host.progress.observeNext { [unowned self] in
       settle(upTo: $0)
       keepLostStates()
-      evaluate()
+      evaluate(isCommit: true)
     }
     .dispose(in: bag)
     host.rejected.observeNext { [unowned self] fault in
       for binding in inOrder { binding.automation?.noteLost() }
       undo()
       lose(fault)
-      evaluate()
+      evaluate(isCommit: true)
     }
     .dispose(in: bag)
     host.failed.observeNext { [unowned self] _ in undo() }.dispose(in: bag)
@@ -145,6 +160,7 @@ package final class LiveBindings {
     _ binding: LiveBinding, from side: BindSide, at seq: UInt64, _ failureCount: Int
   ) {
     written.append(Written(binding: binding, side: side, seq: seq, failureCount: failureCount))
+    if let flow = binding.flows[side] { order.noteWritten(flow) }
   }
 
   /// Schedules a retry of a value that was refused before it was written.
@@ -153,6 +169,7 @@ package final class LiveBindings {
   private func settle(upTo seq: UInt64) {
     while let first = written.first, first.seq <= seq {
       _ = written.popFirst()
+      if let flow = first.binding.flows[first.side] { order.noteSettled(flow) }
       first.binding.settle(first.failureCount)
       retries.noteSuccess()
     }
@@ -162,6 +179,7 @@ package final class LiveBindings {
   /// Marks written values that are not durable as lost.
   private func lose(_ fault: JournalError) {
     let lost = written.filter { !$0.binding.isDisposed }
+    for entry in written { entry.binding.flows[entry.side].map(order.noteSettled) }
     written = Queue()
     guard !lost.isEmpty else { return }
     var seen: Set<ObjectIdentifier> = []
@@ -239,47 +257,23 @@ package final class LiveBindings {
   ///
   /// - Parameter isDurable: Whether the change is an event.
   func noteChanged(_ automation: Automation, isDurable: Bool) {
-    if !changed.contains(where: { $0 === automation }) { changed.append(automation) }
-    if !isDurable { evaluate() }
+    // Its binding is ending.
+    guard let flow = automation.binding?.flows[.left] else { return }
+    order.noteChanged(flow)
+    if !isDurable { evaluate(isCommit: false) }
   }
 
-  /// Evaluates the changed lists of sources.
-  ///
-  /// A list waits while another binding is about to change one of its sources, directly or through
-  /// more bindings, so that it does not mix old and new values. It waits for at most as many writes
-  /// as there are such sources.
-  private func evaluate() {
-    guard !isEvaluating, !changed.isEmpty else { return }
+  /// Evaluates the changed lists of sources; see ``BindingOrder``.
+  private func evaluate(isCommit: Bool) {
+    guard !isEvaluating else { return }
     isEvaluating = true
     defer { isEvaluating = false }
-    while let i = changed.firstIndex(where: isReady) {
-      let automation = changed.remove(at: i)
-      automation.waits = 0
-      automation.passPresent()
-    }
-    for automation in changed { automation.waits += 1 }
+    order.beginEvaluation(isCommit: isCommit)
+    while let binding = order.next() { binding.automation?.passPresent() }
   }
 
-  private func isReady(_ automation: Automation) -> Bool {
-    let upstream = graph.upstream(of: automation.inputs.map(\.path))
-    if automation.waits >= upstream.count { return true }
-    let isAfterAnother = changed.contains { other in
-      other !== automation
-        && upstream.contains { BindingGraph.areOne($0, other.expression.right) }
-    }
-    return !isAfterAnother && !upstream.contains(where: isPending)
-  }
-
-  /// Whether an event of a source, or of the source that it is part of, is not durable yet.
-  private func isPending(_ source: String) -> Bool {
-    guard let host else { return false }
-    var name = source[...]
-    while true {
-      if host.lastPosition(of: String(name)) > host.durable { return true }
-      guard let slash = name.lastIndex(of: "/") else { return false }
-      name = name[..<slash]
-    }
-  }
+  /// The bindings that all evaluations of lists have examined: their work.
+  package var evaluationSteps: Int { order.steps }
 
   // MARK: Cycles
 

@@ -8,7 +8,7 @@ internal import Wire
 final class LiveValues {
   let service: String
   private var values: [String: JSONText] = [:]
-  private var names = NameIndex()
+  private let names = NameSet()
 
   /// The user who has published each value, and the bytes of each user.
   private var owners: [String: UInt32] = [:]

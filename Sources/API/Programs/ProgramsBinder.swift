@@ -65,7 +65,8 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
     .members(
       .init("call", .string), .optional("lease", .string), .optional("replayed", .bool)),
     writes: ["services.answered", "services.removed", "services.set"],
-    errors: ["not_leasable", "too_large"], isQuick: { context, call, request, line in
+    errors: ["not_leasable", "too_large"],
+    isQuick: { context, call, request, line in
       ReplyToCall.isAnswered(programs, context, call, request.parameters, line)
     }
   ) { context, call, reply, options, command throws(WireError) in
@@ -288,9 +289,10 @@ extension Catalog {
     _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: ResultShape,
     writes: [String], errors: [String],
     isQuick: @escaping (CallContext, Call, Request, Span<UInt8>) -> Bool = { _, _, _, _ in false },
-    body: @escaping (
-      CallContext, Call, Parameters, CallOptions?, _ command: () throws(WireError) -> Command
-    ) throws(WireError) -> Void
+    body:
+      @escaping (
+        CallContext, Call, Parameters, CallOptions?, _ command: () throws(WireError) -> Command
+      ) throws(WireError) -> Void
   ) {
     let names = Shape(of: parameters).members.map(\.name)
     offer(name, doc, .command, parameters, result, writes, errors) { context, call, request, line in

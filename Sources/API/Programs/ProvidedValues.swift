@@ -82,7 +82,9 @@ package struct ProvidedValues: ServiceState, Codable {
       declarations[place.stream] = .init(doc: doc, methods: methods, sources: sources)
       setDeclarer(of: place.stream, uid)
     case .forgotten:
-      for call in (calls.removeValue(forKey: place.stream) ?? [:]).values { count(-1, of: call.uid) }
+      for call in (calls.removeValue(forKey: place.stream) ?? [:]).values {
+        count(-1, of: call.uid)
+      }
       (declarations[place.stream], parked[place.stream]) = (nil, nil)
       setDeclarer(of: place.stream, nil)
     case .called(let method, let params, let uid, let pid):
