@@ -47,8 +47,9 @@ package final class ServiceHost {
   /// Whether a command is running.
   package private(set) var isPerforming = false
 
-  /// The part of the running command that its events contain or depend on: its user, its time, its
-  /// idempotency key, and whether its caller may record in a stream. Its metadata is in ``metas``.
+  // The part of the running command that its events contain or depend on: its user, its time, its
+  // idempotency key, and whether its caller may record in a stream. Its metadata is in `metas`.
+
   @usableFromInline
   private(set) var runningUser = Charge.nobody
   @usableFromInline

@@ -512,7 +512,8 @@ struct ProgramsTests {
     _ = provider.call(provide())
     ask()
     func reply(_ meta: String) -> String {
-      self.reply("c1", #""value":"done","events":[{"source":"lamp/on","value":3}],"_meta":{\#(meta)}"#)
+      self.reply(
+        "c1", #""value":"done","events":[{"source":"lamp/on","value":3}],"_meta":{\#(meta)}"#)
     }
     #expect(provider.error(reply(expect))?.name == .conflict)
     #expect(

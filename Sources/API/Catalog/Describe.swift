@@ -93,7 +93,6 @@ extension Rights {
     service.methods.contains { role.mayCall($0.name) }
   }
 
-
   private func describe(_ service: ProvidedMethods.Service) -> JSONObject {
     var signals = JSONObject()
     for source in service.sources where role.mayRead("services/\(service.name)/\(source.name)") {

@@ -66,7 +66,9 @@ extension Programs {
     /// Whether it is one of the providers of its user.
     var isCounted = true
 
-    /// The timer for the oldest of the calls. All have the same time, so one timer is enough.
+    /// The timer for the oldest of the calls.
+    ///
+    /// All have the same time, so one timer is enough.
     private var timer: (any Disposable)?
 
     init(
