@@ -5,7 +5,7 @@ struct CallQueue {
   /// The calls that were not delivered yet, in order.
   private var fresh = Queue<UInt64>()
 
-  /// The calls that come again, the newest first; there are few.
+  /// The calls whose provider has died or failed, the newest first; there are few.
   private var again: [UInt64] = []
 
   /// - Parameter calls: The waiting calls, oldest first.
@@ -22,7 +22,7 @@ struct CallQueue {
   /// Adds a new call.
   mutating func append(_ call: UInt64) { fresh.append(call) }
 
-  /// Adds a call that comes again.
+  /// Adds a call whose provider has died or failed.
   mutating func giveBack(_ call: UInt64) {
     let place = again.firstIndex { $0 < call } ?? again.count
     again.insert(call, at: place)

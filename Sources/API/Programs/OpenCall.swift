@@ -36,7 +36,7 @@ extension Programs {
 
   /// A connection that provides a service.
   final class Provider {
-    /// What the provider has promised.
+    /// What the provider accepts, and for how long.
     struct Terms {
       /// The milliseconds in which it answers a call.
       let wait: Int
@@ -128,7 +128,9 @@ extension Programs {
       guard let first = calls.first else { return }
       let now = connection.context.now()
       let left = first.deadline > now ? first.deadline - now : 1
-      timer = connection.context.scheduler.schedule(after: Double(left) / 1000) { [unowned self] in
+      timer = connection.context.scheduler.schedule(after: Double(left) / 1000) { [weak self] in
+        // Its connection may have ended in this turn.
+        guard let self else { return }
         timer = nil
         let now = connection.context.now()
         while let first = calls.first, first.isDisposed || first.deadline <= now {
