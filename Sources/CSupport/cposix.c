@@ -121,18 +121,47 @@ ssize_t cposix_send(int fd, const void *bytes, size_t count) {
   return sent < 0 ? -errno : sent;
 }
 
-int cposix_send_datagram(const char *name, const void *bytes, size_t count) {
+// Sends a datagram with at most one descriptor; -1 for none.
+static int send_datagram(const char *name, const void *bytes, size_t count, int passed) {
   struct sockaddr_un address;
   int status = unix_address(name, &address);
   if (status != 0) return status;
   socklen_t size = offsetof(struct sockaddr_un, sun_path) + strlen(name);
   if (address.sun_path[0] == '@') address.sun_path[0] = 0;
+  union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof passed)];
+  } control = {.bytes = {0}};
+  struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
+  struct msghdr message = {.msg_name = &address, .msg_namelen = size, .msg_iov = &part, .msg_iovlen = 1};
+  if (passed >= 0) {
+    message.msg_control = control.bytes;
+    message.msg_controllen = sizeof control.bytes;
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof passed);
+    memcpy(CMSG_DATA(header), &passed, sizeof passed);
+  }
   int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return -errno;
-  ssize_t sent = sendto(fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&address, size);
+  ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   status = sent < 0 ? -errno : 0;
   close(fd);
   return status;
+}
+
+int cposix_send_datagram(const char *name, const void *bytes, size_t count) {
+  return send_datagram(name, bytes, count, -1);
+}
+
+int cposix_send_descriptor(const char *name, const void *bytes, size_t count, int passed) {
+  return send_datagram(name, bytes, count, passed);
+}
+
+int cposix_memory(const char *name) {
+  int fd = memfd_create(name, MFD_CLOEXEC);
+  return fd < 0 ? -errno : fd;
 }
 
 int cposix_open_log(int fd) {

@@ -99,6 +99,19 @@ package protocol Transport: AnyObject {
   ///
   /// Called once.
   func close()
+
+  /// Lets the service manager hold the connection under a name, until it is closed.
+  func store(as name: String)
+
+  /// Leaves the connection open for the next daemon.
+  ///
+  /// Called instead of ``close()``.
+  func leave()
+}
+
+extension Transport {
+  package func store(as name: String) {}
+  package func leave() { close() }
 }
 
 /// The reason why the daemon closes a connection.
@@ -113,6 +126,8 @@ package enum Closing: String, CaseIterable {
   case journalFailed = "journal_failed"
   /// Another client has ended the connection.
   case kicked
+  /// A daemon before this one was killed while a request of the client was in hand.
+  case restart
 
   /// The limit that the client has exceeded; `nil` if there is none.
   var limit: LimitName? {
@@ -122,7 +137,7 @@ package enum Closing: String, CaseIterable {
     case .tooManyConnections: .connections
     case .lineTimeout: .partialLine
     case .protocolAbuse: .badLines
-    case .shutdown, .permissionDenied, .journalFailed, .kicked: nil
+    case .shutdown, .permissionDenied, .journalFailed, .kicked, .restart: nil
     }
   }
 
@@ -131,6 +146,7 @@ package enum Closing: String, CaseIterable {
   var reconnectMilliseconds: Int? {
     switch self {
     case .shutdown: 250
+    case .restart: 0
     case .tooManyConnections, .journalFailed: 1_000
     case .stalled, .outQueueFull, .permissionDenied, .lineTimeout, .protocolAbuse, .kicked: nil
     }

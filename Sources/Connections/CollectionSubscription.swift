@@ -16,6 +16,9 @@ package final class CollectionSubscription: Subscription {
   /// The number of steps that the client has received, or will have with the pending parts.
   private var sent: Int
 
+  /// The position up to which the client knows the collection.
+  private var shownAt: UInt64
+
   /// The unsent rest of the whole value, and its position; `nil` if there is none.
   private var parts: CollectionParts?
   private var partsSeq: UInt64
@@ -34,6 +37,7 @@ package final class CollectionSubscription: Subscription {
     sent = broadcast.count
     parts = CollectionParts(source.elements())
     partsSeq = seq
+    shownAt = seq
     super.init(handle, on: client)
   }
 
@@ -57,6 +61,30 @@ package final class CollectionSubscription: Subscription {
   override func end() {
     broadcast.remove(self)
     pace.end()
+  }
+
+  override var backlog: (after: UInt64, isCaughtUp: Bool)? {
+    broadcast.count > sent ? (shownAt, true) : nil
+  }
+
+  /// Whether the client has only a part of the whole.
+  override var isIncomplete: Bool { parts != nil }
+
+  /// Goes on with a client that has the whole from an earlier daemon.
+  ///
+  /// After changes it gets the whole again.
+  ///
+  /// - Parameters:
+  ///   - position: The position up to which the client has it.
+  ///   - count: The number of changes since then.
+  ///   - seq: The position of the last one.
+  package func resume(after position: UInt64, missing count: Int, last seq: UInt64) {
+    parts = nil
+    guard count > 0 else { return }
+    shownAt = position
+    broadcast.noteChange(at: seq)
+    sent -= count  // before all steps that are retained
+    markDirty()
   }
 
   override func hasShown(_ position: UInt64) -> Bool { !isDirty && parts == nil }
@@ -108,7 +136,7 @@ package final class CollectionSubscription: Subscription {
       buffer.truncate(to: start)
       return false
     }
-    sent = broadcast.count
+    noteSent()
     return true
   }
 
@@ -141,9 +169,14 @@ package final class CollectionSubscription: Subscription {
       (self.parts, partsSeq) = (parts, broadcast.seq)
     }
     Frame.endParams(&buffer)
-    sent = broadcast.count
+    noteSent()
     guard checkLine(from: start, seq: broadcast.seq, &buffer) else { return true }
     return self.parts == nil
+  }
+
+  private func noteSent() {
+    sent = broadcast.count
+    shownAt = client.context.position
   }
 
   private func beginFrame(_ seq: UInt64, _ buffer: inout ByteBuffer) {
@@ -177,6 +210,9 @@ final class CollectionBroadcast: Broadcast {
 
   /// The index of the first retained step.
   var start: Int { window.firstIndex }
+
+  /// Notes the position of a change before this daemon started.
+  func noteChange(at seq: UInt64) { self.seq = max(self.seq, seq) }
 
   /// A retained step, by its index.
   subscript(index: Int) -> String { window[index] }

@@ -56,6 +56,8 @@ extension Connection {
   ///
   /// Stops when no line is left, a line is parked, or the client's time slice is over.
   private func process(_ body: (inout LineSplitter) -> Void) {
+    let isServed = beginServing()
+    defer { if isServed { endServing(hasSent: false) } }
     let hasBegun = context.time.begin(for: user)
     var isFirst = true
     repeat {

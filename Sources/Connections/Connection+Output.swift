@@ -189,7 +189,7 @@ extension Connection {
   /// Continues sending after the socket has room again.
   package func becameWritable() {
     output.stalledSince = nil
-    sendDue()
+    serve { sendDue() }
   }
 
   /// Sends everything that is due: answers first, then subscription and view updates, in as few

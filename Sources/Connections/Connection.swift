@@ -53,6 +53,9 @@ package final class Connection: Client, DisposeBagProvider {
 
   var transport: (any Transport)?
 
+  /// The part that survives a restart of the daemon; `nil` if the connection ends with the daemon.
+  var kept: KeptClient?
+
   /// The output that the socket has not taken yet.
   var output = OutputBuffer()
 
@@ -95,7 +98,7 @@ package final class Connection: Client, DisposeBagProvider {
   package var clientName: String?
 
   /// The time of connecting, in milliseconds of the monotonic clock.
-  package let connectedAt: UInt64
+  package internal(set) var connectedAt: UInt64
 
   /// The number of requests of this client.
   package internal(set) var requests: UInt64 = 0
@@ -107,10 +110,13 @@ package final class Connection: Client, DisposeBagProvider {
   package private(set) var endedNames: [String] = []
 
   /// The last handle number that was assigned.
-  package private(set) var lastHandle = 0
+  package internal(set) var lastHandle = 0
 
   /// The reason for which the daemon closes the connection; `nil` if the client does.
   private var closing: Closing?
+
+  /// Whether the socket stays open for the next daemon when the connection ends.
+  private var isLeft = false
 
   var badLines = 0
 
@@ -240,6 +246,7 @@ package final class Connection: Client, DisposeBagProvider {
   package func add(_ subscription: Subscription, of source: String = "") {
     subscription.source = source
     subscriptions.append(subscription)
+    noteAdded(subscription)
     // Not weak: a weak reference would slow down every frame of the subscription.
     subscription.isInBatch = afterBatch { subscription.isInBatch = false }
     context.subscriptionCount += 1
@@ -253,6 +260,7 @@ package final class Connection: Client, DisposeBagProvider {
   package func remove(_ subscription: Subscription) {
     guard let i = subscriptions.firstIndex(where: { $0 === subscription }) else { return }
     subscriptions.remove(at: i)
+    noteRemoved(subscription)
     context.subscriptionCount -= 1
     if subscription.isCostly { costlySubscriptions -= 1 }
     noteEnded(subscription.handle)
@@ -285,7 +293,7 @@ package final class Connection: Client, DisposeBagProvider {
 
   // MARK: Calls from the context
 
-  override func pump() { sendDue() }
+  override func pump() { serve { sendDue() } }
   override func goOnAfterInterruption() { continueInput() }
 
   // MARK: Ending
@@ -298,6 +306,12 @@ package final class Connection: Client, DisposeBagProvider {
     context.writeClosing(reason, limit, &output.bytes)
     _ = sendOutput()
     closing = reason
+    end()
+  }
+
+  /// Releases all resources and leaves the socket open for the next daemon.
+  func leave() {
+    isLeft = true
     end()
   }
 
@@ -331,8 +345,9 @@ package final class Connection: Client, DisposeBagProvider {
     self.transport = nil
     if let transport {
       context.traffic.noteEnd(closing)
-      transport.close()
+      if isLeft { transport.leave() } else { transport.close() }
     }
+    context.handover?.end(self)
     context.onEnd(self)
   }
 
@@ -346,9 +361,11 @@ package final class Connection: Client, DisposeBagProvider {
   }
 
   /// Whether the client still waits for an answer, for output or for a parked request.
+  ///
+  /// Output and parked requests of a kept connection can wait for the next daemon.
   var isUnfinished: Bool {
-    !pending.isEmpty || !pendingLate.isEmpty || !late.isEmpty || outputBytes > 0
-      || !postponedAnswers.isEmpty || parked != nil || isPostponed
+    !pending.isEmpty || !pendingLate.isEmpty || !late.isEmpty || !postponedAnswers.isEmpty
+      || (isKept ? isInHand : outputBytes > 0 || parked != nil || isPostponed)
   }
 
   override func checkProgress(at now: UInt64) -> Bool {
@@ -384,6 +401,7 @@ extension Connection {
 
   /// Removes and returns a binding; `nil` if there is none with the handle.
   package func removeBinding(_ handle: Handle) -> (any Disposable)? {
+    drop(.binding, handle.text.text)
     defer { list() }  // the binding may have kept the connection open
     return bindings.removeValue(forKey: handle)
   }

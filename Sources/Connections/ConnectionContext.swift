@@ -43,6 +43,9 @@ package final class ConnectionContext {
   /// The coders and the content that views share.
   package let views = ViewContext()
 
+  /// Keeps the connections over a restart; `nil` if they end with the daemon.
+  package var handover: Handover?
+
   /// The identity of the journal.
   package var epoch = ""
 
@@ -188,6 +191,7 @@ package final class ConnectionContext {
       for client in gone { client.end() }
     }
     broadcasts.dropFrames()
+    handover?.flushed(at: position)
     if let begun { stages.endDelivery(begun) }
     time.endTurn()
     // A client that has ended in this turn may have left something to do.

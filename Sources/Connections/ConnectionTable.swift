@@ -33,12 +33,28 @@ package final class ConnectionTable {
   /// Creates the connection of a new client.
   package func connect(_ peer: Peer) -> Connection {
     lastID += 1
+    return connect(peer, as: lastID)
+  }
+
+  /// Creates the connection of a client that an earlier daemon has left.
+  package func reconnect(_ peer: Peer, _ kept: KeptConnection) -> Connection {
+    lastID = max(lastID, kept.id)
+    let connection = connect(peer, as: kept.id)
+    connection.resume(kept)
+    return connection
+  }
+
+  /// Lets the numbers of new connections begin after one.
+  package func skipIDs(upTo id: UInt64) { lastID = max(lastID, id) }
+
+  private func connect(_ peer: Peer, as id: UInt64) -> Connection {
     let user = users[peer.uid] ?? UserShare(uid: peer.uid)
     users[peer.uid] = user
     user.connections += 1
-    let connection = Connection(id: lastID, peer: peer, user: user, in: context)
-    connections[lastID] = connection
+    let connection = Connection(id: id, peer: peer, user: user, in: context)
+    connections[id] = connection
     context.connectionCount += 1
+    context.handover?.begin(connection)
     return connection
   }
 
@@ -115,6 +131,18 @@ package final class ConnectionTable {
   /// Closes all connections with a reason.
   package func closeAll(_ reason: Closing) {
     for connection in connections.values { connection.close(reason) }
+    context.stop()
+  }
+
+  /// Leaves all connections to the next daemon.
+  ///
+  /// A client whose request is not answered yet gets `closing` instead.
+  package func leaveAll() {
+    guard let handover = context.handover else { return closeAll(.shutdown) }
+    for connection in connections.values where connection.isInHand { connection.close(.shutdown) }
+    for connection in connections.values { connection.announceStop() }
+    handover.leaveAll(connections.values)
+    for connection in connections.values { connection.leave() }
     context.stop()
   }
 

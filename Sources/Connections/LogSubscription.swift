@@ -88,7 +88,8 @@ package final class LogSubscription: Subscription {
 
   override func start() {
     broadcast.add(self)
-    if !isCaughtUp { markDirty() }
+    // One that goes on after a restart may be behind although it has reported that it is not.
+    if case .past = state { markDirty() }
   }
 
   override func end() {
@@ -96,6 +97,21 @@ package final class LogSubscription: Subscription {
     reading?.dispose()
     onEnd?()
     onEnd = nil
+  }
+
+  override var backlog: (after: UInt64, isCaughtUp: Bool)? {
+    if case .live(let next) = state, isCaughtUp, next >= broadcast.endIndex { return nil }
+    return (cursor, isCaughtUp)
+  }
+
+  /// Goes on where an earlier daemon has stopped.
+  ///
+  /// - Parameters:
+  ///   - isCaughtUp: Whether the client knows that it has caught up.
+  ///   - unacknowledged: The entries that it has and has not acknowledged.
+  package func resume(isCaughtUp: Bool, unacknowledged: [UInt64]) {
+    self.isCaughtUp = isCaughtUp
+    for seq in unacknowledged { self.unacknowledged?.note(seq) }
   }
 
   /// Ends the subscription with a reason, before anything else is sent.

@@ -62,7 +62,13 @@ package final class PatternSubscription: Subscription {
     pace.end()
   }
 
-  private func receive(_ change: SourceChange) {
+  override var backlog: (after: UInt64, isCaughtUp: Bool)? {
+    guard let first = pending.values.lazy.map(\.seq).min() else { return nil }
+    return (first - min(first, 1), true)
+  }
+
+  /// Takes a change, also one from before this daemon started.
+  package func receive(_ change: SourceChange) {
     guard !isDistinct || !change.isRepeat else { return }
     var skipped: UInt64 = 0
     var isNew = change.isNew

@@ -15,6 +15,15 @@ package final class StateSubscription: Subscription {
   private var sent: UInt64
   private var sentValue: JSONText?
 
+  /// The changes since an earlier daemon sent the value, before the broadcast was created.
+  private var missed: UInt64 = 0
+
+  /// Whether the value that an earlier daemon sent is not known.
+  private var isUnknown = false
+
+  /// The position up to which the client knows the value.
+  private var shownAt: UInt64
+
   /// - Parameters:
   ///   - isDistinct: Whether values equal to the last sent one are dropped.
   ///   - interval: The minimum interval between frames in milliseconds; 0 for none.
@@ -29,6 +38,7 @@ package final class StateSubscription: Subscription {
     pace = Pace(everyMilliseconds: interval)
     sent = broadcast.count
     sentValue = broadcast.value
+    shownAt = client.context.position
     super.init(handle, on: client)
   }
 
@@ -47,14 +57,43 @@ package final class StateSubscription: Subscription {
     pace.end()
   }
 
+  override var backlog: (after: UInt64, isCaughtUp: Bool)? {
+    broadcast.count > sent || missed > 0 ? (shownAt, true) : nil
+  }
+
+  /// Goes on with a client that has a value from an earlier daemon.
+  ///
+  /// - Parameters:
+  ///   - position: The position up to which the client knows the value.
+  ///   - value: The value that it has.
+  ///   - count: The number of changes since then; at least one.
+  ///   - seq: The position of the last one.
+  package func resume(
+    after position: UInt64, with value: JSONText?, missing count: Int, last seq: UInt64
+  ) {
+    shownAt = position
+    broadcast.noteChange(at: seq)
+    missed = UInt64(count)
+    sentValue = value
+    markDirty()
+  }
+
+  /// Sends the value, because it is not known whether the client has it.
+  package func sendAgain() {
+    (missed, isUnknown) = (1, true)
+    markDirty()
+  }
+
   override func fill(_ buffer: inout ByteBuffer) -> Bool {
-    let skipped = broadcast.count - sent
+    let skipped = broadcast.count - sent + missed
     guard skipped > 0, pace.isDue(self) else { return true }
     defer {
       sent = broadcast.count
       sentValue = broadcast.value
+      shownAt = client.context.position
+      (missed, isUnknown) = (0, false)
     }
-    if isDistinct, broadcast.value == sentValue { return true }
+    if isDistinct, !isUnknown, broadcast.value == sentValue { return true }
     let start = buffer.count
     appendHead(to: &buffer)
     broadcast.writeBody(skipped: skipped - 1, &buffer)
@@ -95,6 +134,9 @@ final class StateBroadcast: Broadcast {
     body.removeAll(keepingCapacity: 0)
     wake()
   }
+
+  /// Notes the position of a change before this daemon started.
+  func noteChange(at seq: UInt64) { self.seq = max(self.seq, seq) }
 
   /// The position of the last change; `nil` if the source has none.
   var shownSeq: UInt64? { source.isJournaled ? seq : nil }

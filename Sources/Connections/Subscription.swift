@@ -1,4 +1,4 @@
-internal import JSON
+package import JSON
 internal import Signals
 package import Wire
 
@@ -12,6 +12,9 @@ package class Subscription {
 
   /// The client's name for the subject: a source, a pattern or `events`.
   package internal(set) var source = ""
+
+  /// The parameters with which a later daemon can restore the subscription; `nil` if it need not.
+  package final var terms: JSONText?
 
   /// The index of this subscription in its broadcast; `nil` if it has none.
   final var place: Int?
@@ -61,6 +64,16 @@ package class Subscription {
 
   /// Returns whether the client has been sent everything up to a durable position.
   func hasShown(_ position: UInt64) -> Bool { !isDirty }
+
+  /// The position up to which everything was sent, and whether the client knows that it has caught
+  /// up; `nil` if everything due was sent.
+  var backlog: (after: UInt64, isCaughtUp: Bool)? { nil }
+
+  /// Whether the client has only a part of a value that is longer than a line.
+  var isIncomplete: Bool { false }
+
+  /// Keeps the events that a worker has.
+  func keepWork(in kept: KeptClient) {}
 
   /// Stops watching.
   func end() {}

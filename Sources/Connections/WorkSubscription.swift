@@ -16,6 +16,9 @@ package final class WorkSubscription: Subscription {
   /// The positions of given entries that are not finished, in the order of delivery.
   package private(set) var open: [UInt64] = []
 
+  /// The number of the delivery of each of them.
+  private var deliveries: [UInt64: Int] = [:]
+
   /// The position of an entry that is longer than the client's lines, which has ended it.
   package private(set) var tooLong: UInt64?
 
@@ -36,7 +39,9 @@ package final class WorkSubscription: Subscription {
   }
 
   /// Whether it gets no more entries, and only finishes those it has.
-  package var isDraining = false
+  package var isDraining = false {
+    didSet { client.list() }
+  }
 
   /// Whether the worker can take another entry.
   package var hasRoom: Bool {
@@ -48,6 +53,7 @@ package final class WorkSubscription: Subscription {
   /// - Parameter delivery: 1 for the first time.
   package func give(_ entry: LogEntry, delivery: Int) {
     open.append(entry.seq)
+    deliveries[entry.seq] = delivery
     waiting.append((entry, delivery))
     waitingBytes += entry.tail.utf8.count
     markDirty()
@@ -56,6 +62,8 @@ package final class WorkSubscription: Subscription {
   /// Takes an entry back, because it is finished or delivered elsewhere.
   package func take(_ seq: UInt64) {
     if let i = open.firstIndex(of: seq) { open.remove(at: i) }
+    deliveries[seq] = nil
+    client.list()
     guard let i = waiting.firstIndex(where: { $0.entry.seq == seq }) else { return }
     waitingBytes -= waiting.remove(at: i).entry.tail.utf8.count
   }
@@ -111,6 +119,41 @@ package final class WorkSubscription: Subscription {
       onRoom?()
     }
   }
+
+  /// Keeps the events that were sent and are not finished, so that the worker can finish them after
+  /// a restart of the daemon.
+  override func keepWork(in kept: KeptClient) {
+    let unsent = Set(waiting.map(\.entry.seq))
+    let work = Work(
+      isDraining: isDraining,
+      events: open.filter { !unsent.contains($0) }.map {
+        Work.Event(seq: $0, delivery: deliveries[$0] ?? 1)
+      })
+    guard work != keptWork, let text = try? client.context.views.encoder.text(work) else { return }
+    keptWork = work
+    kept.set(KeptItem(.work, handle.text.text, text))
+  }
+
+  /// Takes back an event that it has from an earlier daemon.
+  package func resume(_ event: Work.Event) {
+    open.append(event.seq)
+    deliveries[event.seq] = event.delivery
+  }
+
+  /// The events that a worker has.
+  package struct Work: Codable, Equatable {
+    package struct Event: Codable, Equatable {
+      package let seq: UInt64
+
+      /// The number of the delivery, from 1 on.
+      package let delivery: Int
+    }
+
+    package let isDraining: Bool
+    package let events: [Event]
+  }
+
+  private var keptWork: Work?
 
   override func end() {
     roomAlarm?.dispose()

@@ -84,6 +84,9 @@ package enum Process {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
+  /// Blocks the calling thread.
+  package static func pause(milliseconds: UInt64) { usleep(useconds_t(milliseconds * 1000)) }
+
   /// The processor time of this process in nanoseconds.
   package static var cpuNanoseconds: UInt64 {
     var time = timespec()

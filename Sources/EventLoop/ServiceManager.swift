@@ -26,11 +26,24 @@ package struct ServiceManager {
   /// They were closed, so that no client waits there forever.
   package let surplusListeners: Int
 
+  /// The descriptors that an earlier process has stored with ``store(_:as:)``, by name.
+  ///
+  /// The manager passes them at each start until they are removed.
+  package let stored: [String: CInt]
+
+  /// The most descriptors that the manager stores; 0 if it stores none.
+  ///
+  /// It is `$FDSTORE`, which systemd sets since version 254, and the unit for older versions.
+  package let storeSize: Int
+
+  /// The beginning of the names of stored descriptors; listeners have other names.
+  private static let storedPrefix = "kept-"
+
   /// Whether standard error goes to the systemd journal, where `<N>` marks the priority of a line.
   package let isLoggedByJournal: Bool
 
   /// A limit above the number of descriptors that a manager passes.
-  private static let maxListeners: UInt32 = 4_096
+  private static let maxDescriptors: UInt32 = 1 << 20
 
   /// Reads the environment, and removes the variables that child processes must not inherit.
   package init() {
@@ -40,21 +53,46 @@ package struct ServiceManager {
     let usec = Self.environment("WATCHDOG_USEC").flatMap { UInt64($0) }
     watchdogMilliseconds = isWatched ? usec.map { max(1, $0 / 1000) } : nil
     let count = Self.environment("LISTEN_PID") == pid ? Self.environment("LISTEN_FDS") : nil
-    let isGood = count.flatMap { UInt32($0) }.map { $0 <= Self.maxListeners } ?? false
+    let isGood = count.flatMap { UInt32($0) }.map { $0 <= Self.maxDescriptors } ?? false
     badListenerCount = isGood ? nil : count
-    if let count = isGood ? count.flatMap({ CInt($0) }) : nil, count > 0 {
-      listener = 3
-      surplusListeners = Int(cposix_close_from(4, count - 1))
-    } else {
-      (listener, surplusListeners) = (nil, 0)
-    }
+    let passed = Passed(
+      isGood ? count.flatMap { Int($0) } ?? 0 : 0, names: Self.environment("LISTEN_FDNAMES") ?? "")
+    (listener, surplusListeners, stored) = (passed.listener, passed.closed, passed.stored)
+    storeSize = socket == nil ? 0 : Self.environment("FDSTORE").flatMap { Int($0) } ?? 0
     var identity = [CChar](repeating: 0, count: 64)
     let isKnown = cposix_identity(STDERR_FILENO, &identity, identity.count) == 0
     let stream = Self.environment("JOURNAL_STREAM")
     isLoggedByJournal =
       isKnown
       && stream == String(decoding: identity.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
-    for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET"] { unsetenv(name) }
+    for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "FDSTORE"] {
+      unsetenv(name)
+    }
+  }
+
+  /// The descriptors that the manager has passed, from number 3 on.
+  private struct Passed {
+    private(set) var listener: CInt?
+    private(set) var closed = 0
+    private(set) var stored: [String: CInt] = [:]
+
+    init(_ count: Int, names: String) {
+      let names = names.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+      for i in 0..<count {
+        let descriptor = CInt(3 + i)
+        if i < names.count, names[i].hasPrefix(storedPrefix) {
+          // Child processes must not inherit it.
+          _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+          let former = stored.updateValue(
+            descriptor, forKey: String(names[i].dropFirst(storedPrefix.count)))
+          if let former { close(former) }
+        } else if listener == nil {
+          listener = descriptor
+        } else if close(descriptor) == 0 {
+          closed += 1
+        }
+      }
+    }
   }
 
   /// Sends states such as `"READY=1"` to the manager; does nothing if there is none.
@@ -63,6 +101,29 @@ package struct ServiceManager {
     let text = states.joined(separator: "\n") + "\n"
     // Ignore errors: if the manager does not listen, there is nobody to report them to.
     _ = cposix_send_datagram(socket, text, text.utf8.count)
+  }
+
+  /// Lets the manager hold a descriptor, and pass it to the next process.
+  ///
+  /// The manager may refuse it without a word, if it holds too many already. It closes the descriptor
+  /// by itself if the peer of a socket has closed.
+  ///
+  /// - Returns: Whether the message was sent; `false` if the manager is too busy now.
+  package func store(_ descriptor: CInt, as name: String) -> Bool {
+    guard let socket else { return true }
+    let text = "FDSTORE=1\nFDNAME=\(Self.storedPrefix)\(name)\n"
+    let status = cposix_send_descriptor(socket, text, text.utf8.count, descriptor)
+    return status != -EAGAIN && status != -ENOBUFS
+  }
+
+  /// Lets the manager close its copy of a descriptor.
+  ///
+  /// - Returns: Whether the message was sent; `false` if the manager is too busy now.
+  package func remove(_ name: String) -> Bool {
+    guard let socket else { return true }
+    let text = "FDSTOREREMOVE=1\nFDNAME=\(Self.storedPrefix)\(name)\n"
+    let status = cposix_send_datagram(socket, text, text.utf8.count)
+    return status != -EAGAIN && status != -ENOBUFS
   }
 
   /// Microseconds of the monotonic clock, for `RELOADING=1`.

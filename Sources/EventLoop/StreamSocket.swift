@@ -33,8 +33,13 @@ package final class StreamSocket {
   private static let dropSize = 16 << 10
   private static let maxDrops = 64
 
+  /// Whether the service manager also holds the descriptor.
+  ///
+  /// Then the peer sees no end when this process closes its own; see ``close()``.
+  package var isStored = false
+
+  package let descriptor: CInt
   private let loop: Loop
-  private let descriptor: CInt
   private var handle: Handle<uv_poll_t>?
   private var isReading = false
   private var isBlocked = false
@@ -54,6 +59,17 @@ package final class StreamSocket {
       _ = Glibc.close(descriptor)
       throw error
     }
+  }
+
+  /// Takes over a connected socket of an earlier process; closes it on failure.
+  package convenience init(inherited descriptor: CInt, on loop: Loop) throws(SystemError) {
+    do {
+      try SystemError.check("fcntl", cposix_prepare_inherited(descriptor))
+    } catch {
+      _ = Glibc.close(descriptor)
+      throw error
+    }
+    try self.init(adopting: descriptor, on: loop)
   }
 
   // MARK: Reading
@@ -117,6 +133,17 @@ package final class StreamSocket {
     uv_poll_stop(handle.raw)
     handle.close()
     dropInput()
+    if isStored { shutdown(descriptor, CInt(SHUT_RDWR)) }
+    _ = Glibc.close(descriptor)
+  }
+
+  /// Stops using the socket and leaves it open for the next process, if the manager holds it.
+  package func leave() {
+    guard let handle else { return }
+    self.handle = nil
+    delegate = nil
+    uv_poll_stop(handle.raw)
+    handle.close()
     _ = Glibc.close(descriptor)
   }
 

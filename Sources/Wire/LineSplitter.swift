@@ -1,5 +1,5 @@
 internal import Glibc
-internal import JSON
+public import JSON
 
 /// Splits a byte stream into lines.
 ///
@@ -47,6 +47,11 @@ public struct LineSplitter: ~Copyable {
 
   /// The number of buffered bytes.
   public var keptBytes: Int { kept.count - start }
+
+  /// Appends the buffered bytes to a buffer.
+  public func appendKept(to buffer: inout ByteBuffer) {
+    if keptBytes > 0 { buffer.append(kept.span.extracting(start..<kept.count)) }
+  }
 
   /// Whether a line is incomplete.
   public var isWithinLine: Bool { dropped != nil || (keptBytes > 0 && !isParked) }

@@ -38,6 +38,13 @@ final class Daemon {
   let removers: [Remover]
 
   private let journalWatch: JournalWatch
+  private let programs: Programs
+
+  /// Lets clients survive a restart.
+  private let returning: ReturningClients
+
+  /// The descriptors that the service manager holds; `nil` if it holds none.
+  let descriptorStore: DescriptorStore?
 
   /// Logs refused connections and requests.
   let refusals: RefusalLog
@@ -215,8 +222,11 @@ final class Daemon {
         remove: { _ = try feeds.unsubscribe(String($0.dropFirst("feeds/".count))) }),
     ]
     self.refusals = refusals
+    self.programs = programs
+    descriptorStore = manager.storeSize > 0 ? try DescriptorStore(manager, on: loop) : nil
+    returning = ReturningClients(manager, descriptorStore, log)
     server = SocketServer(
-      table, on: loop, log: log, admits: access.admits,
+      table, on: loop, log: log, store: descriptorStore, admits: access.admits,
       onConnection: access.bind)
   }
 
@@ -252,9 +262,15 @@ final class Daemon {
     loop.onTurnEnd { [unowned store] in store.submit() }
   }
 
+  /// Takes back the clients that an earlier daemon has left with the service manager.
+  func takeBackClients() throws {
+    try returning.takeBack(table, server, host, programs)
+  }
+
   /// Ends the threads and runs their remaining callbacks; for a failed start.
   func abandon() {
     server.stopListening()
+    if table.context.handover != nil { table.leaveAll() }
     journal.stop()
     leases.stop()
     stopFetching()
@@ -262,6 +278,7 @@ final class Daemon {
     stopWorking()
     refusals.finish()
     store.close()
+    descriptorStore?.finish()
     loop.run()
   }
 

@@ -90,7 +90,8 @@ final class DaemonMeasures {
         id: connection.id, uid: connection.peer.uid, pid: connection.peer.pid,
         client: connection.clientName, program: connection.peer.program,
         since: Timestamp(
-          microseconds: startTime + Int64(connection.connectedAt - started) * 1000
+          // A client may have connected to an earlier daemon.
+          microseconds: startTime + (Int64(connection.connectedAt) - Int64(started)) * 1000
         ).text,
         subscriptions: connection.subscriptions.count, requests: connection.requests,
         outputBytes: connection.outputBytes)

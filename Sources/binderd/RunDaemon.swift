@@ -31,6 +31,7 @@ func runDaemon(_ options: Options, _ log: Log, _ manager: ServiceManager) throws
     try daemon.start(settings, files, log, manager)
     // Before the first client, so that every shutdown from now on is in order.
     signals = try watchSignals(on: daemon, shutdown)
+    try daemon.takeBackClients()
     try listen(daemon, settings, log, manager)
   } catch {
     for signal in signals { signal.close() }

@@ -69,7 +69,8 @@ final class Shutdown {
       daemon.table.flush()
       return !isWriting
     }
-    daemon.table.closeAll(.shutdown)
+    daemon.table.leaveAll()
+    daemon.descriptorStore?.finish()
     daemon.stopWorking()
     daemon.refusals.finish()
     if signals < 2, daemon.store.refusal == nil {

@@ -35,4 +35,25 @@ struct HistoryTests {
     #expect(trial.events > 100)
     #expect(daemon.end(SIGTERM) == 0)
   }
+
+  /// The crowd has readers that fall behind, paced subscriptions, and lists longer than a line.
+  @Test(arguments: seeds)
+  func `15: clients of a service manager miss nothing and get nothing twice across kills`(
+    seed: UInt64
+  ) throws {
+    let directory = try TemporaryDirectory()
+    let daemon = try LoadedDaemon(
+      DaemonProcess.executable, in: directory.path, under: ManagedDaemon.manager)
+    let crowd = Crowd(of: 16, at: daemon.socket, seed: seed, actionsPerSecond: 500)
+    crowd.isSteady = true
+    let trial = try Trial(daemon, crowd)
+    if let failure = try trial.restarts(20, everyMilliseconds: 200, isKill: { $0 % 5 > 0 }) {
+      Issue.record("SEED=\(seed): \(failure)")
+      return
+    }
+    #expect(trial.events > 100)
+    // A kill closes clients whose requests are in hand: of these here mostly one or none.
+    #expect(crowd.dropped < 20 * 8, "\(crowd.dropped) connections were closed")
+    #expect(daemon.end(SIGTERM) == 0)
+  }
 }

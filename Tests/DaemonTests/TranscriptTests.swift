@@ -11,6 +11,9 @@ import Wire
 /// of the user 4001. `! end`, `! kill` and `! start OPTIONS` control the daemon. `! config JSON`
 /// writes its configuration, and `! sql STATEMENT` changes its journal while it is down. `-- `
 /// expects silence. `#` begins a comment.
+///
+/// After `! managed`, a service manager runs another daemon and holds the sockets of the clients.
+/// Then `! kill`, `! restart` and `! stop` control this one.
 struct TranscriptTests {
   private static let directory = #filePath.replacing(
     "Tests/DaemonTests/TranscriptTests.swift", with: "Protocol/transcripts")
@@ -53,6 +56,7 @@ struct TranscriptTests {
     // Only root can become other users.
     if getuid() != 0, lines.contains(where: { $0.hasPrefix("u4001") }) { return }
     let daemon = try DaemonProcess()
+    var managed: ManagedDaemon?
     chmod(daemon.directory, 0o755)
     var options: [String] = []
     var clients: [Substring: Client] = [:]
@@ -67,7 +71,7 @@ struct TranscriptTests {
         if name.hasPrefix("u"), let uid = uid_t(name.dropFirst()) {
           client = .other(try OtherUser(uid: uid, groups: [], socket: daemon.socket))
         } else {
-          let socket = try TestSocket(daemon.socket)
+          let socket = try TestSocket(managed?.socket ?? daemon.socket)
           socket.asked?.onResult = onResult
           client = .own(socket)
         }
@@ -90,7 +94,18 @@ struct TranscriptTests {
         let (word, operand) = Self.halves(rest)
         switch word {
         case "end": #expect(daemon.end() == 0)
-        case "kill": daemon.end(SIGKILL)
+        case "managed": managed = try ManagedDaemon()
+        case "restart":
+          try managed?.settle(clients: clients.count)
+          try managed?.restart()
+        case "stop": managed?.end()
+        case "kill":
+          if let managed {
+            try managed.settle(clients: clients.count)
+            try managed.killAndWait()
+          } else {
+            daemon.end(SIGKILL)
+          }
         case "config":
           Files.write(operand, to: daemon.directory + "/binder.conf")
           options = ["--config", daemon.directory + "/binder.conf"]

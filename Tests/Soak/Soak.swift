@@ -3,12 +3,16 @@ internal import HistoryChecker
 
 /// Mixed load on a daemon that is killed repeatedly, checked after each round.
 enum Soak {
-  private static let usage = "usage: soak MINUTES BINDERD DIRECTORY [SEED] [ACTIONS_PER_SECOND]"
+  private static let usage =
+    "usage: soak MINUTES BINDERD DIRECTORY [SEED] [ACTIONS_PER_SECOND] [SERVICE_MANAGER]"
 
   /// The number of rounds between restarts of the daemon, repeated in this order.
   private static let lives = [1, 2, 1, 4, 1, 1, 10]
 
   private static let roundMilliseconds = 20_000
+
+  /// The time between restarts by a service manager.
+  private static let restartMilliseconds = 200
 
   static func run(_ arguments: [String]) -> CInt {
     guard arguments.count >= 4, let minutes = Int(arguments[1]), minutes > 0 else {
@@ -17,10 +21,11 @@ enum Soak {
     }
     let seed = arguments.count > 4 ? UInt64(arguments[4]) : nil
     let rate = arguments.count > 5 ? Int(arguments[5]) : nil
+    let manager = arguments.count > 6 ? arguments[6] : nil
     do {
       return try run(
-        minutes: minutes, arguments[2], arguments[3], seed: seed ?? UInt64(getpid()),
-        actionsPerSecond: rate ?? 400)
+        minutes: minutes, arguments[2], arguments[3], under: manager,
+        seed: seed ?? UInt64(getpid()), actionsPerSecond: rate ?? 400)
     } catch {
       print("soak: \(error)")
       return EXIT_FAILURE
@@ -28,12 +33,13 @@ enum Soak {
   }
 
   private static func run(
-    minutes: Int, _ executable: String, _ directory: String, seed: UInt64, actionsPerSecond: Int
+    minutes: Int, _ executable: String, _ directory: String, under manager: String?, seed: UInt64,
+    actionsPerSecond: Int
   ) throws -> CInt {
     print(
       "seed \(seed), \(actionsPerSecond) actions a second, files in \(directory)")
     fflush(nil)
-    let daemon = try LoadedDaemon(executable, in: directory)
+    let daemon = try LoadedDaemon(executable, in: directory, under: manager)
     let crowd = Crowd(at: daemon.socket, seed: seed, actionsPerSecond: actionsPerSecond)
     let trial = try Trial(daemon, crowd)
     trial.onViolation = { violation, history in
@@ -53,7 +59,17 @@ enum Soak {
       let how = plan.next(&random)
       crowd.beforeEnd = { summary.sample(daemon.residentKibibytes) }
       let time = min(roundMilliseconds, max(1_000, end - monotonicMilliseconds()))
-      let failure = try trial.round(milliseconds: time, how)
+      let failure: Counterexample?
+      if manager == nil {
+        failure = try trial.round(milliseconds: time, how)
+      } else {
+        crowd.isSteady = true
+        failure = try trial.restarts(
+          time / restartMilliseconds, everyMilliseconds: restartMilliseconds
+        ) {
+          _ in random.below(5) > 0
+        }
+      }
       summary.count(how)
       if let failure {
         print("\n\(failure)\nthe daemon's files are left in \(directory)")

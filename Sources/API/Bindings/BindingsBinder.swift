@@ -20,6 +20,7 @@ package func bindBindings(
     exists: { SourceName.isSource($0, of: "bindings") })
   bindBindingList(catalog, service, live)
   live.follow(service, catalog.host)
+  catalog.restore(.binding) { context, items, _ in context.restoreBindings(items, live) }
 
   offer(
     "bind", "Binds two sources, so that one follows the other.", catalog,
@@ -119,6 +120,14 @@ package func restoreBindings(
   rights.start(restored, onFault: onFault)
 }
 
+/// A binding of a connection as it survives a restart.
+private struct KeptBinding: Codable {
+  let expr: String
+
+  /// The last position before it was made.
+  let at: UInt64
+}
+
 private struct Bind: DocumentedParameters {
   let expr: String
   let binding: Handle?
@@ -153,14 +162,48 @@ extension CallContext {
       throw error
     }
     connection.add(binding, as: handle)
+    keep(KeptBinding(expr: bind.expr, at: host.last), as: handle)
     let failures = binding.start()
     connection.noteWritten(upTo: host.last)
     answer(call, binding, binding.expression.made(handle, "connection"), seq: host.last)
     for failure in failures { connection.fail(binding: handle, access.error(failure)) }
+    watchFailures(of: binding, as: handle)
+  }
+
+  private func watchFailures(of binding: LiveBinding, as handle: Handle) {
     binding.failures.observeNext { [weak connection, access] failure in
       connection?.fail(binding: handle, access.error(failure))
     }
     .dispose(in: connection.bag)
+  }
+
+  private func keep(_ binding: KeptBinding, as handle: Handle) {
+    guard connection.isKept, let text = try? catalog.encoder.text(binding) else { return }
+    connection.keep(.binding, handle.text.text, text)
+  }
+
+  /// Makes bindings of the connection again that it had with an earlier daemon.
+  ///
+  /// As with bindings of the daemon, only values that were not passed on before are passed on now.
+  fileprivate func restoreBindings(_ items: [KeptItem], _ live: LiveBindings) {
+    var restored: [RestoredBinding] = []
+    for item in items {
+      guard let handle = Handle(kept: item.key),
+        let kept: KeptBinding = try? catalog.decoder.decode(from: item.text)
+      else { continue }
+      do throws(WireError) {
+        let read = try access.readBinding(kept.expr)
+        let binding = try access.makeBinding(read, in: live)
+        connection.add(binding, as: handle)
+        keep(kept, as: handle)
+        watchFailures(of: binding, as: handle)
+        restored.append(
+          RestoredBinding(binding: binding, transformer: read.transformer, position: kept.at))
+      } catch {
+        connection.fail(binding: handle, error)
+      }
+    }
+    rights.start(restored) { _ in }
   }
 
   fileprivate func unbind(_ unbind: Unbind, _ call: Call, _ command: Command) throws(WireError) {

@@ -62,6 +62,9 @@ package final class Catalog {
   /// called within the command.
   package var lease: ((CallContext, LeaseOption) throws -> String)?
 
+  /// The ways to restore what a connection had with an earlier daemon.
+  var restorers: [Keepsake: Restorer] = [:]
+
   /// The services made of programs; their methods come and go.
   var provided = ProvidedMethods()
 
@@ -181,6 +184,7 @@ package final class Catalog {
   package func end() {
     (services, methods, views) = ([], MethodTable(), [:])
     (provided, lease) = (ProvidedMethods(), nil)
+    restorers = [:]
     (actor, onInternalError, onRefusal) = ({ _ in nil }, { _, _ in }, { _, _, _ in })
   }
 

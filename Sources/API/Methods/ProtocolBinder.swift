@@ -46,7 +46,15 @@ package func bindProtocol<Stats: Codable>(
     unknownParameters: .ignored
   ) { context, call, hello throws(WireError) in
     try greet(call.connection, hello)
+    keepGreeting(of: call.connection, catalog)
     call.answer { writeHello(context, server, &$0) }
+  }
+  catalog.restore(.hello) { context, items, _ in
+    for item in items {
+      guard let hello: KeptHello = try? catalog.decoder.decode(from: item.text) else { continue }
+      hello.apply(to: context.connection)
+      keepGreeting(of: context.connection, catalog)
+    }
   }
 
   bindWhoAmI(catalog, server)
@@ -142,6 +150,31 @@ private func greet(_ connection: Connection, _ hello: Hello) throws(WireError) {
   if let line = hello.limits?.line {
     connection.lineOut = min(max(line, 1024), connection.limits.lineOutMax)
   }
+}
+
+/// The choices of `hello`, which survive a restart.
+private struct KeptHello: Codable {
+  let client: String
+  let items: Bool
+  let line: Int
+
+  init?(of connection: Connection) {
+    guard let name = connection.clientName else { return nil }
+    (client, items, line) = (name, connection.takesItems, connection.lineOut)
+  }
+
+  func apply(to connection: Connection) {
+    connection.clientName = client
+    connection.takesItems = items
+    connection.lineOut = min(max(line, 1024), connection.limits.lineOutMax)
+  }
+}
+
+private func keepGreeting(of connection: Connection, _ catalog: Catalog) {
+  guard connection.isKept, let text = try? catalog.encoder.text(KeptHello(of: connection)) else {
+    return
+  }
+  connection.keep(.hello, "", text)
 }
 
 private func writeHello(

@@ -21,12 +21,15 @@ package func bindSources(_ catalog: Catalog, _ readers: LiveReaders? = nil) {
     try context.set(set)
   }
 
-  catalog.query(
+  catalog.keptQuery(
     "subscribe", "Sends a source's value, then its changes; or the events of the journal.",
     Subscribe.self, .either(Shape.subscriptions)
-  ) { context, call, subscribe throws(WireError) in
+  ) { context, call, subscribe, text in
+    var subscribe = subscribe
+    subscribe.terms = text.map { KeptSubscription.text($0, at: context.host.durable) }
     try context.subscribe(subscribe, call, readers)
   }
+  bindRestoredSubscriptions(catalog, readers)
 
   catalog.query(
     "unsubscribe", "Ends a subscription; no frame of it follows.", Unsubscribe.self,
@@ -250,6 +253,8 @@ extension Rights {
 /// The values of the sources of a pattern, sorted by name.
 struct PatternValues {
   fileprivate let values: [(name: String, value: JSONText)]
+
+  var names: some Sequence<String> { values.lazy.map(\.name) }
 
   /// The approximate size in bytes.
   fileprivate let size: Int

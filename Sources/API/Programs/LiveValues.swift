@@ -20,6 +20,9 @@ final class LiveValues {
   /// The bytes that an entry needs beside its name and value.
   private static let entryBytes = 256
 
+  /// Called when a source gets its first value, and when its value is removed.
+  var onExistence: (_ source: String, _ exists: Bool) -> Void = { _, _ in }
+
   private let changed = PassthroughSubject<SourceChange, Never>()
   private let bySource = KeyedSubject<String, SourceChange>()
 
@@ -71,6 +74,7 @@ final class LiveValues {
     guard value != nil || isKnown else { return }
     values[source] = value
     if value == nil { names.remove(source) } else if !isKnown { names.insert(source) }
+    if (value == nil) == isKnown { onExistence(source, value != nil) }
     let change = SourceChange(source: source, seq: 0, value: value)
     bySource.send(change, to: source)
     changed.send(change)

@@ -55,6 +55,7 @@ extension Programs {
   /// Sends a call to its provider.
   func send(_ call: OpenCall, _ params: Span<UInt8>, uid: UInt32, pid: Int32) {
     call.provider.begin(call)
+    if call.isQueued { keep(call) }
     call.provider.connection.notifyNow("call") { buffer in
       let kind: StaticString = call.isQueued ? "\"q" : "\"c"
       buffer.key("call")
@@ -75,7 +76,14 @@ extension Programs {
   func close(_ call: OpenCall) {
     guard !call.isDisposed else { return }
     call.isDisposed = true
-    if call.isQueued { openQueued[call.number] = nil } else { open[call.number] = nil }
+    if call.isQueued {
+      openQueued[call.number] = nil
+      if call.provider.connection.isKept {
+        call.provider.connection.drop(.call, String(call.number))
+      }
+    } else {
+      open[call.number] = nil
+    }
     call.provider.end(call)
     dropIfDone(call.provider)
   }

@@ -16,8 +16,12 @@ extension Programs {
   private static let maxPerConnection = 64
 
   /// Makes a connection a provider of a service, and records its declaration if that is new.
+  ///
+  /// - Parameter text: The parameters of the request, which survive a restart of the daemon; `nil` if
+  ///   the connection ends with it.
   func provide(
-    _ definition: ProvidedService, _ context: CallContext, _ terms: Provider.Terms
+    _ definition: ProvidedService, _ context: CallContext, _ terms: Provider.Terms,
+    keeping text: JSONText?
   ) throws(WireError) {
     let connection = context.connection
     let name = definition.name
@@ -51,6 +55,7 @@ extension Programs {
     }
     providers[key, default: []].append(provider)
     counts[uid, default: 0] += 1
+    if let text { connection.keep(.provider, name, text) }
     // It gets queued calls after the answer.
     noteChanged(service, connection.context)
   }
@@ -78,6 +83,7 @@ extension Programs {
     else { throw .notFound("provider", name, didYouMean: nil) }
     let provider = service.providers.remove(at: i)
     provider.isWithdrawn = true
+    context.connection.drop(.provider, name)
     noteChanged(service, context.connection.context)
     dropIfDone(provider)
     return provider.openCount

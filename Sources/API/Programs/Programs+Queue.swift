@@ -92,6 +92,29 @@ extension Programs {
     }
   }
 
+  /// Keeps a call over a restart of the daemon, while a provider works on it.
+  func keep(_ call: OpenCall) {
+    guard call.provider.connection.isKept else { return }
+    call.provider.connection.keep(
+      .call, String(call.number), JSONText(string: call.method.name))
+  }
+
+  /// Gives a provider a queued call back that it had with an earlier daemon.
+  func resume(_ item: KeptItem, _ context: CallContext) {
+    guard let seq = UInt64(item.key), case .string(let name) = item.text.value,
+      let point = name.firstIndex(of: "."), let service = service(String(name[..<point])),
+      let method = service.definition.methods[String(name[point...].dropFirst())],
+      let provider = service.providers.first(where: { $0.connection === context.connection }),
+      ledger.newest.call(seq, of: service.definition.name)?.parked == nil, openQueued[seq] == nil,
+      ledger.newest.call(seq, of: service.definition.name) != nil
+    else { return }
+    let open = OpenCall(seq, method, .queued, provider, self)
+    openQueued[seq] = open
+    service.deliveries[seq, default: 0] += 1
+    provider.begin(open)
+    keep(open)
+  }
+
   /// Delivers a call again that its provider has not answered, or parks it after too many
   /// deliveries.
   func giveBack(_ call: OpenCall, _ reason: String) {

@@ -68,6 +68,17 @@ package final class Programs {
     }.dispose(in: bag)
   }
 
+  /// Lets the numbers of direct calls differ from those of earlier daemons, whose calls a provider
+  /// may still answer.
+  ///
+  /// - Parameter generation: The number of earlier daemons.
+  package func skipCalls(of generation: UInt64) { lastCall = generation &* 1_000_000_000_000 }
+
+  /// Sets the observer of values that are not journaled: one appears or disappears.
+  package func onExistence(_ body: @escaping (_ source: String, _ exists: Bool) -> Void) {
+    (providerValues.onExistence, live.onExistence) = (body, body)
+  }
+
   // MARK: Finding
 
   /// Returns a service that a program has declared, also if nobody provides it now.

@@ -22,14 +22,12 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
     programs.live, "The values that programs publish and the journal does not keep.",
     .init("live/**", "The last value published.", .any))
 
-  catalog.query(
+  restoreProviders(catalog, programs)
+  catalog.keptQuery(
     "provide", "Makes the connection the provider of a service.", Provide.self,
     .members(.init("service", .string), .init("providers", .natural)), kind: .command
-  ) { context, call, provide throws(WireError) in
-    let definition = try ProvidedService(
-      provide.service,
-      ProvidedService.Declaration(
-        doc: provide.doc ?? "", methods: provide.methods, sources: provide.sources))
+  ) { context, call, provide, text in
+    let definition = try provide.definition
     guard !catalog.isReserved(provide.service) else {
       throw WireError(
         .alreadyExists, "'\(provide.service)' is a service of the daemon",
@@ -37,7 +35,7 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
     }
     let target = "services/\(provide.service)"
     guard context.role.mayWrite(target) else { throw context.access.notWritable(target) }
-    try programs.provide(definition, context, try provide.terms())
+    try programs.provide(definition, context, try provide.terms(), keeping: text)
     call.answer(after: context.host.last) { buffer in
       buffer.object {
         $0.member("service", provide.service)
@@ -121,6 +119,22 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
   }
 }
 
+/// Makes connections providers again that were providers with an earlier daemon.
+private func restoreProviders(_ catalog: Catalog, _ programs: Programs) {
+  catalog.restore(.provider) { context, items, _ in
+    for item in items {
+      guard let provide: Provide = try? catalog.decoder.decode(from: item.text),
+        let definition = try? provide.definition, let terms = try? provide.terms()
+      else { continue }
+      // Its declaration is in the journal.
+      try? programs.provide(definition, context, terms, keeping: item.text)
+    }
+  }
+  catalog.restore(.call) { context, items, _ in
+    for item in items { programs.resume(item, context) }
+  }
+}
+
 /// The first parts of names that no program may provide, besides the services of the daemon.
 private let reserved: Set = ["rpc", "events", "binder", "daemon"]
 
@@ -142,6 +156,14 @@ private struct Provide: DocumentedParameters {
       throw .unusable("max_deliveries", "1 to 1000", "\(deliveries)")
     }
     return Programs.Provider.Terms(wait: wait, maxDeliveries: deliveries)
+  }
+
+  var definition: ProvidedService {
+    get throws(WireError) {
+      try ProvidedService(
+        service,
+        ProvidedService.Declaration(doc: doc ?? "", methods: methods, sources: sources))
+    }
   }
 
   static let docs = [

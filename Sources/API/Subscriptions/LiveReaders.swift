@@ -76,6 +76,12 @@ package final class LiveReaders {
     reader.add(worker, terms, source, key)
   }
 
+  /// Gives a worker the events back that it had with an earlier daemon.
+  func resume(_ worker: WorkSubscription, _ work: WorkSubscription.Work) {
+    worker.isDraining = work.isDraining
+    for event in work.events { readers[ObjectIdentifier(worker)]?.resume(event, by: worker) }
+  }
+
   // MARK: Holders
 
   /// Whether a subscription holds the reader.

@@ -185,6 +185,16 @@ final class SharedReader {
     return isParked
   }
 
+  /// Gives an event back to the worker that had it with an earlier daemon, unless it is finished.
+  func resume(_ event: WorkSubscription.Work.Event, by worker: WorkSubscription) {
+    guard needsDelivery(event.seq), let wait = terms(of: worker)?.ackWait else { return }
+    let item = Item()
+    items[event.seq] = item
+    (item.deliveries, item.worker) = (event.delivery, worker)
+    item.timer = timeout(of: event.seq, worker, after: wait)
+    worker.resume(event)
+  }
+
   /// Starts the time of a worker for an event again.
   func extend(_ seq: UInt64, by worker: WorkSubscription) {
     guard let wait = terms(of: worker)?.ackWait else { return }

@@ -25,6 +25,12 @@ struct Subscribe: DocumentedParameters {
   let distinct: Bool?
   let pick: PartOfValue?
 
+  /// The subscription as it survives a restart of the daemon; `nil` if it ends with the daemon.
+  var terms: JSONText?
+
+  /// The place where the subscription goes on after a restart; `nil` for a new one.
+  var resumed: ResumedSubscription?
+
   private enum CodingKeys: String, CodingKey {
     case source, sub, from, epoch, filter, who
     case onGap = "on_gap"
@@ -106,7 +112,7 @@ extension CallContext {
     let handle = try connection.reserveHandle(subscribe.sub)
     let kind = sources.kind(of: name)
     let sources = try sources.picking(subscribe.pick, of: name, by: catalog.parts)
-    try checkSize(sources.value(name), call)
+    if subscribe.resumed == nil { try checkSize(sources.value(name), call) }
     let key = subscribe.pick.map { name + " " + $0.pointer.text } ?? name
     let source = StateSource(
       key: key, isJournaled: sources.isJournaled(name), isLoading: kind == .loading,
@@ -115,6 +121,7 @@ extension CallContext {
     let subscription = StateSubscription(
       handle, to: source, on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.minInterval?.milliseconds ?? 0)
+    subscription.terms = subscribe.terms
     let value = subscription.value
     call.answer { buffer in
       buffer.object {
@@ -132,7 +139,8 @@ extension CallContext {
     let providers = try providers(of: pattern, picking: subscribe.pick)
     guard !providers.isEmpty else { throw access.notFound(subscribe.source) }
     let handle = try connection.reserveHandle(subscribe.sub)
-    let values = try values(of: pattern, in: providers, limit: call.room)
+    let values =
+      subscribe.resumed == nil ? try values(of: pattern, in: providers, limit: call.room) : nil
     let changes = Signal<SourceChange, Never> { observer in
       let bag = DisposeBag()
       for sources in providers {
@@ -144,10 +152,11 @@ extension CallContext {
       handle, to: changes, value: { [rights] in rights.sources(of: $0)?.value($0) },
       on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.minInterval?.milliseconds ?? 0)
+    subscription.terms = subscribe.terms
     call.answer { buffer in
       buffer.object {
         writeHead(subscribe, handle, isJournaled: true, &$0)
-        values.write(to: &$0)
+        values?.write(to: &$0)
       }
     }
     connection.add(subscription, of: subscribe.source)

@@ -24,6 +24,7 @@ extension CallContext {
     let subscription = CollectionSubscription(
       handle, to: source, at: host.durable, on: call.connection,
       everyMilliseconds: subscribe.minInterval?.milliseconds ?? 0)
+    subscription.terms = subscribe.terms
     call.answer { buffer in
       buffer.object {
         writeHead(subscribe, handle, kind: kind, isJournaled: true, &$0)

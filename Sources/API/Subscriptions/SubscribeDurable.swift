@@ -132,11 +132,21 @@ extension CallContext {
     guard subscribe.share != true else {
       return try join(subscribe, handle, name, readers, filter, at: position, isNew: isNew, call)
     }
-    try check(position, mayBeGone: passesGaps)
+    let begin = max(position, subscribe.resumed?.position ?? 0)
+    // If there are too many to find, they are sent again.
+    let unacknowledged =
+      begin > position ? host.missedEvents(after: position, upTo: begin, filter) : []
+    let start = unacknowledged == nil ? position : begin
+    try check(start, mayBeGone: passesGaps)
     let subscription = LogSubscription(
       handle, to: eventSource(filter, withOrigin: try showsOrigin(subscribe.who)),
-      where: filter.isWanted, after: position, on: call.connection, passesGaps: passesGaps,
+      where: filter.isWanted, after: start, on: call.connection, passesGaps: passesGaps,
       maxUnacknowledged: subscribe.maxUnacked?.count ?? Self.maxUnacked)
+    subscription.terms = subscribe.terms
+    if let resumed = subscribe.resumed {
+      subscription.resume(
+        isCaughtUp: resumed.isCaughtUp, unacknowledged: unacknowledged ?? [])
+    }
     call.answer { buffer in
       buffer.object {
         writeEvents(handle, after: position, &$0)
@@ -164,6 +174,7 @@ extension CallContext {
     }
     let worker = WorkSubscription(
       handle, on: call.connection, max: subscribe.maxUnacked?.count ?? 1)
+    worker.terms = subscribe.terms
     call.answer { buffer in
       buffer.object {
         writeEvents(handle, after: position, &$0)

@@ -39,8 +39,7 @@ extension CallContext {
     let passesGaps = try passesGaps(subscribe)
     try start(subscribe, call) { [self] call, handle, position in
       call.connection.addLog(
-        source, where: filter.isWanted, of: "events", handle, after: position,
-        passesGaps: passesGaps
+        source, where: filter.isWanted, subscribe, handle, after: position, passesGaps: passesGaps
       ) {
         call.answer { buffer in
           buffer.object { writeEvents(handle, after: position ?? host.durable, &$0) }
@@ -135,7 +134,7 @@ extension CallContext {
     }
     try start(subscribe, call) { [self] call, handle, position in
       call.connection.addLog(
-        source, of: subscribe.source, handle, after: position, passesGaps: passesGaps
+        source, subscribe, handle, after: position, passesGaps: passesGaps
       ) {
         call.answer { buffer in
           let position = position ?? host.durable
@@ -160,7 +159,7 @@ extension CallContext {
       ? nil : try values(of: pattern, in: [sources], limit: call.room)
     try checkSize(value, call)
     call.connection.addLog(
-      source, of: subscribe.source, handle, after: nil, passesGaps: passesGaps
+      source, subscribe, handle, after: nil, passesGaps: passesGaps
     ) {
       call.answer { buffer in
         let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
@@ -260,13 +259,14 @@ extension CallContext {
 extension Connection {
   /// Creates a subscription to a log, calls `answer`, and adds the subscription.
   fileprivate func addLog(
-    _ source: LogSource, where isWanted: ((LogEntry) -> Bool)? = nil, of name: String,
+    _ source: LogSource, where isWanted: ((LogEntry) -> Bool)? = nil, _ subscribe: Subscribe,
     _ handle: Handle, after position: UInt64?, passesGaps: Bool, _ answer: () -> Void
   ) {
     let subscription = LogSubscription(
       handle, to: source, where: isWanted, after: position, on: self, passesGaps: passesGaps)
+    subscription.terms = subscribe.terms
     answer()
-    add(subscription, of: name)
+    add(subscription, of: subscribe.source)
   }
 }
 

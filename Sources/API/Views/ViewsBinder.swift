@@ -5,6 +5,7 @@ internal import Wire
 
 /// Offers `open`, `close` and `intent`, the methods for views.
 package func bindViews(_ catalog: Catalog) {
+  restoreViews(catalog)
   catalog.query(
     "open", "Opens a view and sends its properties.", Open.self,
     .members(
@@ -41,6 +42,21 @@ package func bindViews(_ catalog: Catalog) {
       // The refusal may depend on events that are not durable yet.
       call.refuse(error, after: context.host.last)
       return nil
+    }
+  }
+}
+
+/// Opens the views again that clients know from an earlier daemon.
+private func restoreViews(_ catalog: Catalog) {
+  catalog.restore(.view) { context, items, _ in
+    let views = items.compactMap { item -> (Handle, KeptView)? in
+      guard let handle = Handle(kept: item.key),
+        let view: KeptView = try? context.catalog.decoder.decode(from: item.text)
+      else { return nil }
+      return (handle, view)
+    }
+    context.connection.views.restore(views) { view, handle throws(WireError) in
+      _ = try context.openView(view.binder, handle, view.arguments ?? .emptyObject)
     }
   }
 }
@@ -83,7 +99,7 @@ extension CallContext {
     guard let binder = rights.view(named: name) else {
       throw .notFound("view", name, didYouMean: nearest(to: name, among: rights.views.map(\.name)))
     }
-    return try connection.views.open(name, as: wish) { view throws(WireError) in
+    return try connection.views.open(name, as: wish, with: arguments) { view throws(WireError) in
       try binder.bind(view, self, arguments)
     }
   }

@@ -49,6 +49,20 @@ ssize_t cposix_send(int fd, const void *bytes, size_t count);  // never raises S
 // Sends a datagram to a Unix socket without waiting. `name` is a path, or '@' and an abstract name.
 int cposix_send_datagram(const char *name, const void *bytes, size_t count);
 
+// The same, with a descriptor for the receiver.
+int cposix_send_descriptor(const char *name, const void *bytes, size_t count, int passed);
+
+// Stores a word that another process reads after this one was killed: after all stores before it in the program, and
+// before all stores after it.
+static inline void cposix_store(uint64_t *word, uint64_t value) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  __atomic_store_n(word, value, __ATOMIC_RELEASE);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+// Returns a descriptor of memory that has no file. `name` is shown in /proc only.
+int cposix_memory(const char *name);
+
 // Returns a descriptor for log output that never blocks. For a pipe or terminal it is a new
 // non-blocking one, if the system allows it; otherwise `fd`.
 int cposix_open_log(int fd);

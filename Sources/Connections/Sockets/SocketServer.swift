@@ -6,12 +6,15 @@ internal import Wire
 /// A server that accepts clients on a Unix socket and creates a connection for each.
 package final class SocketServer {
   private let table: ConnectionTable
-  private let loop: Loop
+  package let loop: Loop
   private let log: Log
   private let admits: (Peer) -> Bool
   private let onConnection: (Connection) -> Void
   private var listener: SocketListener?
   private var hasLoggedRefusal = false
+
+  /// The descriptors that the service manager holds; `nil` if it holds none.
+  private let store: DescriptorStore?
 
   /// Creates a server that does not listen yet.
   ///
@@ -20,10 +23,11 @@ package final class SocketServer {
   ///     a reason.
   ///   - onConnection: Called with each new connection before its first request is read.
   package init(
-    _ table: ConnectionTable, on loop: Loop, log: Log, admits: @escaping (Peer) -> Bool,
-    onConnection: @escaping (Connection) -> Void
+    _ table: ConnectionTable, on loop: Loop, log: Log, store: DescriptorStore? = nil,
+    admits: @escaping (Peer) -> Bool, onConnection: @escaping (Connection) -> Void
   ) {
     self.table = table
+    self.store = store
     self.loop = loop
     self.log = log
     self.admits = admits
@@ -75,9 +79,37 @@ package final class SocketServer {
     if let limit = table.limitReached(by: peer.uid) { return turnAway(socket, peer, limit) }
     hasLoggedRefusal = false
     let connection = table.connect(peer)
-    let client = SocketClient(socket, connection)
+    let client = SocketClient(socket, connection, store)
     onConnection(connection)
     client.start()
+  }
+
+  /// Creates the connection of a client that an earlier daemon has left; it is not started.
+  ///
+  /// A client that may not connect any more, or whose request was in hand when the daemon was
+  /// killed, gets `closing` instead. After a part of a line it gets nothing.
+  package func readmit(_ socket: StreamSocket, _ kept: KeptConnection) -> ReturnedClient? {
+    socket.isStored = true
+    let peer = socket.peer
+    guard kept.end == .goesOn, admits(peer) else {
+      let sent = kept.output.isEmpty ? 0 : socket.send(kept.output.span)
+      if kept.end == .cut || sent != kept.output.count {
+        socket.close()
+      } else {
+        refuse(socket, kept.end == .goesOn ? .permissionDenied : .restart)
+      }
+      return nil
+    }
+    let connection = table.reconnect(peer, kept)
+    onConnection(connection)
+    return ReturnedClient(
+      connection: connection, kept: kept, client: SocketClient(socket, connection, store))
+  }
+
+  /// Closes the socket of a client that an earlier daemon has left, with a reason.
+  package func dismiss(_ socket: StreamSocket) {
+    socket.isStored = true
+    refuse(socket, .restart)
   }
 
   /// Sends the reason and closes the socket.
@@ -112,28 +144,81 @@ package final class SocketServer {
 final class SocketClient: Transport, StreamSocketDelegate {
   private let socket: StreamSocket
   private let connection: Connection
+  private let store: DescriptorStore?
 
-  init(_ socket: StreamSocket, _ connection: Connection) {
+  /// The name under which the service manager holds the socket; `nil` if it does not.
+  private var storedName: String?
+
+  init(_ socket: StreamSocket, _ connection: Connection, _ store: DescriptorStore?) {
     self.socket = socket
     self.connection = connection
+    self.store = store
+    if socket.isStored { storedName = Handover.name(of: connection.id) }
   }
 
   func start() {
-    socket.delegate = self
-    connection.start(self)
+    attach()
     socket.readNow()  // the first request has usually arrived
   }
 
+  func attach() {
+    socket.delegate = self
+    connection.start(self)
+  }
+
+  func readNow() { socket.readNow() }
+
   // MARK: Calls from the connection
 
-  func send(_ bytes: Span<UInt8>) -> Int? { socket.send(bytes) }
+  func send(_ bytes: Span<UInt8>) -> Int? {
+    guard let handover = connection.context.handover else { return socket.send(bytes) }
+    handover.beginSending()
+    let sent = socket.send(bytes)
+    handover.endSending(isWhole: sent == bytes.count)
+    return sent
+  }
+
   func setReading(_ isReading: Bool) { socket.setReading(isReading) }
-  func close() { socket.close() }
+
+  func close() {
+    if let storedName { store?.remove(storedName) }
+    socket.close()
+  }
+
+  func store(as name: String) {
+    guard let store, storedName == nil else { return }
+    storedName = name
+    socket.isStored = true
+    store.store(socket.descriptor, as: name)
+  }
+
+  func leave() { socket.leave() }
 
   // MARK: Calls from the socket
 
   func socket(received bytes: Span<UInt8>) { connection.receive(bytes) }
   func socketReachedEnd() { connection.receiveEnd() }
   func socketBecameWritable() { connection.becameWritable() }
-  func socketClosed(_ error: SystemError?) { connection.end() }
+  func socketClosed(_ error: SystemError?) {
+    // The socket has closed itself.
+    if let storedName { store?.remove(storedName) }
+    storedName = nil
+    connection.end()
+  }
+}
+
+/// A client that an earlier daemon has left, before it is served again.
+package struct ReturnedClient {
+  package let connection: Connection
+  package let kept: KeptConnection
+  let client: SocketClient
+
+  /// Connects the client with its socket.
+  package func attach() { client.attach() }
+
+  /// Serves the client.
+  package func start() {
+    connection.resumeInput(kept)
+    client.readNow()
+  }
 }

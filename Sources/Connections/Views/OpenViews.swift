@@ -1,4 +1,4 @@
-internal import JSON
+package import JSON
 package import Wire
 
 /// A closed view that is known to the client.
@@ -23,11 +23,21 @@ package final class OpenViews {
   /// The closed views whose closing was not sent yet.
   private var closedViews: [ClosedView] = []
 
+  /// The views of an earlier daemon that could not be opened again; the client gets an error for
+  /// each.
+  private var failedViews: [(handle: Handle, error: WireError)] = []
+
   /// The views that exceeded the limit; the client gets an error for each.
   private var unopenedViews: [View] = []
 
   /// Whether the client has left, so that nothing is sent any more.
   private var hasEnded = false
+
+  /// Whether what survives a restart of the daemon has changed.
+  var hasChanged = false
+
+  /// The views from an earlier daemon that are not open yet, while they are restored.
+  var returning: [ReturningView] = []
 
   init(of client: Client) {
     self.client = client
@@ -37,7 +47,7 @@ package final class OpenViews {
   private var context: ConnectionContext { client.context }
 
   /// Whether no view is open and the closing of all others was sent.
-  var isEmpty: Bool { all.isEmpty && closedViews.isEmpty }
+  var isEmpty: Bool { all.isEmpty && closedViews.isEmpty && failedViews.isEmpty }
 
   // MARK: Opening and closing
 
@@ -45,6 +55,7 @@ package final class OpenViews {
   ///
   /// Fails if a view exceeds the limit of views or does not fit a line.
   package func asking<Value>(_ body: () throws -> Value) throws -> Value {
+    hasChanged = true
     let known = Set(all.map(ObjectIdentifier.init))
     let failures = unopenedViews.count
     func opened() -> [View] { all.filter { !known.contains(ObjectIdentifier($0)) } }
@@ -72,12 +83,16 @@ package final class OpenViews {
   ///   - bind: Fills the view.
   /// - Throws: ``WireError``: `already_exists` or `limit_reached`, or an error from `bind`.
   package func open(
-    _ binder: String, as wish: Handle?, _ bind: (View) throws(WireError) -> Void
+    _ binder: String, as wish: Handle?, with arguments: JSONText? = nil,
+    _ bind: (View) throws(WireError) -> Void
   ) throws(WireError) -> View {
     guard all.count < limits.views else { throw .limitReached(.views, limits) }
     let view = View(
       try reserveView(wish), binder, .present, parent: nil, in: self)
     view.isTold = true
+    view.arguments = arguments
+    view.childCount = wish.flatMap(takeReturning)?.kept.childCount ?? 0
+    hasChanged = true
     view.isInBatch = client.afterBatch { view.isInBatch = false }
     all.append(view)
     var failure: WireError?
@@ -137,6 +152,7 @@ package final class OpenViews {
   }
 
   func remove(_ view: View) {
+    hasChanged = true
     all.removeAll { $0 === view }
     client.list()  // the view may have kept the connection open
   }
@@ -146,6 +162,18 @@ package final class OpenViews {
     guard view.isTold, !hasEnded else { return }
     let ancestors = Array(sequence(first: view, next: \.parent).dropFirst().map(\.handle))
     closedViews.append(ClosedView(handle: view.handle, reason: reason, ancestors: ancestors))
+    client.list()
+  }
+
+  /// Records that views of an earlier daemon could not be opened again.
+  func note(closed views: [ClosedView]) {
+    closedViews += views
+    if !views.isEmpty { client.list() }
+  }
+
+  /// Reports that a view of an earlier daemon could not be opened again.
+  func fail(_ handle: Handle, _ error: WireError) {
+    failedViews.append((handle, error))
     client.list()
   }
 
@@ -181,6 +209,8 @@ package final class OpenViews {
   ///
   /// - Returns: Whether nothing is left that may be sent now.
   func fill(_ buffer: inout ByteBuffer) -> Bool {
+    for (handle, error) in failedViews { write(handle, error, &buffer) }
+    failedViews = []
     while let closed = closedViews.first, closed.after <= context.position {
       guard buffer.count < client.chunkSize else { return false }
       closedViews.removeFirst()
@@ -230,6 +260,7 @@ package final class OpenViews {
         return fail(view, .viewTooLarge(view, size, max: client.lineOut), &buffer)
       }
       view.isTold = true
+      hasChanged = true
     }
     view.isDirty = view.hasMore
   }
@@ -246,8 +277,12 @@ package final class OpenViews {
       write(closed, &buffer)
     }
     view.end { _ in }
+    write(view.handle, error, &buffer)
+  }
+
+  private func write(_ handle: Handle, _ error: WireError, _ buffer: inout ByteBuffer) {
     Frame.notification("fail", &buffer) {
-      $0.member("view", view.handle)
+      $0.member("view", handle)
       $0.member("seq", context.position)
       $0.member("error", error)
     }

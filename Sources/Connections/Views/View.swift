@@ -41,7 +41,16 @@ package final class View: DisposeBagProvider {
 
   /// Collects the binder's lines while it runs.
   private var lines: Assembly?
-  private var childCount = 0
+  var childCount = 0
+
+  /// The arguments with which it was opened; `nil` if its parent opens it by itself.
+  var arguments: JSONText?
+
+  /// The values that its binder remembers over a restart of the daemon.
+  var memories: [String: Memory] = [:]
+
+  /// The ways to open children again after a restart, by binder.
+  var reopeners: [String: (JSONText) -> Void] = [:]
   private let live = LiveNode("View")
 
   // The state of what the connection has sent about the view.
@@ -110,19 +119,26 @@ package final class View: DisposeBagProvider {
   ///
   /// A child with the style ``Style/replace`` closes the previous child of that style.
   ///
+  /// - Parameter arguments: What ``reopens(_:_:)`` needs to open it again after a restart; `nil` if
+  ///   the view opens it by itself.
   /// - Returns: `nil` if this view is closed or the client has too many views. In the latter case
   ///   the client gets an error or its intent is refused.
   @discardableResult
   package func open(
-    _ binder: String, as style: Style, _ bind: (View) -> Void
+    _ binder: String, as style: Style, with arguments: JSONText? = nil, _ bind: (View) -> Void
   ) -> View? {
     guard !isClosed else { return nil }
     if style == .replace {
       for child in children where child.style == .replace { child.close("replaced") }
     }
-    childCount += 1
+    let returning = views.takeReturning(binder, of: self)
+    if returning == nil { childCount += 1 }
     let child = View(
-      views.childHandle(of: handle, childCount), binder, style, parent: self, in: views)
+      returning?.handle ?? views.childHandle(of: handle, childCount), binder, style, parent: self,
+      in: views)
+    child.arguments = arguments
+    child.isTold = returning != nil
+    child.childCount = returning?.kept.childCount ?? 0
     guard views.all.count < client.limits.views else {
       views.note(unopened: child)
       return nil
@@ -189,6 +205,7 @@ package final class View: DisposeBagProvider {
     children = []
     bag.dispose()
     intents = [:]
+    (memories, reopeners) = ([:], [:])
     parent?.children.removeAll { $0 === self }
     views.remove(self)
     each(self)

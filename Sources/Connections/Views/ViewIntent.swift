@@ -60,6 +60,9 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
   private var call: ((Arguments) throws -> JSONText?)?
   private var isDismissing = false
 
+  /// The arguments of the request that is being run, as JSON.
+  private var text: JSONText?
+
   init(on view: View) {
     self.view = view
   }
@@ -104,8 +107,13 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
     _ binder: String, as style: View.Style = .push, _ bind: @escaping (View, Arguments) -> Void
   ) -> Self {
     intent?.opens = binder
-    values.bind(to: view) { view, arguments in
-      view.open(binder, as: style) { bind($0, arguments) }
+    values.bind(to: view) { [unowned self] view, arguments in
+      view.open(binder, as: style, with: text) { bind($0, arguments) }
+    }
+    view.reopens(binder) { [unowned view] text in
+      let decoder = view.client.context.views.decoder
+      guard let arguments = try? decoder.decode(Arguments.self, from: text) else { return }
+      view.open(binder, as: style, with: text) { bind($0, arguments) }
     }
     return self
   }
@@ -153,6 +161,7 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
   fileprivate func ready(for text: JSONText) throws(JSONDecodingError) -> () throws -> JSONText? {
     let arguments = try view.client.context.views.decoder.decode(Arguments.self, from: text)
     return { [self] in
+      self.text = text
       let value = try call?(arguments)
       values.send(arguments)
       if isDismissing { view.dismiss() }

@@ -1,4 +1,5 @@
 internal import EventSourcing
+package import JSON
 package import Signals
 
 /// The messages of a room that one view shows: up to ``maxCount`` consecutive ones.
@@ -95,6 +96,26 @@ package final class MessageWindow {
   package func showEnd() {
     guard !isAtEnd else { return }
     window.replace(with: Array(shown.page(of: service.room)), performDiff: false)
+    moved()
+  }
+
+  /// The shown messages, if they are not those at the end, as JSON: the first id and their number.
+  package var place: JSONText {
+    guard !isAtEnd, let first = window.collection.first?.id else { return .null }
+    return JSONText(elements: [JSONText(first), JSONText(window.collection.count)])
+  }
+
+  /// Shows the messages of a former ``place``.
+  package func show(_ place: JSONText) {
+    guard case .array(let place) = place.value, place.count == 2,
+      case .number(let first) = place[0], let first = first.int64, first > 0,
+      case .number(let count) = place[1], let count = count.int64, count > 0
+    else { return }
+    let messages = shown.page(
+      of: service.room, after: Int(first) - 1, limit: min(Int(count), Self.maxCount),
+      maxBytes: .max)
+    guard !messages.isEmpty else { return }
+    window.replace(with: Array(messages), performDiff: false)
     moved()
   }
 

@@ -14,6 +14,7 @@ func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int
   let messages = session.messages(in: room)
   let window = messages.window(at: message)
   if let message { view.assign("chosen", message) }
+  view.remember("window", { window.place }, restore: window.show)
   messages.info.map(\.name).bind(to: view["name"])
   messages.info.map(\.topic).bind(to: view["topic"])
   messages.members.bind(to: view["members"], as: MembersLine.self)

@@ -2,6 +2,7 @@ internal import API
 internal import Connections
 internal import EventSourcing
 internal import Facts
+internal import JSON
 internal import Signals
 
 /// The leases of connected clients, which end with their connections.
@@ -51,8 +52,22 @@ package final class ClientLeases {
       }
     }
     // Those that have ended, or whose command was refused.
-    leases[connection.id]?.removeAll { !service.keeps($0) }
+    leases[connection.id]?.removeAll { name in
+      guard !service.keeps(name) else { return false }
+      connection.drop(.lease, name)
+      return true
+    }
     leases[connection.id, default: []].append(name)
+    connection.keep(.lease, name, .null)
+  }
+
+  /// Takes the leases back that connections had with an earlier daemon.
+  func restore(_ catalog: Catalog) {
+    catalog.restore(.lease) { [self] context, items, _ in
+      for item in items where (try? service.resume(item.key, by: context.caller)) != nil {
+        hold(item.key, for: context)
+      }
+    }
   }
 
   /// Stops the TTL of a lease while its owner waits for a lock.

@@ -14,6 +14,7 @@ package func bindLeases(
     [.init("lease/*", "The owner of the lease, its end, and how much ends with it.", .any)],
     exists: { SourceName.isSource($0, of: "lease") })
   catalog.lease = { context, option in try clients.lease(option, context) }
+  clients.restore(catalog)
 
   catalog.command(
     "lease.grant", "Grants a lease; returns its name.", GrantLease.self, writes: ["lease.granted"],

@@ -23,6 +23,13 @@ package func bindSearch(
   ) { view, context, arguments in
     let model = try search.model(in: arguments.backend, where: mayShow(context))
     bindSearch(view, to: model) { view, hit in try onSelection(view, context, hit) }
+    // What a result has opened is opened again after a restart of the daemon.
+    for binder in ["thread", "room", "login"] {
+      view.reopens(binder) { [unowned view] hit in
+        guard let hit: SearchHit = try? JSONDecoder().decode(from: hit) else { return }
+        try? onSelection(view, context, hit)
+      }
+    }
   }
   catalog.query(
     "search.find",

@@ -1,4 +1,5 @@
 package import Connections
+internal import JSON
 internal import Signals
 
 /// Shows a search that runs while the user types.
@@ -9,6 +10,9 @@ package func bindSearch(
   onSelection: @escaping (View, SearchHit) throws -> Void
 ) {
   model.term.toSignal().bind(to: view["term"])
+  view.remember("term", { JSONText(string: model.term.value) }) { term in
+    if case .string(let term) = term.value { model.term.value = term }
+  }
   model.results.bind(to: view["results"])
   model.failure.map { $0?.description }.bind(to: view["failure"])
   model.isSearching.bind(to: view["searching"])

@@ -2,6 +2,7 @@ package import API
 internal import Connections
 internal import EventSourcing
 package import Facts
+internal import JSON
 internal import Signals
 
 /// The sessions of connected clients: each is created on first use and ends with its connection.
@@ -25,12 +26,32 @@ package final class ClientSessions {
     return session
   }
 
+  /// Logs clients in again that were logged in with an earlier daemon.
+  func restore(_ catalog: Catalog) {
+    catalog.restore(.login) { [self] context, items, _ in
+      for item in items {
+        guard let login: Session.Login = try? JSONDecoder().decode(from: item.text) else {
+          continue
+        }
+        self[context].resume(login)
+      }
+    }
+  }
+
   /// Returns the session of a client that has needed one; `nil` for others.
   func known(_ connection: Connection) -> Session? { sessions[connection.id] }
 
   private func begin(_ caller: Peer, _ connection: Connection) -> Session {
     let session = make(caller)
     session.onReady = { [weak connection] in connection?.endWork() }
+    session.onLogin = { [weak connection] login in
+      guard let connection, connection.isKept else { return }
+      if let login, let text = try? JSONEncoder().text(login) {
+        connection.keep(.login, "", text)
+      } else {
+        connection.drop(.login, "")
+      }
+    }
     sessions[connection.id] = session
     connection.bag += BlockDisposable { [self, id = connection.id] in
       sessions[id] = nil

@@ -27,6 +27,16 @@ package final class Session {
   /// Called when a pending result is available and the command should run again.
   package var onReady: (() -> Void)?
 
+  /// Called when a user logs in, with the name and the token that was used, and with `nil` when the
+  /// user logs out.
+  package var onLogin: ((Login?) -> Void)?
+
+  /// A login as it survives a restart of the daemon.
+  package struct Login: Codable {
+    let name: String
+    let token: Int?
+  }
+
   /// The last token check, running or finished.
   private var check: TokenCheck?
 
@@ -145,6 +155,7 @@ package final class Session {
   package func logOut() -> Bool {
     let wasIn = claim != nil
     claim = nil
+    if wasIn { onLogin?(nil) }
     watch(nil)
     settle()
     return wasIn
@@ -152,7 +163,7 @@ package final class Session {
 
   /// Ends the session when the client has disconnected.
   package func end() {
-    onReady = nil
+    (onReady, onLogin) = (nil, nil)
     check = nil
     logOut()
     observation.dispose()
@@ -195,8 +206,15 @@ package final class Session {
     claim.flatMap { $0.stands(in: users.ledger.newest) ? $0.name : nil }
   }
 
+  /// Logs in again after a restart of the daemon, if the login is still valid.
+  package func resume(_ login: Login) {
+    let claim = Claim(name: login.name, token: login.token)
+    if claim.stands(in: users.ledger.newest) { begin(claim) }
+  }
+
   private func begin(_ claim: Claim) {
     self.claim = claim
+    onLogin?(Login(name: claim.name, token: claim.token))
     settle()
     // The validity of the login depends only on events of this user.
     watch(users.events(of: claim.name).observeNext { [weak self] _ in self?.settle() })

@@ -10,6 +10,7 @@ package func bindUsers(
   _ catalog: Catalog, to users: UsersService, _ clients: ClientSessions
 ) {
   catalog.actor = { clients.known($0)?.name }
+  clients.restore(catalog)
   catalog.offer(
     "The users of the services, their profiles and friends. A name belongs to the machine user who "
       + "claims it first, an account name to its account. From elsewhere, log in with a token.",

@@ -65,12 +65,17 @@ struct PatternWatch: Watch {
   private let pattern: String
   private let isDistinct: Bool
   private let isPaced: Bool
+  private let isCounted: Bool
   private let start: Int
   private var shown: [String: Int] = [:]
 
-  init(_ name: String, _ pattern: String, isDistinct: Bool, isPaced: Bool, at seq: Int) {
+  /// - Parameter isCounted: Whether the number of skipped changes must be exact.
+  init(
+    _ name: String, _ pattern: String, isDistinct: Bool, isPaced: Bool, isCounted: Bool,
+    at seq: Int
+  ) {
     (self.name, self.pattern, start) = (name, pattern, seq)
-    (self.isDistinct, self.isPaced) = (isDistinct, isPaced)
+    (self.isDistinct, self.isPaced, self.isCounted) = (isDistinct, isPaced, isCounted)
   }
 
   mutating func take(_ notice: Notice, _ timeline: Timeline) throws(Violation) {
@@ -86,7 +91,7 @@ struct PatternWatch: Watch {
       throw Violation(.value, "\(name) is shown a change at \(place), where there is none")
     }
     let left = leftOut(of: changes, since: timeline.value(of: source, at: last) ?? .none) ?? 0
-    let isExact = !source.hasPrefix("lists/") && !source.hasPrefix("maps/")
+    let isExact = isCounted && !source.hasPrefix("lists/") && !source.hasPrefix("maps/")
     guard isExact ? notice.skipped == left : notice.skipped < changes.count else {
       throw Violation(
         .skipped,

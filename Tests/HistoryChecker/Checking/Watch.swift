@@ -32,7 +32,9 @@ extension HistoryChecker {
     let isDistinct = call.params["distinct"]?.bool ?? true
     let isPaced = call.params["min_interval_ms"] != nil
     if result["values"] != nil {
-      return PatternWatch(name, source, isDistinct: isDistinct, isPaced: isPaced, at: seq)
+      return PatternWatch(
+        name, source, isDistinct: isDistinct, isPaced: isPaced, isCounted: !history.hasRestarts,
+        at: seq)
     }
     let value = Value(result["value"], of: source)
     switch value {

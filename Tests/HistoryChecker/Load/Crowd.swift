@@ -50,6 +50,16 @@ package final class Crowd {
   /// Called at the end of a round, before clients are killed.
   package var beforeEnd: () -> Void = {}
 
+  /// Whether clients stay connected when the daemon is restarted.
+  ///
+  /// Then they do not crash by themselves.
+  package var isSteady = false
+
+  /// The number of connections that the daemon has ended.
+  package private(set) var dropped = 0
+
+  func noteDropped() { dropped += 1 }
+
   /// Runs the clients for a time.
   package func work(milliseconds: Int) {
     let start = monotonicMilliseconds()
@@ -60,7 +70,7 @@ package final class Crowd {
         let client = clients.randomElement(using: &random)
       {
         done += 1
-        if random.once(in: 200) {
+        if !isSteady, random.once(in: 200) {
           client.crash("killed")
           crashes += 1
         } else if client.socket != nil {

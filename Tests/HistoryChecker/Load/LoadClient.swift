@@ -72,7 +72,10 @@ class LoadClient {
       crowd.record(entry)
       take(entry.what)
     }
-    if socket.isOver { lose("hung up on") }
+    if socket.isOver {
+      crowd.noteDropped()
+      lose("hung up on")
+    }
   }
 
   /// Sends a request.

@@ -44,6 +44,24 @@ package final class Trial {
     past.proved = 2
   }
 
+  /// Runs the crowd while the daemon is restarted again and again, and checks the result.
+  ///
+  /// The clients keep their connections.
+  ///
+  /// - Parameter isKill: Returns whether the daemon is killed at a restart.
+  /// - Returns: A minimal history with a violation; `nil` if there is none.
+  package func restarts(
+    _ count: Int, everyMilliseconds milliseconds: Int, isKill: (Int) -> Bool
+  ) throws -> Counterexample? {
+    for i in 0..<count {
+      crowd.work(milliseconds: milliseconds)
+      try daemon.restartUnderManager(isKill: isKill(i))
+    }
+    crowd.work(milliseconds: milliseconds)
+    crowd.leave("killed")
+    return try check()
+  }
+
   /// Runs the crowd for one round and checks the result.
   ///
   /// - Returns: A minimal history with a violation; `nil` if there is none.
@@ -85,6 +103,7 @@ package final class Trial {
     history.past = past
     history.journal = journal
     history.entries = crowd.takeEntries()
+    history.hasRestarts = crowd.isSteady
     lines += history.entries.count
     do throws(Violation) {
       guard epoch == past.epoch else { throw Violation(.epoch, "the journal is another: \(epoch)") }

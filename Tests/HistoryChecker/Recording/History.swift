@@ -14,6 +14,9 @@ package struct History: Sendable {
   /// Whether entries were left out, so that gaps are no violation.
   package internal(set) var isPart = false
 
+  /// Whether connections have survived restarts, after which `skipped` of a pattern counts from zero.
+  package var hasRestarts = false
+
   /// The positions of events whose calls were left out.
   package internal(set) var exempt: Set<Int> = []
 

@@ -80,6 +80,8 @@ struct Frames {
       isClosed = true
       return nil
     }
+    // The connection goes on after a restart, or ends.
+    if method == "stopping" { return nil }
     if method == "call" { return params["call"] == nil ? "a call without number" : nil }
     if let sub = params["sub"]?.text { return take(method, of: sub, params) }
     if let binding = params["binding"]?.text {

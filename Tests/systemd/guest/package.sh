@@ -48,6 +48,7 @@ echo '{ "limits": { "subs": 77 } } // ours' > /etc/binder/binder.conf
 watcher=$!
 saw() { grep -q "$1" /tmp/watched; }
 eventually saw live
+eventually has NFileDescriptorStore 2 # the watcher, and what describes it
 main=$(show MainPID)
 package install "$UPGRADE"
 same "the version" "$(dpkg-query -W -f '${Version}' binderd)" "$(dpkg-deb -f "$UPGRADE" Version)"
@@ -56,6 +57,7 @@ eventually has SubState running
 same "lamp after the upgrade" "$(get_cell lamp)" true
 set_cell door open
 eventually saw door
+same "what the watcher has noticed of the upgrade" "$(cat /tmp/notes)" ""
 kill "$watcher"
 wait "$watcher" || true
 same "the configuration after the upgrade" "$(cat /etc/binder/binder.conf)" '{ "limits": { "subs": 77 } } // ours'

@@ -8,7 +8,7 @@ coproc CLIENT { socat -t 10 - UNIX-CONNECT:$socket; }
 echo '{"id":1,"method":"ping"}' >&"${CLIENT[1]}"
 read -r -t 10 answer <&"${CLIENT[0]}"
 systemctl reload binderd.service
-told=$(logged "Got notification message from PID $main" | sed 's/.*(\(.*\))/\1/; s/USEC=[0-9]*/USEC=N/' | grep -v WATCHDOG)
+told=$(logged "Got notification message from PID $main" | sed 's/.*(\(.*\))/\1/; s/USEC=[0-9]*/USEC=N/' | grep -v 'WATCHDOG\|FDSTORE')
 same "the messages to the manager" "$told" $'RELOADING=1, MONOTONIC_USEC=N\nREADY=1'
 same "the service" "$(show SubState)" running
 same "the process" "$(show MainPID)" "$main"

@@ -1,0 +1,131 @@
+package import Connections
+package import EventSourcing
+internal import Facts
+internal import JSON
+internal import Signals
+internal import Wire
+
+/// Restores what connections had when an earlier daemon stopped.
+///
+/// Each binder offers the way to restore its part of a connection; see ``Catalog/restore(_:by:)``.
+package final class Restoration {
+  private let host: ServiceHost
+
+  /// The changes of the sources of a service after a position.
+  private var changes: [ChangesKey: [String: [SourceChange]]?] = [:]
+
+  private struct ChangesKey: Hashable {
+    let service: String
+    let position: UInt64
+  }
+
+  /// The names of the sources that had values with the earlier daemon and are not journaled.
+  let formerNames: [String]
+
+  /// - Parameters:
+  ///   - host: The services, at the end of the journal.
+  ///   - names: The names of the sources that had values and are not journaled.
+  package init(in host: ServiceHost, formerNames names: [String] = []) {
+    (self.host, formerNames) = (host, names)
+  }
+
+  /// Restores connections, in the order of ``Keepsake`` for all of them.
+  ///
+  /// So the providers of services exist before there are subscriptions to them.
+  ///
+  /// - Parameter onEach: Called with each connection before a part of it is restored.
+  package func run(
+    _ connections: [(connection: Connection, kept: KeptConnection)],
+    onEach: (Connection) -> Void = { _ in }
+  ) {
+    for kind in Keepsake.allCases {
+      for (connection, kept) in connections {
+        let items = kept.items(kind)
+        guard !items.isEmpty, !connection.isEnded,
+          let context = connection.handler as? CallContext,
+          let restore = context.catalog.restorers[kind]
+        else { continue }
+        onEach(connection)
+        restore(context, items, KeptPlace(self, kept))
+      }
+    }
+  }
+
+  /// Returns the changes of the sources of a service after a position; `nil` if they are not known.
+  func changes(in service: String, after seq: UInt64) -> [String: [SourceChange]]? {
+    let key = ChangesKey(service: service, position: seq)
+    if let known = changes[key] { return known }
+    let found = host.missedChanges(in: service, after: seq)
+    changes[key] = .some(found)
+    return found
+  }
+}
+
+/// A connection that is being restored, and how far it was.
+package struct KeptPlace {
+  let restoration: Restoration
+  let kept: KeptConnection
+
+  init(_ restoration: Restoration, _ kept: KeptConnection) {
+    (self.restoration, self.kept) = (restoration, kept)
+  }
+
+  /// The cursor of a subscription, if it has one of its own.
+  func cursor(of handle: String) -> KeptCursor? { kept.cursors.first { $0.handle == handle } }
+}
+
+extension Catalog {
+  /// Restores the items of one kind of a connection.
+  package typealias Restorer = (CallContext, [KeptItem], KeptPlace) -> Void
+
+  /// Offers the way to restore a kind of items.
+  package func restore(_ kind: Keepsake, by restorer: @escaping Restorer) {
+    precondition(restorers[kind] == nil, "two ways to restore a \(kind)")
+    restorers[kind] = restorer
+  }
+
+  /// Offers a query whose effect on the connection survives a restart of the daemon.
+  ///
+  /// For the parameters see ``query(_:_:_:_:kind:unknownParameters:reader:body:)``.
+  ///
+  /// - Parameter body: Gets also the parameters as JSON, by name; `nil` if the connection ends with
+  ///   the daemon.
+  func keptQuery<Parameters: Decodable>(
+    _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: ResultShape,
+    kind: Method.Kind = .query, unknownParameters: JSONDecoder.UnknownMembers = .refused,
+    body: @escaping (CallContext, Call, Parameters, JSONText?) throws -> Void
+  ) {
+    let names = Shape(of: parameters).members.map(\.name)
+    offer(
+      name, doc, kind, parameters, result, [], [], takesUnknown: unknownParameters == .ignored
+    ) { context, call, request, line in
+      do {
+        let (parameters, options) =
+          try context.decode(
+            request, line, names, unknownParameters) as (Parameters, CallOptions?)
+        let call = try options?.applied(to: call) ?? call
+        let text = context.connection.isKept ? request.named(names, in: line) : nil
+        try body(context, call, parameters, text)
+      } catch {
+        call.refuse(context.access.error(error))
+      }
+      return nil
+    }
+  }
+}
+
+extension Request {
+  /// Returns the parameters as JSON by name, without `_meta`.
+  fileprivate func named(_ names: [String], in line: Span<UInt8>) -> JSONText {
+    switch params.map({ JSONText(scanned: line.extracting($0)).value }) {
+    case .object(var object)?:
+      object[CallOptions.name] = nil
+      return JSONValue.object(object).text
+    case .array(let values)?:
+      var object = JSONObject()
+      for (name, value) in zip(names, values) { object[name] = value }
+      return JSONValue.object(object).text
+    default: return JSONText(members: [:])
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import API
+import Connections
+import EventLoop
+import EventSourcing
+
+/// Lets clients survive a restart of the daemon: takes back those that an earlier daemon has left
+/// with the service manager, and leaves the present ones to the next daemon.
+///
+/// The manager holds the sockets, and one memory that describes the connections; see ``Handover``.
+final class ReturningClients {
+  /// The beginning of the name of a memory.
+  private static let memoryPrefix = "memory-"
+
+  private let manager: ServiceManager
+  private let store: DescriptorStore?
+  private let log: Log
+
+  /// The memories of earlier daemons, and the one that counts.
+  private var formerNames: [String] = []
+  private var former: KeptConnections?
+
+  /// The sockets of clients, by the numbers of their connections.
+  private var sockets: [UInt64: CInt] = [:]
+
+  /// The number of clients that had to be closed.
+  private var closed = 0
+
+  /// - Parameter store: `nil` if the manager holds no descriptors.
+  init(_ manager: ServiceManager, _ store: DescriptorStore?, _ log: Log) {
+    (self.manager, self.store, self.log) = (manager, store, log)
+    for (name, descriptor) in manager.stored {
+      if let id = Handover.id(in: name) {
+        sockets[id] = descriptor
+      } else if name.hasPrefix(Self.memoryPrefix) {
+        read(name, descriptor)
+      }
+    }
+  }
+
+  private func read(_ name: String, _ descriptor: CInt) {
+    formerNames.append(name)
+    do {
+      let found = try KeptConnections(in: SharedMemory(adopting: descriptor))
+      generation = max(generation, found.generation)
+      // A daemon that died while it took clients back has left an incomplete one.
+      guard found.isComplete, found.generation > former?.generation ?? 0 else { return }
+      former = found
+    } catch {
+      log.write(.warning, "the clients of the former daemon cannot be read: \(error)")
+    }
+  }
+
+  /// The number of daemons so far that have kept the same clients.
+  private(set) var generation: UInt64 = 0
+
+  /// Takes the clients back, before new ones are accepted.
+  ///
+  /// The services must be at the end of the journal.
+  func takeBack(
+    _ table: ConnectionTable, _ server: SocketServer, _ host: ServiceHost, _ programs: Programs
+  ) throws {
+    // A provider may still answer the calls of an earlier daemon.
+    programs.skipCalls(of: generation)
+    generation += 1
+    if let store {
+      let handover = try Handover(
+        slots: manager.storeSize, generation: generation, epoch: host.epoch,
+        scheduler: table.context.scheduler)
+      table.context.handover = handover
+      programs.onExistence { [weak handover] in handover?.note($0, exists: $1) }
+      store.store(handover.shared.descriptor, as: "\(Self.memoryPrefix)\(generation)")
+    }
+    table.skipIDs(upTo: former?.lastID ?? 0)
+    let clients = sockets.sorted { $0.key < $1.key }.compactMap { id, descriptor in
+      readmit(id, descriptor, server, epoch: host.epoch)
+    }
+    let restoration = Restoration(in: host, formerNames: former?.names ?? [])
+    restoration.run(clients.map { ($0.connection, $0.kept) }) { [former] in
+      former?.blame($0.id)
+    }
+    for client in clients { client.attach() }
+    for client in clients { client.connection.keepNow() }
+    table.context.handover?.complete()
+    former?.blame(nil)
+    former = nil
+    for name in formerNames { remove(name) }
+    for client in clients { client.start() }
+    report(clients.count)
+  }
+
+  /// Returns a client that goes on; closes others with a reason.
+  private func readmit(
+    _ id: UInt64, _ descriptor: CInt, _ server: SocketServer, epoch: String
+  ) -> ReturnedClient? {
+    former?.blame(id)
+    guard let socket = try? StreamSocket(inherited: descriptor, on: server.loop) else {
+      remove(Handover.name(of: id))
+      return nil
+    }
+    if store != nil, let former, former.epoch == epoch, let kept = former.connection(id),
+      let client = server.readmit(socket, kept)
+    {
+      return client
+    }
+    server.dismiss(socket)
+    remove(Handover.name(of: id))
+    closed += 1
+    return nil
+  }
+
+  private func remove(_ name: String) {
+    if let store { store.remove(name) } else { _ = manager.remove(name) }
+  }
+
+  private func report(_ count: Int) {
+    if count > 0 { log.write(.notice, "\(count) clients of the former daemon go on") }
+    if closed > 0 {
+      log.write(.notice, "\(closed) clients of the former daemon were closed and must reconnect")
+    }
+  }
+}

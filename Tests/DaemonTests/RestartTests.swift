@@ -1,0 +1,372 @@
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+/// Connections survive a restart and the death of the daemon, if a service manager holds the sockets.
+///
+/// `Protocol/transcripts/restart.txt` has the lines, and `HistoryTests` the guarantees under load.
+struct RestartTests {
+  /// The end of a daemon.
+  enum End: String, CaseIterable {
+    case restart
+    case kill
+  }
+
+  private let daemon: ManagedDaemon
+
+  init() throws {
+    daemon = try ManagedDaemon()
+  }
+
+  private func connect() throws -> TestSocket { try TestSocket(daemon.socket) }
+
+  /// Ends the daemon once the manager holds all clients, and waits for the next one.
+  private func end(_ end: End, clients: [TestSocket]) throws {
+    try daemon.settle(clients: clients.count)
+    switch end {
+    case .kill: try daemon.killAndWait()
+    case .restart:
+      try daemon.restart()
+      for client in clients {
+        #expect(try client.line()?.contains(#""method":"stopping""#) == true)
+      }
+    }
+  }
+
+  @Test(arguments: End.allCases)
+  func `a half-read line is completed after a restart`(how: End) throws {
+    let client = try connect()
+    try client.send(bytes: Array(#"{"id":1,"method":"cells.set","params":{"name":"#.utf8))
+    try end(how, clients: [client])
+    try client.send(bytes: Array("\"x\",\"value\":5}}\n".utf8))
+    #expect(try client.line()?.contains(#""result":{"value":5,"seq":1"#) == true)
+  }
+
+  @Test(arguments: End.allCases)
+  func `a client that reads late gets its output once and whole`(how: End) throws {
+    let (reader, writer) = (try connect(), try connect())
+    _ = try reader.call(
+      #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"e"}}"#)
+    let text = String(repeating: "x", count: 8_000)
+    // More than the socket takes, so that the daemon has a part of a line left.
+    for i in 1...60 {
+      _ = try writer.call(
+        #"{"id":1,"method":"cells.set","params":{"name":"c\#(i)","value":"\#(text)"}}"#)
+    }
+    try daemon.settle(clients: 2)
+    if how == .kill { try daemon.killAndWait() } else { try daemon.restart() }
+    var seen: [Int] = []
+    var isAnnounced = how == .kill
+    while seen.count < 60 {
+      guard let line = try reader.line(),
+        case .object(let frame) = try JSONValue(parsing: line),
+        case .object(let params)? = frame["params"]
+      else { break }
+      if frame["method"] == .string("stopping") { isAnnounced = true }
+      if frame["method"] == .string("next"), case .number(let seq)? = params["seq"] {
+        seen.append(Int(seq.int64 ?? 0))
+      }
+    }
+    #expect(seen == Array(1...60))
+    #expect(isAnnounced)
+  }
+
+  @Test(arguments: End.allCases)
+  func `subscriptions of each kind go on without a gap or a repeat`(how: End) throws {
+    let (watcher, writer) = (try connect(), try connect())
+    let wanted = [
+      // First, because it records an event.
+      #""source":"events","sub":"durable","durable":"mail""#,
+      #""source":"cells/a","sub":"state""#, #""source":"cells/**","sub":"pattern""#,
+      #""source":"cells/a","sub":"every","mode":"every""#, #""source":"events","sub":"events""#,
+      #""source":"lists/l","sub":"list""#, #""source":"maps/m","sub":"map""#,
+      #""source":"cells/a","sub":"part","pick":"/n""#,
+    ]
+    for params in wanted {
+      try watcher.send(#"{"id":1,"method":"subscribe","params":{\#(params)}}"#)
+      while try #require(try watcher.line()).contains("caught_up") {}
+    }
+    var expected: [String: [Int]] = [:]
+    var last = 0
+    for round in 1...3 {
+      let calls = [
+        (
+          "cells.set", #""name":"a","value":{"n":\#(round)}"#,
+          ["state", "pattern", "every", "part"]
+        ),
+        ("lists.append", #""name":"l","value":\#(round)"#, ["list"]),
+        ("maps.put", #""name":"m","key":"k","value":\#(round)"#, ["map"]),
+      ]
+      for (method, params, subs) in calls {
+        let result = try writer.result(#"{"id":1,"method":"\#(method)","params":{\#(params)}}"#)
+        guard case .number(let seq)? = result["seq"] else {
+          Issue.record("\(result)")
+          return
+        }
+        last = Int(seq.int64 ?? 0)
+        for sub in subs + ["events", "durable"] { expected[sub, default: []].append(last) }
+      }
+      try collect(expected, watcher)
+      try end(how, clients: [watcher, writer])
+    }
+    #expect(try watcher.result(#"{"id":9,"method":"sync"}"#)["seq"] != nil)
+    #expect(watcher.isSilent())
+  }
+
+  /// Reads the notifications that are expected in a round, and compares them with all expected ones.
+  private func collect(_ expected: [String: [Int]], _ client: TestSocket) throws {
+    var seen: [String: [Int]] = [:]
+    while seen.values.map(\.count).reduce(0, +) < 3 * 2 + 6 {
+      guard case .object(let frame)? = try client.line().map({ try JSONValue(parsing: $0) }),
+        case .object(let params)? = frame["params"], case .string(let sub)? = params["sub"],
+        case .number(let seq)? = params["seq"]
+      else {
+        Issue.record("no notification")
+        return
+      }
+      guard frame["method"] == .string("next") else { continue }
+      #expect(params["skipped"] == nil)
+      seen[sub, default: []].append(Int(seq.int64 ?? 0))
+    }
+    for (sub, seqs) in expected {
+      let new = seqs.suffix(seen[sub]?.count ?? 0)
+      #expect(seen[sub] == Array(new), "\(sub)")
+    }
+  }
+
+  @Test
+  func `a durable reader acknowledges what it has from before the restart`() throws {
+    let reader = try connect()
+    _ = try reader.result(
+      #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"d","durable":"mail","max_unacked":2}}"#
+    )
+    for i in 1...3 {
+      try reader.send(#"{"id":\#(i),"method":"cells.set","params":["a",\#(i)]}"#)
+    }
+    var lines: [String] = []
+    while !lines.contains(where: { $0.contains("paused") }) {
+      lines.append(try #require(try reader.line()))
+    }
+    try end(.kill, clients: [reader])
+    // Two are not acknowledged, so nothing more is sent.
+    try reader.send(#"{"id":9,"method":"ack","params":{"sub":"d","seq":2}}"#)
+    lines = []
+    while !lines.contains(where: { $0.contains(#""id":9"#) }) {
+      lines.append(try #require(try reader.line()))
+    }
+    #expect(lines.last?.contains(#""unacked":1"#) == true, "\(lines)")
+    let sent = lines.filter { $0.contains(#""method":"next""#) }
+    #expect(sent.count == 1 && sent[0].contains(#""sub":"d","seq":4"#), "\(lines)")
+  }
+
+  @Test(arguments: End.allCases)
+  func `a worker finishes the event that it had, and nobody else gets it`(how: End) throws {
+    let (one, two, writer) = (try connect(), try connect(), try connect())
+    for worker in [one, two] {
+      _ = try worker.result(
+        #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"w","durable":"jobs","share":true,"filter":{"types":["cells.*"]}}}"#
+      )
+    }
+    _ = try writer.result(#"{"id":1,"method":"cells.set","params":["a",1]}"#)
+    let seq = try #require(try Self.seq(one.line()))
+    #expect(two.isSilent())
+    try end(how, clients: [one, two, writer])
+    #expect(two.isSilent())
+    let result = try one.result(#"{"id":2,"method":"ack","params":{"sub":"w","seq":\#(seq)}}"#)
+    #expect(result["unacked"] == .number(JSONNumber(0)), "\(result)")
+    _ = try writer.result(#"{"id":2,"method":"cells.set","params":["a",2]}"#)
+    let workers = [one, two].filter { !$0.isSilent(for: 200) }
+    #expect(workers.count == 1)
+  }
+
+  private static func seq(_ line: String?) throws -> Int? {
+    guard case .object(let frame)? = try line.map({ try JSONValue(parsing: $0) }),
+      case .object(let params)? = frame["params"], case .number(let seq)? = params["seq"]
+    else { return nil }
+    return Int(seq.int64 ?? 0)
+  }
+
+  @Test(arguments: End.allCases)
+  func `a login, a lease, a lock and a binding of the connection stay`(how: End) throws {
+    let client = try connect()
+    _ = try client.result(#"{"id":1,"method":"users.log_in","params":{"name":"kim"}}"#)
+    _ = try client.result(
+      #"{"id":2,"method":"cells.set","params":{"name":"here","value":true,"_meta":{"lease":"connection"}}}"#
+    )
+    let lock = try client.result(#"{"id":3,"method":"locks.acquire","params":{"name":"door"}}"#)
+    _ = try client.result(
+      #"{"id":4,"method":"bind","params":{"expr":"cells/a ~> cells/b","binding":"b"}}"#)
+    try end(how, clients: [client])
+    #expect(
+      try client.result(#"{"id":5,"method":"users.whoami"}"#)["value"]?.text.text.contains("kim")
+        == true)
+    let again = try client.result(#"{"id":6,"method":"locks.acquire","params":{"name":"door"}}"#)
+    #expect(again["value"] == lock["value"])
+    _ = try client.result(#"{"id":7,"method":"cells.set","params":["a",7]}"#)
+    let value = try client.result(
+      #"{"id":8,"method":"wait","params":{"source":"cells/b","op":"==","value":7}}"#)
+    #expect(value["value"] == .number(JSONNumber(7)))
+    // The lease ends with the connection, as before.
+    client.close()
+    let other = try connect()
+    let gone = try other.result(
+      #"{"id":1,"method":"wait","params":{"source":"cells/here","op":"exists","value":false}}"#)
+    #expect(gone["gone"] == .bool(true))
+  }
+
+  @Test(arguments: End.allCases)
+  func `a provider answers the queued call that it had, once`(how: End) throws {
+    let (provider, caller) = (try connect(), try connect())
+    _ = try provider.result(
+      #"{"id":1,"method":"provide","params":{"service":"lamp","methods":{"blink":{"delivery":"queued"},"ask":{}}}}"#
+    )
+    let seq = try caller.result(#"{"id":1,"method":"lamp.blink","params":{"times":3}}"#)["value"]
+    let call = try #require(try provider.line())
+    #expect(call.contains(#""call":"q\#(seq?.text.text ?? "")""#), "\(call)")
+    // A direct call of the earlier daemon must not be taken for one of the next.
+    try caller.send(#"{"id":2,"method":"lamp.ask"}"#)
+    let asked = try #require(try provider.line())
+    #expect(asked.contains(#""call":"c1""#))
+    _ = try provider.result(#"{"id":2,"method":"reply","params":{"call":"c1","value":1}}"#)
+    _ = try caller.line()
+    try end(how, clients: [provider, caller])
+    #expect(provider.isSilent())
+    let reply = try provider.result(
+      #"{"id":3,"method":"reply","params":{"call":"q\#(seq?.text.text ?? "")","value":3}}"#)
+    #expect(reply["call"] != nil, "\(reply)")
+    try caller.send(#"{"id":3,"method":"lamp.ask"}"#)
+    #expect(try provider.line()?.contains(#""call":"c1000000000001""#) == true)
+  }
+
+  @Test(arguments: End.allCases)
+  func `live values of others are gone, those of providers that stay are not`(how: End) throws {
+    let (watcher, provider) = (try connect(), try connect())
+    _ = try watcher.result(
+      #"{"id":1,"method":"subscribe","params":{"source":"live/**","sub":"l"}}"#)
+    _ = try watcher.result(
+      #"{"id":2,"method":"subscribe","params":{"source":"providers/*","sub":"p"}}"#)
+    _ = try provider.result(
+      #"{"id":1,"method":"publish","params":{"source":"door/open","value":true}}"#)
+    #expect(try watcher.line()?.contains(#""source":"live/door/open","value":true"#) == true)
+    _ = try provider.result(
+      #"{"id":2,"method":"provide","params":{"service":"door","methods":{}}}"#)
+    #expect(try watcher.line()?.contains("providers/door") == true)
+    try end(how, clients: [watcher, provider])
+    let lines = [try watcher.line() ?? "", try watcher.line() ?? ""]
+    #expect(
+      lines.contains { $0.contains(#""sub":"l","source":"live/door/open","gone":true"#) },
+      "\(lines)")
+    #expect(lines.contains { $0.contains(#""source":"providers/door","value""#) }, "\(lines)")
+  }
+
+  @Test(arguments: End.allCases)
+  func `views keep their handles, their place and what was searched`(how: End) throws {
+    let client = try connect()
+    _ = try client.result(#"{"id":1,"method":"open","params":{"binder":"chat","view":"c"}}"#)
+    var lines = [try client.line() ?? ""]
+    #expect(lines[0].contains(#""view":"c.1""#) && lines[0].contains(#""binder":"login""#))
+    try client.send(
+      #"{"id":2,"method":"intent","params":{"view":"c.1","name":"log_in","args":{"name":"kim"}}}"#)
+    // The answer, the closed login, then the main view and its tabs.
+    while !lines.contains(where: { $0.contains(#""binder":"profile""#) }) {
+      lines.append(try #require(try client.line()))
+    }
+    let rooms = try #require(Self.view(in: lines, of: "rooms"))
+    try client.send(
+      #"{"id":3,"method":"intent","params":{"view":"\#(rooms)","name":"create","args":{"name":"lobby"}}}"#
+    )
+    try client.send(
+      #"{"id":4,"method":"intent","params":{"view":"\#(rooms)","name":"enter","args":{"id":1}}}"#)
+    while !lines.contains(where: { $0.contains(#""binder":"room""#) }) {
+      lines.append(try #require(try client.line()))
+    }
+    let room = try #require(Self.view(in: lines, of: "room"))
+    _ = try client.result(#"{"id":5,"method":"sync"}"#)
+    while !client.isSilent(for: 300) { _ = try client.line() }
+    try end(how, clients: [client])
+    // Each view gets its content again, and no view is opened or closed.
+    var views: Set<String> = []
+    while !client.isSilent(for: 300), let line = try client.line() {
+      #expect(line.contains(#""method":"next""#), "\(line)")
+      if let view = line.split(separator: "\"view\":\"").last?.prefix(while: { $0 != "\"" }) {
+        views.insert(String(view))
+      }
+    }
+    #expect(views.isSuperset(of: ["c", rooms, room]), "\(views)")
+    _ = try client.result(
+      #"{"id":6,"method":"intent","params":{"view":"\#(room)","name":"send","args":{"text":"hi"}}}"#
+    )
+    var told = ""
+    while !told.contains(#""text":"hi""#) { told = try #require(try client.line()) }
+    #expect(told.contains(#""view":"\#(room)""#), "\(told)")
+  }
+
+  /// Returns the handle of the view that a binder has opened.
+  private static func view(in lines: [String], of binder: String) -> String? {
+    guard
+      let line = lines.last(where: { $0.contains(#""opened""#) && $0.contains("\"\(binder)\"") }),
+      case .object(let frame)? = try? JSONValue(parsing: line),
+      case .object(let params)? = frame["params"], case .string(let view)? = params["view"]
+    else { return nil }
+    return view
+  }
+
+  @Test
+  func `a client that was closed has its socket ended, and the manager keeps nothing`() throws {
+    let (client, owner) = (try connect(), try connect())
+    let hello = try client.result(#"{"id":1,"method":"hello"}"#)
+    _ = try client.result(#"{"id":2,"method":"subscribe","params":{"source":"cells/a"}}"#)
+    #expect(daemon.waitForStored(clients: 2))
+    _ = try owner.result(
+      #"{"id":1,"method":"kick","params":{"conn":\#(hello["conn"]?.text.text ?? "")}}"#)
+    #expect(try client.line()?.contains(#""reason":"kicked""#) == true)
+    #expect(try client.line() == nil)
+    #expect(daemon.waitForStored(clients: 1), "\(daemon.stored)")
+    owner.close()
+    #expect(daemon.waitForStored(clients: 0), "\(daemon.stored)")
+    #expect(daemon.stored.count == 1, "the memory: \(daemon.stored)")
+  }
+
+  @Test
+  func `a client that leaves while the daemon is down is forgotten, with its lease`() throws {
+    let (client, other) = (try connect(), try connect())
+    _ = try client.result(
+      #"{"id":1,"method":"cells.set","params":{"name":"here","value":true,"_meta":{"lease":"connection"}}}"#
+    )
+    _ = try other.result(#"{"id":1,"method":"subscribe","params":{"source":"cells/here"}}"#)
+    #expect(daemon.waitForStored(clients: 2))
+    kill(daemon.daemon, SIGSTOP)
+    client.close()
+    try daemon.killAndWait()
+    #expect(try other.line()?.contains(#""gone":true"#) == true)
+    #expect(daemon.waitForStored(clients: 1), "\(daemon.stored)")
+  }
+
+  @Test
+  func `without room in the store a client is warned, and its connection ends`() throws {
+    let small = try ManagedDaemon(store: 2)
+    let (kept, other) = (try TestSocket(small.socket), try TestSocket(small.socket))
+    for client in [kept, other] {
+      _ = try client.result(#"{"id":1,"method":"subscribe","params":{"source":"cells/a"}}"#)
+    }
+    #expect(small.waitForStored(clients: 1))
+    try small.restart()
+    for client in [kept, other] {
+      #expect(try client.line()?.contains(#""method":"stopping""#) == true)
+    }
+    #expect(try other.line() == nil)
+    #expect(try kept.result(#"{"id":2,"method":"ping"}"#)["last"] != nil)
+  }
+
+  @Test
+  func `a manager that stores nothing changes nothing`() throws {
+    let plain = try ManagedDaemon(store: 0)
+    let client = try TestSocket(plain.socket)
+    _ = try client.result(#"{"id":1,"method":"subscribe","params":{"source":"cells/a"}}"#)
+    try plain.restart()
+    #expect(try client.line()?.contains(#""reason":"shutdown""#) == true)
+    #expect(try client.line() == nil)
+    #expect(plain.stored.isEmpty)
+  }
+}
