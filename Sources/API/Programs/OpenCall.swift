@@ -36,7 +36,7 @@ extension Programs {
 
   /// A connection that provides a service.
   final class Provider {
-    /// What the provider accepts, and for how long.
+    /// The rules for the calls of a provider.
     struct Terms {
       /// The milliseconds in which it answers a call.
       let wait: Int
