@@ -15,6 +15,7 @@ let package = Package(
   products: [
     .executable(name: "binderd", targets: ["binderd"]),
     .executable(name: "bindctl", targets: ["bindctl"]),
+    .executable(name: "binder-web", targets: ["binder-web"]),
     .library(name: "BinderClient", targets: ["BinderClient"]),
     .library(name: "JSON", targets: ["JSON"]),
     .library(name: "Signals", targets: ["Signals"]),
@@ -25,6 +26,7 @@ let package = Package(
     // pkg-config files say what to link, so that static builds can say otherwise.
     .target(name: "CCurl"),
     .target(name: "CSupport"),
+    .target(name: "CWebSockets", linkerSettings: [.linkedLibrary("websockets")]),
     .systemLibrary(name: "Clibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
@@ -108,6 +110,11 @@ let package = Package(
       name: "bindctl",
       dependencies: ["BinderClient", "CSupport", "Console", "Facts", "JSON", "Wire"]),
 
+    // The page for browsers, which reaches the daemon as any client.
+    .target(name: "Browsers", dependencies: ["CWebSockets", "EventLoop", "JSON", "Wire"]),
+    .executableTarget(
+      name: "binder-web", dependencies: ["BinderClient", "Browsers", "EventLoop", "Facts", "Wire"]),
+
     // What test targets share.
     .target(
       name: "TestSupport",
@@ -180,7 +187,7 @@ let safe: Set = [
   "EventSourcing", "Connections", "API", "Features",
 ]
 
-for target in package.targets where !["CCurl", "CSupport"].contains(target.name) {
+for target in package.targets where !["CCurl", "CSupport", "CWebSockets"].contains(target.name) {
   guard target.type != .system else { continue }
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])
 }

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <link.h>
 #include <malloc.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -55,6 +56,28 @@ int cposix_prepare_inherited(int fd) {
   int flags = fcntl(fd, F_GETFL);
   if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return -errno;
   return fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 ? -errno : 0;
+}
+
+int cposix_listen_on_loopback(uint16_t port, int backlog) {
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -errno;
+  int on = 1;
+  struct sockaddr_in address = {
+      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  // The option lets a restarted program have the port of its predecessor at once.
+  if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+      bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, backlog) == 0)
+    return fd;
+  int status = -errno;
+  close(fd);
+  return status;
+}
+
+int cposix_port(int fd) {
+  struct sockaddr_in address;
+  socklen_t size = sizeof address;
+  if (getsockname(fd, (struct sockaddr *)&address, &size) != 0) return -errno;
+  return address.sin_family == AF_INET ? ntohs(address.sin_port) : -EAFNOSUPPORT;
 }
 
 cposix_descriptor_kind cposix_descriptor_kind_of(int fd) {

@@ -10,14 +10,14 @@ package final class Loop {
   ///
   /// Each socket is read once per turn. This amount of short requests takes a few hundred
   /// microseconds, then the other sockets get their turn.
-  static let slabSize = 8 * 1024
+  package static let maxReadBytes = 8 * 1024
 
   let pointer: UnsafeMutablePointer<uv_loop_t>
 
   /// The read buffer of all sockets of this loop.
   ///
   /// They can share it, because each read is handled before the next begins.
-  let slab = UnsafeMutableRawBufferPointer.allocate(byteCount: Loop.slabSize, alignment: 64)
+  let slab = UnsafeMutableRawBufferPointer.allocate(byteCount: Loop.maxReadBytes, alignment: 64)
 
   private let thread = uv_thread_self()
   private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
@@ -55,6 +55,11 @@ package final class Loop {
     idle.deallocate()
     slab.deallocate()
   }
+
+  /// The `uv_loop_t`, for another library that adds handles of its own.
+  ///
+  /// That library must close them before this object is released.
+  package var foreign: UnsafeMutableRawPointer { UnsafeMutableRawPointer(pointer) }
 
   /// Runs until no handle is active or ``stop()`` is called.
   package func run() {

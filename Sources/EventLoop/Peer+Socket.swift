@@ -1,5 +1,5 @@
 internal import CSupport
-internal import Facts
+package import Facts
 internal import Glibc
 
 extension Peer {
@@ -7,7 +7,7 @@ extension Peer {
   ///
   /// The supplementary groups follow the effective one (`SO_PEERGROUPS`, since Linux 4.13). The
   /// program is that of the process now.
-  convenience init(of descriptor: CInt) throws(SystemError) {
+  package convenience init(of descriptor: CInt) throws(SystemError) {
     var credentials = cposix_credentials()
     try SystemError.check(
       "getsockopt SO_PEERCRED", cposix_peer_credentials(descriptor, &credentials))

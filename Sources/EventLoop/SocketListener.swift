@@ -2,7 +2,7 @@ internal import CSupport
 internal import Clibuv
 internal import Glibc
 
-/// A listening Unix socket.
+/// A listening Unix socket, or a TCP socket of this machine only.
 package final class SocketListener {
   /// A reason why a socket cannot be used.
   package enum PathError: Error, Equatable {
@@ -35,8 +35,11 @@ package final class SocketListener {
   /// The pause when not even rejecting clients is possible, in milliseconds.
   private static let restMilliseconds: UInt64 = 100
 
-  /// The path of the socket; an abstract name starts with `@`.
+  /// The path of the socket; an abstract name starts with `@`, and TCP has an empty one.
   package let path: String
+
+  /// The TCP port; `nil` for a Unix socket.
+  package var port: UInt16? { UInt16(exactly: cposix_port(descriptor)) }
 
   private let descriptor: CInt
   private let file: SocketFile?
@@ -83,6 +86,23 @@ package final class SocketListener {
     } catch {
       _ = Glibc.close(descriptor)
       file.remove()
+      throw .system(error)
+    }
+  }
+
+  /// Listens on a TCP port of 127.0.0.1, which only programs of this machine reach.
+  ///
+  /// - Parameters:
+  ///   - port: The port; 0 for any free one.
+  ///   - onAccept: Called with the descriptor of each new client; the callee must close it.
+  package convenience init(
+    loopbackPort port: UInt16, on loop: Loop, onAccept: @escaping (CInt) -> Void
+  ) throws(PathError) {
+    do {
+      let descriptor = try SystemError.check(
+        "bind", cposix_listen_on_loopback(port, Self.backlog), on: "127.0.0.1:\(port)")
+      try self.init(descriptor, nil, on: loop, { [] }, onAccept)
+    } catch {
       throw .system(error)
     }
   }

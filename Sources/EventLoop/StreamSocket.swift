@@ -72,6 +72,21 @@ package final class StreamSocket {
     try self.init(adopting: descriptor, on: loop)
   }
 
+  /// Connects to the socket at a path, without waiting.
+  ///
+  /// - Throws: ``SystemError``. With the code `EAGAIN` the listener has no room for another client
+  ///   now.
+  package convenience init(connectingTo path: String, on loop: Loop) throws(SystemError) {
+    let descriptor = try SystemError.check("socket", cposix_unix_socket())
+    do {
+      try SystemError.check("connect", cposix_connect(descriptor, path), on: path)
+    } catch {
+      _ = Glibc.close(descriptor)
+      throw error
+    }
+    try self.init(adopting: descriptor, on: loop)
+  }
+
   // MARK: Reading
 
   /// Starts or stops reading.

@@ -40,6 +40,9 @@ private let law: [String: Set<String>] = [
   "BinderClient": ["Facts", "Glibc", "JSON", "Wire"],
   "Console": ["Facts", "Glibc", "JSON", "Wire"],
   "bindctl": ["BinderClient", "CSupport", "Console", "Facts", "Glibc", "JSON", "Wire"],
+  // The page for browsers, beside the daemon.
+  "Browsers": ["CWebSockets", "EventLoop", "Glibc", "JSON", "Wire"],
+  "binder-web": ["BinderClient", "Browsers", "EventLoop", "Facts", "Glibc", "Wire"],
   // Composition.
   "binderd": [
     "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",
@@ -88,7 +91,7 @@ struct LayerTests {
   @Test
   func `every layer has an import rule`() throws {
     let layers = try FileManager.default.contentsOfDirectory(atPath: root)
-    let inC: Set = ["CCurl", "CExpat", "CSQLite", "CSupport", "Clibuv"]
+    let inC: Set = ["CCurl", "CExpat", "CSQLite", "CSupport", "CWebSockets", "Clibuv"]
     #expect(Set(layers).subtracting(inC) == Set(law.keys))
   }
 

@@ -21,6 +21,12 @@ int cposix_unix_socket(void);
 int cposix_accept(int listener);
 int cposix_prepare_inherited(int fd);
 
+// Listens on a TCP port of 127.0.0.1, 0 for any free one, and returns the descriptor.
+int cposix_listen_on_loopback(uint16_t port, int backlog);
+
+// Returns the TCP port that a socket is bound to, or -errno.
+int cposix_port(int fd);
+
 // The kind of a descriptor that another process has opened.
 typedef enum {
   cposix_listening_unix_stream,

@@ -1,0 +1,164 @@
+import BinderClient
+import Browsers
+import EventLoop
+import Facts
+import Glibc
+import Wire
+
+/// A failure to start.
+struct StartFailure: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// Serves the user who runs the program, and prints an address with a one-time token.
+///
+/// If the same user already serves the same daemon, it prints another address of that program.
+///
+/// - Returns: The exit code.
+func serveOwner(_ options: Options, _ log: Log) throws -> CInt {
+  let places = SocketSearch(option: options.socket, environment: Options.environment).places
+  let state = try StateFiles(of: places.first?.path ?? "")
+  let descriptors = Process.prepare()
+  let loop = try Loop()
+  var makeAddress: () -> String = { "" }
+  let control: SocketListener
+  do throws(SocketListener.PathError) {
+    control = try SocketListener(path: state.socket, mode: 0o600, on: loop) { client in
+      let line = makeAddress() + "\n"
+      _ = send(client, line, line.utf8.count, CInt(MSG_NOSIGNAL))
+      close(client)
+    }
+  } catch {
+    guard case .alreadyRunning = error else { throw error }
+    return try askForAddress(at: state.socket)
+  }
+  var accept: (CInt) -> Void = { close($0) }
+  let listener = try listen(options.port, on: loop) { accept($0) }
+  let port = listener.port ?? 0
+  let sessions = Sessions(file: state.sessions, port: port) { Process.now / 1_000_000 }
+  let hosts = ["127.0.0.1", "localhost", "[::1]"].flatMap { host in
+    port == 80 ? [host, "\(host):80"] : ["\(host):\(port)"]
+  }
+  let gate = Gate(hosts: hosts + options.names, .token(sessions))
+  let server = try webServer(gate, options, places.map(\.path), descriptors, on: loop, log)
+  accept = { server.accept($0, from: nil) }
+  makeAddress = { "http://127.0.0.1:\(port)/?token=\(sessions.makeToken())" }
+  put(makeAddress() + "\n", to: STDOUT_FILENO)
+  note("open this address in a browser; it works once. 'bindctl web' prints another one")
+  return try run(loop, [control, listener], server)
+}
+
+/// Serves the users whom a reverse proxy names.
+///
+/// - Returns: The exit code.
+func serveProxy(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
+  let places = SocketSearch(option: options.socket, environment: Options.environment).places
+  let descriptors = Process.prepare()
+  let loop = try Loop()
+  if let count = manager.badListenerCount {
+    throw SocketListener.PathError.badDescriptorCount(count)
+  }
+  var accept: (CInt) -> Void = { close($0) }
+  let listener: SocketListener
+  if let path = options.listen {
+    // The gate checks who connects.
+    listener = try SocketListener(path: path, mode: 0o666, on: loop) { accept($0) }
+  } else if let descriptor = manager.listener {
+    listener = try SocketListener(adopting: descriptor, on: loop) { accept($0) }
+  } else {
+    throw Options.Misuse(message: "no socket: use --listen, or a socket unit of systemd")
+  }
+  let gate = Gate(hosts: options.names, .proxy(users: Set(options.proxyUsers)))
+  let server = try webServer(gate, options, places.map(\.path), descriptors, on: loop, log)
+  accept = { server.accept($0, from: (try? Peer(of: $0))?.uid) }
+  let watchdog = try EventLoop.Timer(on: loop) { manager.notify("WATCHDOG=1") }
+  if let limit = manager.watchdogMilliseconds {
+    watchdog.start(afterMilliseconds: 0, everyMilliseconds: max(1, limit / 2))
+  }
+  log.write(.notice, "binder-web \(Release.version) serves \(listener.path)")
+  manager.notify("READY=1", "STATUS=serving")
+  defer { watchdog.close() }
+  return try run(loop, [listener], server)
+}
+
+private func webServer(
+  _ gate: Gate, _ options: Options, _ places: [String], _ descriptors: Int, on loop: Loop,
+  _ log: Log
+) throws -> WebServer {
+  guard let pages = PageDirectories(option: options.pages, program: program) else {
+    throw StartFailure(description: "the page is not installed; --pages names its directory")
+  }
+  return try WebServer(
+    gate, pages, places: places, userHeader: options.userHeader, descriptors: descriptors, on: loop
+  ) { refusal in log.write(.warning, "refused a request: \(refusal.text.reason)") }
+}
+
+/// Listens on a port; on the usual one if it is free.
+private func listen(
+  _ port: UInt16?, on loop: Loop, onAccept: @escaping (CInt) -> Void
+) throws(SocketListener.PathError) -> SocketListener {
+  do throws(SocketListener.PathError) {
+    return try SocketListener(
+      loopbackPort: port ?? Options.usualPort, on: loop, onAccept: onAccept)
+  } catch {
+    guard port == nil, case .system(let fault) = error, fault.code == EADDRINUSE else {
+      throw error
+    }
+    return try SocketListener(loopbackPort: 0, on: loop, onAccept: onAccept)
+  }
+}
+
+/// Runs until a signal ends the program.
+private func run(_ loop: Loop, _ listeners: [SocketListener], _ server: WebServer) throws -> CInt {
+  let signals = try [SIGTERM, SIGINT].map { try ProcessSignal($0, on: loop) { loop.stop() } }
+  Process.releaseProgram()
+  loop.run()
+  // The kernel closes all connections. Browsers connect again as soon as there is a server.
+  for listener in listeners { listener.close() }
+  _ = signals
+  exit(EXIT_SUCCESS)
+}
+
+/// The path of this program.
+private var program: String {
+  var path = [CChar](repeating: 0, count: 4096)
+  let count = readlink("/proc/self/exe", &path, path.count)
+  return String(decoding: path[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+/// Writes a line for the user to stderr.
+private func note(_ text: String) { put(text + "\n", to: STDERR_FILENO) }
+
+/// Writes text at once, so that a program that reads it need not wait.
+private func put(_ text: String, to descriptor: CInt) {
+  _ = write(descriptor, text, text.utf8.count)
+}
+
+/// Prints another address of the program that serves already.
+private func askForAddress(at path: String) throws -> CInt {
+  let loop = try Loop()
+  let printer = Printer()
+  let socket = try StreamSocket(connectingTo: path, on: loop)
+  socket.delegate = printer
+  socket.setReading(true)
+  loop.run()
+  guard printer.hasPrinted else { throw StartFailure(description: "\(path) does not answer") }
+  note("binder-web already serves; this is an address for another browser")
+  return EXIT_SUCCESS
+}
+
+/// Prints what a socket sends, and ends with it.
+private final class Printer: StreamSocketDelegate {
+  private(set) var hasPrinted = false
+
+  func socket(received bytes: Span<UInt8>) {
+    bytes.withUnsafeBufferPointer {
+      put(String(decoding: $0, as: UTF8.self), to: STDOUT_FILENO)
+    }
+    hasPrinted = true
+  }
+
+  func socketReachedEnd() {}
+  func socketBecameWritable() {}
+  func socketClosed(_: SystemError?) {}
+}

@@ -1,0 +1,31 @@
+import Browsers
+import EventLoop
+import Glibc
+import Wire
+
+/// Executes the request of the command line and returns an exit code of sysexits(3).
+func runRequest() -> CInt {
+  let manager = ServiceManager()
+  let log = Log(isJournal: manager.isLoggedByJournal)
+  do {
+    let options = try Options(Array(CommandLine.arguments.dropFirst()), Options.environment)
+    switch options.request {
+    case .help: print(Options.help, terminator: "")
+    case .version: print("binder-web \(Release.version)")
+    case .own: return try serveOwner(options, log)
+    case .proxied: return try serveProxy(options, log, manager)
+    }
+    return EXIT_SUCCESS
+  } catch let misuse as Options.Misuse {
+    log.write(.error, misuse.message)
+    return EX_USAGE
+  } catch let error as SocketListener.PathError {
+    log.write(.error, "socket: \(error)")
+    return EX_UNAVAILABLE
+  } catch {
+    log.write(.error, "\(error)")
+    return EX_UNAVAILABLE
+  }
+}
+
+exit(runRequest())
