@@ -80,7 +80,8 @@ package struct Configuration: Equatable, Sendable {
     if web != new.web { names.append("web") }
     if feeds != new.feeds { names.append("feeds") }
     if slowLog != new.slowLog { names.append("slow_log") }
-    if roles != new.roles { names.append("roles") }
+    if roles.entries != new.roles.entries { names.append("roles") }
+    if roles.gateways != new.roles.gateways { names.append("gateways") }
     return names
   }
 }

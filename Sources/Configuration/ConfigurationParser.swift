@@ -9,7 +9,7 @@ struct ConfigurationParser {
 
   private static let members = [
     "socket", "socket_mode", "journal", "durability", "bind_directory", "limits", "retention",
-    "web", "feeds", "slow_log", "roles",
+    "web", "feeds", "slow_log", "roles", "gateways",
   ]
 
   /// Parses a file and stores its settings in `configuration`.
@@ -81,6 +81,9 @@ struct ConfigurationParser {
     if let node = members["slow_log"] { readSlowLog(node, into: &configuration.slowLog) }
     if let node = members["roles"] {
       configuration.roles = RoleParser(reader, accounts).roles(node)
+    }
+    if let node = members["gateways"] {
+      configuration.roles.gateways = RoleParser(reader, accounts).gateways(node)
     }
   }
 

@@ -3,8 +3,8 @@ internal import Wire
 
 /// Parses the roles of a configuration file.
 struct RoleParser {
-  private let reader: ConfigurationReader
-  private let accounts: Accounts
+  let reader: ConfigurationReader
+  let accounts: Accounts
 
   init(_ reader: ConfigurationReader, _ accounts: Accounts) {
     self.reader = reader
@@ -104,12 +104,12 @@ struct RoleParser {
     for node in users.flatMap({ reader.elements(of: $0, "'users'") }) ?? [] {
       if case .string("*") = node.value {
         members.isEverybody = true
-      } else if let uid = number(node, "user", accounts.user) {
+      } else if let uid = account(node, "user", accounts.user) {
         members.users.insert(uid)
       }
     }
     for node in groups.flatMap({ reader.elements(of: $0, "'groups'") }) ?? [] {
-      if let gid = number(node, "group", accounts.group) { members.groups.insert(gid) }
+      if let gid = account(node, "group", accounts.group) { members.groups.insert(gid) }
     }
     return members
   }
@@ -117,7 +117,7 @@ struct RoleParser {
   /// Parses a user or group given by id or name.
   ///
   /// An unknown name is a warning and returns `nil`.
-  private func number(_ node: Node, _ what: String, _ lookUp: (String) -> UInt32?) -> UInt32? {
+  func account(_ node: Node, _ what: String, _ lookUp: (String) -> UInt32?) -> UInt32? {
     if case .number = node.value {
       return reader.integer(node, "a \(what)", in: 0...Int(UInt32.max) - 1).map { UInt32($0) }
     }

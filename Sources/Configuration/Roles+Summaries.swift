@@ -26,7 +26,7 @@ extension Configuration {
           let narrowed = Role(
             name: role.name, methods: role.methods, read: read, write: role.write)
           return Roles.Entry(narrowed, entry.members, line: entry.line)
-        })
+        }, gateways: roles.gateways)
     }
   }
 }

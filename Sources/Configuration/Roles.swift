@@ -21,8 +21,11 @@ package struct Roles: Equatable, Sendable {
   /// The entries, in order of precedence.
   package let entries: [Entry]
 
-  package init(_ entries: [Entry]) {
-    self.entries = entries
+  /// The programs that act for other users.
+  package var gateways: Gateways
+
+  package init(_ entries: [Entry], gateways: Gateways = Gateways()) {
+    (self.entries, self.gateways) = (entries, gateways)
   }
 
   /// Returns the role of a client; `nil` if it has none and cannot connect.
@@ -31,10 +34,13 @@ package struct Roles: Equatable, Sendable {
   ///   that the file cannot lock them out.
   package func entry(for peer: Peer, owner: UInt32) -> Entry? {
     if peer.uid == owner || peer.uid == 0 { return Self.owner }
+    // Not by its groups: it is in that of the socket, whose role it must not have.
+    if gateways.contains(peer.uid) { return Self.gateway }
     return entries.first { $0.members.contains(peer) }
   }
 
   private static let owner = Entry(.owner, Members())
+  private static let gateway = Entry(.gateway, Members())
 
   /// The default roles: members of the group `binder` have the role ``Role/user``.
   package static func standard(_ accounts: Accounts) -> Roles {
@@ -52,10 +58,15 @@ extension Role {
     name: "user", methods: .all(but: Role.administration), read: .all(), write: .all())
 
   /// The patterns of the methods that administer the daemon.
-  package static let administration = ["acl", "kick", "reload", "journal.*"]
+  package static let administration = ["acl", "act_as", "kick", "reload", "journal.*"]
 }
 
 extension Rules {
+  /// Returns rules that allow one method.
+  static func only(_ method: String) -> Rules {
+    Rules(allow: [Pattern(method, separator: ".")].compactMap { $0.map { Rule($0) } })
+  }
+
   /// Returns rules that allow every name except those of some patterns.
   fileprivate static func all(but names: [String] = []) -> Rules {
     Rules(

@@ -7,11 +7,16 @@ package import Wire
 /// do not depend on requests and answers.
 package class Client {
   package final let id: UInt64
-  package final let peer: Peer
+  /// The process that connected, or the user for whom it acts.
+  package final internal(set) var peer: Peer
+
+  /// The gateway that connected and the name under which it acts; `nil` if the client acts for
+  /// itself.
+  package final internal(set) var acting: (gateway: Peer, name: String)?
   package final let context: ConnectionContext
 
   /// The resources that all clients of the user share.
-  final let user: UserShare
+  final var user: UserShare
 
   /// Whether the client accepts several log entries in one line.
   package final var takesItems = false

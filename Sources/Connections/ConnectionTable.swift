@@ -58,6 +58,22 @@ package final class ConnectionTable {
     return connection
   }
 
+  /// Lets a client act for another user from now on.
+  ///
+  /// All that counts for a user counts for that one. The client must not have done anything yet.
+  package func move(_ connection: Connection, to peer: Peer, named name: String) {
+    let old = connection.user
+    let new = users[peer.uid] ?? UserShare(uid: peer.uid)
+    users[peer.uid] = new
+    old.connections -= 1
+    new.connections += 1
+    old.bufferedBytes -= connection.bufferedBytes
+    new.bufferedBytes += connection.bufferedBytes
+    connection.acting = (connection.peer, name)
+    (connection.peer, connection.user) = (peer, new)
+    if old.isUnused { users[old.uid] = nil }
+  }
+
   private func remove(_ client: Client) {
     guard connections.removeValue(forKey: client.id) != nil else { return }
     context.connectionCount -= 1

@@ -5,6 +5,8 @@ import EventLoop
 import EventSourcing
 import Facts
 import Features
+import JSON
+import Wire
 
 /// Access control: decides which clients may connect, and what each one may use.
 final class AccessControl {
@@ -34,12 +36,52 @@ final class AccessControl {
     bindConnection(connection, to: rights[role])
   }
 
+  /// Returns the user for whom a gateway acts, and the user's rights.
+  ///
+  /// It fails with `permission_denied` if the client is no gateway, or if the user has no role, and
+  /// with `not_found` if there is no user of this name.
+  func admit(_ name: String, by gateway: Peer) -> Result<(Peer, Rights), WireError> {
+    func refusal(_ why: String, _ error: WireError) -> Result<(Peer, Rights), WireError> {
+      refusals.write(uid: gateway.uid, pid: gateway.pid, "to act for '\(name)', \(why)")
+      return .failure(error)
+    }
+    guard roles.gateways.contains(gateway.uid) else {
+      return refusal(
+        "it is no gateway", denied("gateways", "uid \(gateway.uid) is no gateway"))
+    }
+    guard let peer = user(named: name, by: gateway) else {
+      return refusal("which is no name of the gateway", .notFound("name", name))
+    }
+    guard let role = role(of: peer) else {
+      return refusal("who has no role", denied("roles", "uid \(peer.uid) has no role"))
+    }
+    return .success((peer, rights[role]))
+  }
+
+  private func denied(_ need: String, _ message: String) -> WireError {
+    WireError(.permissionDenied, "\(message) in the configuration", ["need": .string(need)])
+  }
+
+  /// Returns the user for whom a gateway acts; `nil` if there is none, or if it is the owner.
+  private func user(named name: String, by gateway: Peer) -> Peer? {
+    guard let uid = roles.gateways.user(named: name, by: gateway.uid), uid != Process.user,
+      uid != 0
+    else { return nil }
+    return Peer(
+      uid: uid, pid: gateway.pid, groups: Process.groups(ofUser: uid), program: gateway.program)
+  }
+
   /// Applies changed roles to all clients, and disconnects those without a role.
   func change(to roles: Roles, for connections: some Sequence<Connection>) {
     let before = self.roles
     self.roles = roles
     for connection in connections {
       let peer = connection.peer
+      if let (gateway, name) = connection.acting, user(named: name, by: gateway)?.uid != peer.uid {
+        refusals.write(uid: peer.uid, pid: peer.pid, "to stay, no gateway acts for it any more")
+        connection.close(.permissionDenied)
+        continue
+      }
       guard let role = role(of: peer) else {
         refusals.write(uid: peer.uid, pid: peer.pid, "to stay, it has no role any more")
         connection.close(.permissionDenied)

@@ -49,6 +49,10 @@ private func describe(_ settings: Settings) {
   print("slow log    \(slow.milliseconds == 0 ? "off" : "from \(slow.milliseconds) ms")")
   print("role        owner: root and user \(Process.user), everything")
   for entry in configuration.roles.entries { print("role        \(entry.text)") }
+  for gateway in configuration.roles.gateways.list {
+    let names = gateway.names.map { "\($0.name) as user \($0.user)" }.joined(separator: ", ")
+    print("gateway     user \(gateway.user): \(names)")
+  }
 }
 
 extension Retention {

@@ -188,6 +188,7 @@ final class Daemon {
         "daemon/journal", "What is done to the journal now, and how far.", journal.progress)
       bindJournal(catalog, to: journal)
       bindAdministration(catalog, to: administration)
+      bindActAs(catalog, to: table, admit: access.admit(_:by:))
       bindKick(catalog, to: table) { conn, client, caller in
         log.write(
           .notice,

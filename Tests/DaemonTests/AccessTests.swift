@@ -259,6 +259,102 @@ struct AccessTests {
     #expect(Files.names(in: "/nowhere").isEmpty)
   }
 
+  private static let gateway = """
+    "gateways": [{ "user": 4001, "names": { "kim": 4002, "lee": 4003 } }],
+    "limits": { "connections_user": 2 },
+    "roles": [
+      { "name": "panel", "users": [4002], "methods": ["cells.set"], "read": ["**"],
+        "write": ["cells/lamp"] },
+      { "name": "any", "users": [4001, 4004], "methods": ["**"], "read": ["**"], "write": ["**"] }
+    ]
+    """
+
+  private static func act(_ name: String, _ id: Int = 1) -> String {
+    #"{"id":\#(id),"method":"act_as","params":{"name":"\#(name)"}}"#
+  }
+
+  @Test
+  func `a gateway acts for a user, and is nothing without one`() throws {
+    let guarded = try Guarded(Self.gateway)
+    let kim = try guarded.client(uid: 4001)
+    #expect(
+      kim.call(Self.act("kim"))?.contains(
+        #""result":{"name":"kim","peer":{"uid":4002,"gid":0,"pid":\#(kim.pid),"role":"panel"}}"#)
+        == true)
+    #expect(kim.call(#"{"id":2,"method":"hello"}"#)?.contains(#""role":"panel""#) == true)
+    let set = #"{"id":3,"method":"set","params":{"source":"cells/lamp","value":1}}"#
+    #expect(kim.call(set)?.contains(#""result""#) == true)
+    #expect(
+      kim.call(set.replacing("lamp", with: "door"))?.contains(#""permission_denied""#) == true)
+    let who = #"{"id":4,"method":"history","params":{"source":"events","who":true}}"#
+    #expect(kim.call(who)?.contains(#""who":{"uid":4002,"pid":\#(kim.pid),"#) == true)
+    #expect(kim.call(Self.act("lee", 5))?.contains(#""method_not_found""#) == true)
+    let bare = try guarded.client(uid: 4001)
+    for request in [set, #"{"id":3,"method":"get","params":{"source":"cells/lamp"}}"#] {
+      #expect(bare.call(request)?.contains(#""not_found""#) == true, "\(request)")
+    }
+    #expect(
+      bare.call(Self.act("kim"))?.contains("act_as must be the first request") == true)
+    #expect(guarded.daemon.end() == 0)
+  }
+
+  @Test
+  func `nobody else acts for a user, and a gateway not for a user without name or role`() throws {
+    let guarded = try Guarded(Self.gateway)
+    let other = try guarded.client(uid: 4004)
+    #expect(
+      other.call(Self.act("kim"))?.contains("uid 4004 is no gateway in the configuration") == true)
+    #expect(guarded.logs("refused uid 4004 pid \(other.pid): to act for 'kim', it is no gateway"))
+    #expect(other.call(#"{"id":2,"method":"whoami"}"#)?.contains(#""uid":4004"#) == true)
+    let panel = try guarded.client(uid: 4002)
+    #expect(panel.call(Self.act("lee"))?.contains(#""method_not_found""#) == true)
+    for (name, error) in [
+      ("eve", #""not_found""#), ("lee", "uid 4003 has no role"), ("*", "not_found"),
+    ] {
+      let client = try guarded.client(uid: 4001)
+      #expect(client.call(Self.act(name))?.contains(error) == true, "\(name)")
+      #expect(client.call(#"{"id":2,"method":"whoami"}"#)?.contains(#""gateway""#) == true)
+    }
+    #expect(
+      try TestSocket(guarded.daemon.socket).call(Self.act("kim")).contains("uid 0 is no gateway"))
+  }
+
+  @Test
+  func `what counts for a user counts for the user of a gateway`() throws {
+    let guarded = try Guarded(Self.gateway)
+    var inside: [OtherUser] = []
+    for _ in 0..<2 {
+      inside.append(try guarded.client(uid: 4001))
+      #expect(inside.last?.call(Self.act("kim"))?.contains(#""result""#) == true)
+    }
+    let third = try guarded.client(uid: 4001)
+    #expect(third.call(Self.act("kim"))?.contains(#""limit":"connections_user","max":2"#) == true)
+    let direct = try guarded.client(uid: 4002)
+    #expect(direct.line()?.contains(#""too_many_connections""#) == true)
+    inside.removeAll()
+    var isIn = false
+    for _ in 0..<200 where !isIn {
+      isIn =
+        try guarded.client(uid: 4002).call(#"{"id":1,"method":"ping"}"#)?
+        .contains(#""result""#) == true
+    }
+    #expect(isIn, "there is room again")
+  }
+
+  @Test
+  func `a reload ends the connections of names that a gateway has no more`() throws {
+    let guarded = try Guarded(Self.gateway)
+    let (kim, own) = (try guarded.client(uid: 4001), try guarded.client(uid: 4002))
+    #expect(kim.call(Self.act("kim"))?.contains(#""result""#) == true)
+    #expect(own.call(#"{"id":1,"method":"ping"}"#)?.contains(#""result""#) == true)
+    guarded.configure(Self.gateway.replacing(#""kim": 4002, "#, with: ""))
+    let root = try TestSocket(guarded.daemon.socket)
+    #expect(
+      try root.call(#"{"id":1,"method":"reload"}"#).contains(#""changed":["gateways"]"#))
+    #expect(kim.line()?.contains(#""reason":"permission_denied""#) == true)
+    #expect(own.call(#"{"id":2,"method":"ping"}"#)?.contains(#""result""#) == true)
+  }
+
   @Test
   func `acl answers for another user with the rule and its line`() throws {
     let guarded = try Guarded(Self.panel)

@@ -1,0 +1,83 @@
+internal import JSON
+
+/// The programs that act for users whom they have authenticated, such as `binder-web` behind a
+/// reverse proxy.
+package struct Gateways: Equatable, Sendable {
+  /// The users of the system by the names that a gateway gives them.
+  ///
+  /// The name `*` is everybody else.
+  private let names: [UInt32: [String: UInt32]]
+
+  /// - Parameter names: The users by name, of each gateway by its own user.
+  package init(_ names: [UInt32: [String: UInt32]] = [:]) {
+    self.names = names
+  }
+
+  /// Whether a user's programs are gateways.
+  package func contains(_ user: UInt32) -> Bool { names[user] != nil }
+
+  /// Returns the user for whom a gateway acts; `nil` if it may not act under that name.
+  package func user(named name: String, by gateway: UInt32) -> UInt32? {
+    guard let users = names[gateway] else { return nil }
+    // Nobody is called `*`, so that a name never means everybody.
+    return name == Self.everybody ? nil : users[name] ?? users[Self.everybody]
+  }
+
+  /// The gateways with their names, in order, for people.
+  package var list: [(user: UInt32, names: [(name: String, user: UInt32)])] {
+    names.sorted { $0.key < $1.key }.map { gateway in
+      (gateway.key, gateway.value.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+    }
+  }
+
+  static let everybody = "*"
+}
+
+extension Role {
+  /// The role of a gateway before it has said for whom it acts.
+  package static let gateway = Role(
+    name: "gateway", methods: .only("act_as"), read: Rules(), write: Rules())
+}
+
+extension RoleParser {
+  func gateways(_ node: Node) -> Gateways {
+    var gateways: [UInt32: [String: UInt32]] = [:]
+    for node in reader.elements(of: node, "'gateways'") ?? [] {
+      guard let members = reader.members(of: node, "a gateway", known: ["user", "names"]) else {
+        continue
+      }
+      guard let user = members["user"], let names = members["names"] else {
+        reader.note(at: node.offset, "a gateway needs 'user' and 'names'")
+        continue
+      }
+      let users = self.names(names)
+      guard let gateway = account(user, "user", accounts.user) else { continue }
+      guard gateways[gateway] == nil else {
+        reader.note(at: user.offset, "there are two gateways of this user")
+        continue
+      }
+      gateways[gateway] = users
+    }
+    return Gateways(gateways)
+  }
+
+  private func names(_ node: Node) -> [String: UInt32] {
+    guard case .object(let members) = node.value else {
+      reader.note(at: node.offset, "'names' is an object, with a user for each name")
+      return [:]
+    }
+    var users: [String: UInt32] = [:]
+    for member in members {
+      guard users[member.name] == nil else {
+        reader.note(at: member.offset, "the name '\(member.name.prefix(64))' occurs twice")
+        continue
+      }
+      guard let user = account(member.value, "user", accounts.user) else { continue }
+      if user == 0 {
+        reader.note(at: member.value.offset, "no gateway acts for root")
+      }
+      users[member.name] = user
+    }
+    return users
+  }
+}
