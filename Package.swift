@@ -129,6 +129,7 @@ let package = Package(
       name: "AdaptersTests",
       dependencies: ["Adapters", "EventLoop", "Features", "Signals", "TestSupport"]),
     .testTarget(name: "ArchitectureTests"),
+    .testTarget(name: "BrowsersTests", dependencies: ["Browsers", "TestSupport"]),
     .testTarget(
       name: "BinderClientTests", dependencies: ["BinderClient", "JSON", "TestSupport", "Wire"]),
     .testTarget(

@@ -104,7 +104,7 @@ package struct Gate {
   private func decideByUser(_ request: WebRequest) -> Decision {
     guard case .value(let user) = request.user else { return .refused(.noUser) }
     let isName = user.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
-    guard isName, user.utf8.count <= Self.maxUserBytes else { return .refused(.unusableHeader) }
+    guard isName, 1...Self.maxUserBytes ~= user.utf8.count else { return .refused(.unusableHeader) }
     return .allowed(user: user)
   }
 }

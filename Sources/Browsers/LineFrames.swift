@@ -10,6 +10,10 @@ package struct LineFrames {
     /// Whether a message begins, and whether it ends.
     package let isBegin: Bool
     package let isEnd: Bool
+
+    package init(bytes: Range<Int>, isBegin: Bool, isEnd: Bool) {
+      (self.bytes, self.isBegin, self.isEnd) = (bytes, isBegin, isEnd)
+    }
   }
 
   /// Whether a message is incomplete.
