@@ -13,6 +13,7 @@ enum {
   received_bytes = 2 << 10,
   header_seconds = 5,
   keep_alive_seconds = 30,
+  close_seconds = 5,
   ping_seconds = 45,
   hang_up_seconds = 60,
   max_directories = 4,
@@ -35,9 +36,8 @@ typedef struct {
   bool is_open;
   bool is_closing;
   bool is_waiting;  // on_room() is due
-  uint16_t code;
-  uint8_t count;
-  char reason[123];
+  uint8_t count;    // of the bytes of the close frame; 0 after it was sent
+  uint8_t frame[LWS_PRE + 125];
 } state;
 
 static const cweb_server *server_of(struct lws *wsi) {
@@ -148,18 +148,34 @@ void cweb_close(cweb_browser *wsi, unsigned code, const char *reason, size_t cou
   state *own = lws_wsi_user(wsi);
   if (own->is_closing) return;
   own->is_closing = true;
-  own->code = (uint16_t)code;
-  own->count = (uint8_t)(count < sizeof own->reason ? count : sizeof own->reason);
-  memcpy(own->reason, reason, own->count);
+  if (count > sizeof own->frame - LWS_PRE - 2) count = sizeof own->frame - LWS_PRE - 2;
+  own->frame[LWS_PRE] = (uint8_t)(code >> 8);
+  own->frame[LWS_PRE + 1] = (uint8_t)code;
+  memcpy(own->frame + LWS_PRE + 2, reason, count);
+  own->count = (uint8_t)(count + 2);
   lws_callback_on_writable(wsi);
 }
 
+// How lws_write() is asked for a close frame: the value that the header of the library leaves out
+// between LWS_WRITE_HTTP and LWS_WRITE_PING (lib/core-net/private-lib-core-net.h, LWS_WRITE_CLOSE).
+enum { write_close = 4 };
+_Static_assert(LWS_WRITE_HTTP < write_close && write_close < LWS_WRITE_PING, "the value is free");
+
+// Sends the close frame. The browser answers with one, and the library closes the connection.
+//
+// The library has lws_close_reason() for this, but with libuv it closes the connection at once,
+// before the frame has left (lib/core-net/service.c, "uv repeat test").
+static int send_close(struct lws *wsi, state *own) {
+  if (own->count == 0) return 0;
+  int sent = lws_write(wsi, own->frame + LWS_PRE, own->count, write_close);
+  own->count = 0;
+  lws_rx_flow_control(wsi, 1);
+  lws_set_timeout(wsi, PENDING_TIMEOUT_CLOSE_ACK, close_seconds);
+  return sent < 0 ? -1 : 0;
+}
+
 static int writable(struct lws *wsi, state *own) {
-  if (own->is_closing) {
-    lws_close_reason(
-        wsi, (enum lws_close_status)own->code, (unsigned char *)own->reason, own->count);
-    return -1;
-  }
+  if (own->is_closing) return send_close(wsi, own);
   if (!own->is_waiting) return 0;
   own->is_waiting = false;
   return functions_of(wsi)->on_room(lws_get_opaque_user_data(wsi)) ? 0 : -1;
@@ -186,8 +202,8 @@ static int callback(
   case LWS_CALLBACK_RECEIVE:
     if (own->is_closing) return 0;
     if (lws_frame_is_binary(wsi)) {
-      lws_close_reason(wsi, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE, NULL, 0);
-      return -1;
+      cweb_close(wsi, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE, "", 0);
+      return 0;
     }
     return functions_of(wsi)->on_text(
                lws_get_opaque_user_data(wsi), in, count,

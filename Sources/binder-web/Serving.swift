@@ -88,9 +88,10 @@ private func webServer(
   guard let pages = PageDirectories(option: options.pages, program: program) else {
     throw StartFailure(description: "the page is not installed; --pages names its directory")
   }
+  let lines = try RefusalLines(log, on: loop)
   return try WebServer(
     gate, pages, places: places, userHeader: options.userHeader, descriptors: descriptors, on: loop
-  ) { refusal in log.write(.warning, "refused a request: \(refusal.text.reason)") }
+  ) { lines.note($0) }
 }
 
 /// Listens on a port; on the usual one if it is free.

@@ -12,10 +12,16 @@ export interface WebSocketLike {
 }
 
 /**
- * Returns a transport to a WebSocket bridge that sends one text frame for each line. `WebSocket` may
- * be another implementation than that of the browser.
+ * Returns a transport to a WebSocket bridge, such as `binder-web`: it takes one line in each text
+ * message, and sends one or several, separated by LF.
+ *
+ * `WebSocket` may be another implementation than that of the browser. `protocols` are the WebSocket
+ * protocols to offer.
  */
 export function webSocket(
   url: string,
-  options?: { WebSocket?: new (url: string) => WebSocketLike },
+  options?: {
+    WebSocket?: new (url: string, protocols?: string[]) => WebSocketLike;
+    protocols?: string[];
+  },
 ): Transport;

@@ -1,4 +1,4 @@
-/** The transport over WebSocket, for browsers: one text frame for each line. */
+/** The transport over WebSocket, for browsers: each text message has one line, or several. */
 
 /** The most characters that wait in a browser before its program reads them. */
 const maxQueue = 4 << 20;
@@ -6,11 +6,15 @@ const maxQueue = 4 << 20;
 /** The most bytes that wait in a browser before the daemon takes them. */
 const maxBuffered = 1 << 20;
 
-/** Returns a transport to a WebSocket bridge. `WebSocket` may be another implementation. */
-export function webSocket(url, { WebSocket = globalThis.WebSocket } = {}) {
+/**
+ * Returns a transport to a WebSocket bridge. `WebSocket` may be another implementation.
+ *
+ * `protocols` are the WebSocket protocols to offer.
+ */
+export function webSocket(url, { WebSocket = globalThis.WebSocket, protocols } = {}) {
   return () =>
     new Promise((resolve, reject) => {
-      const socket = new WebSocket(url);
+      const socket = protocols ? new WebSocket(url, protocols) : new WebSocket(url);
       const lines = new WebSocketLines(socket);
       socket.onopen = () => resolve(lines);
       socket.onerror = () => reject(new Error(`cannot connect to ${url}`));
@@ -34,10 +38,10 @@ class WebSocketLines {
    * A browser cannot make the other side wait. If the program does not read, the connection is
    * closed, and nothing after the lines that are kept is taken: the client resumes after them.
    */
-  #take(line) {
+  #take(text) {
     if (this.#isEnded) return;
-    this.#lines.push(line);
-    this.#size += line.length;
+    this.#lines.push(...text.split("\n"));
+    this.#size += text.length;
     if (this.#size > maxQueue) this.close();
     this.#wake();
   }
