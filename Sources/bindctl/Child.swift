@@ -1,13 +1,17 @@
 import CSupport
 import Glibc
 
-/// The path of binderd: in the same directory as bindctl, otherwise from the PATH.
-var binderd: String {
+/// The path of binderd.
+var binderd: String { program(beside: "binderd") }
+
+/// Returns the path of a program in the same directory as bindctl; its name if it is not there, to
+/// be searched on the PATH.
+func program(beside name: String) -> String {
   var path = [CChar](repeating: 0, count: 4096)
   let count = readlink("/proc/self/exe", &path, path.count)
-  let name = String(decoding: path[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  let beside = String(name[..<(name.lastIndex(of: "/") ?? name.startIndex)]) + "/binderd"
-  return access(beside, X_OK) == 0 ? beside : "binderd"
+  let own = String(decoding: path[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  let beside = String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/" + name
+  return access(beside, X_OK) == 0 ? beside : name
 }
 
 /// A child process.

@@ -5,7 +5,7 @@ var allCommands: [Command] {
   [
     getCommand, setCommand, removeCommand, isCommand, waitCommand, callCommand, watchCommand,
     lockCommand, eventsCommand, ackCommand, workCommand, serveCommand, publishCommand,
-    historyCommand, atCommand, plotCommand, boardCommand, treeCommand, servicesCommand,
+    historyCommand, atCommand, plotCommand, boardCommand, treeCommand, webCommand, servicesCommand,
     describeCommand,
     viewsCommand, openCommand, bindCommand, unbindCommand, bindingsCommand, statsCommand,
     metricsCommand, doctorCommand, slowCommand,

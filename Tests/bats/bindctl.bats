@@ -791,7 +791,7 @@ END
     run --separate-stderr bindctl help
     is "$status" 0
     is "$stderr" ''
-    for command in get set remove is wait call watch events history at plot board tree services describe stats top \
+    for command in get set remove is wait call watch events history at plot board tree services describe stats top web \
         ps kick ping whoami pipe shell session \
         journal version completions help; do
         grep -Eq "^  $command +[A-Z]" <<< "$output"
