@@ -18,8 +18,8 @@ export class Connection {
     this.#socket = socket;
   }
 
-  /** Connects and says `hello`. */
-  static async open(transport, name) {
+  /** Connects and says `hello`. `line` is the longest line that the client takes. */
+  static async open(transport, name, { line = maxLine } = {}) {
     let socket;
     try {
       socket = await transport();
@@ -31,8 +31,9 @@ export class Connection {
       protocol: [1],
       client: { name },
       optional: ["items"],
-      limits: { line: maxLine },
+      limits: { line },
     });
+    connection.hello = hello;
     connection.epoch = hello.epoch;
     connection.#maxRequest = hello.limits.line_in;
     return connection;

@@ -9,13 +9,17 @@ const maxBuffered = 1 << 20;
 /**
  * Returns a transport to a WebSocket bridge. `WebSocket` may be another implementation.
  *
- * `protocols` are the WebSocket protocols to offer.
+ * `protocols` are the WebSocket protocols to offer. `maxWaiting` is the most characters that wait for
+ * the program.
  */
-export function webSocket(url, { WebSocket = globalThis.WebSocket, protocols } = {}) {
+export function webSocket(
+  url,
+  { WebSocket = globalThis.WebSocket, protocols, maxWaiting = maxQueue } = {},
+) {
   return () =>
     new Promise((resolve, reject) => {
       const socket = protocols ? new WebSocket(url, protocols) : new WebSocket(url);
-      const lines = new WebSocketLines(socket);
+      const lines = new WebSocketLines(socket, maxWaiting);
       socket.onopen = () => resolve(lines);
       socket.onerror = () => reject(new Error(`cannot connect to ${url}`));
     });
@@ -25,13 +29,19 @@ class WebSocketLines {
   #socket;
   #lines = [];
   #size = 0;
+  #maxQueue;
   #isEnded = false;
   #wake = () => {};
+  #reason; // of the bridge, if it has closed the socket and said why
 
-  constructor(socket) {
+  constructor(socket, maxQueue) {
     this.#socket = socket;
+    this.#maxQueue = maxQueue;
     socket.onmessage = ({ data }) => this.#take(data);
-    socket.onclose = () => this.#finish();
+    socket.onclose = (event) => {
+      if (event?.reason) this.#reason = new Error(event.reason, { cause: event.code });
+      this.#finish();
+    };
   }
 
   /**
@@ -42,7 +52,7 @@ class WebSocketLines {
     if (this.#isEnded) return;
     this.#lines.push(...text.split("\n"));
     this.#size += text.length;
-    if (this.#size > maxQueue) this.close();
+    if (this.#size > this.#maxQueue) this.close();
     this.#wake();
   }
 
@@ -62,6 +72,7 @@ class WebSocketLines {
 
   async receive() {
     while (!this.#lines.length) {
+      if (this.#reason) throw this.#reason;
       if (this.#isEnded) return undefined;
       await new Promise((resolve) => (this.#wake = resolve));
     }

@@ -1,0 +1,155 @@
+/** The page: connects, and shows one of its parts. The address after `#` names it. */
+
+import { Boards, BoardsPage } from "./boards.js";
+import { announce, button, dialog, h, icon, setText } from "./dom.js";
+import { EventsPage } from "./events.js";
+import { Link, states } from "./link.js";
+import { Moment } from "./moment.js";
+import { ServicesPage } from "./services.js";
+import { SourcesPage } from "./sources.js";
+import { Store } from "./store.js";
+import { theme } from "./theme.js";
+import { clock } from "./value.js";
+import { ViewsPage } from "./views.js";
+
+const keyName = "binder.key";
+const pages = { boards: BoardsPage, sources: SourcesPage, events: EventsPage, services: ServicesPage, views: ViewsPage };
+
+/** Takes the key that the first address hands over, out of the address. */
+function takeKey() {
+  const key = /^#key=([0-9a-f]+)$/.exec(location.hash)?.[1];
+  if (!key) return localStorage.getItem(keyName);
+  localStorage.setItem(keyName, key);
+  history.replaceState(null, "", "#/");
+  return key;
+}
+
+class App {
+  #page;
+  #name;
+  #wasOffline = false;
+
+  constructor() {
+    const address = new URL("socket", location.href);
+    address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    address.hash = "";
+    this.link = new Link(address, takeKey());
+    this.store = new Store(this.link);
+    this.moment = new Moment(this.link);
+    this.boards = new Boards(this.link, this.store);
+    this.main = document.getElementById("main");
+    this.banner = document.getElementById("banner");
+    this.#makeNav();
+    this.link.addEventListener("state", () => this.#showState());
+    this.moment.addEventListener("change", () => this.#showMoment());
+    window.addEventListener("hashchange", () => this.#route());
+    window.addEventListener("online", () => this.link.retry());
+    document.addEventListener("keydown", (event) => this.#press(event));
+    this.store.load().catch((error) => announce(error.message, { kind: "bad" }));
+    this.#showState();
+    this.#route();
+  }
+
+  /** Goes to a part of the page. */
+  go(...segments) {
+    location.hash = `#/${segments.map(encode).join("/")}`;
+  }
+
+  #route() {
+    const [name, ...rest] = location.hash.replace(/^#\/?/, "").split("/").filter(Boolean).map(decodeURIComponent);
+    const Page = pages[name] ?? SourcesPage;
+    if (!(this.#page instanceof Page)) {
+      this.#page?.close();
+      this.#page = new Page(this);
+      this.main.replaceChildren(this.#page.element);
+      this.#name = Object.keys(pages).find((name) => pages[name] === Page);
+      for (const link of document.querySelectorAll("nav.main a")) {
+        if (link.dataset.page === this.#name) link.setAttribute("aria-current", "page");
+        else link.removeAttribute("aria-current");
+      }
+    }
+    this.#showMoment();
+    this.#page.show(...(pages[name] ? rest : []));
+    document.title = [...rest.slice(0, 3), this.#page.title, "Binder"].join(" · ");
+  }
+
+  #makeNav() {
+    const entry = (name, i) => h("li", {}, h("a", { href: `#/${name}`, data: { page: name }, title: `Alt+${i + 1}` }, icon(name), h("span", {}, name.charAt(0).toUpperCase() + name.slice(1))));
+    document.querySelector("nav.main ul").append(...Object.keys(pages).map(entry));
+    this.state = button("Connecting", () => this.#about(), { kind: "state" });
+    this.back = button("Back to now", () => this.moment.leave(), { image: "clock", kind: "back main" });
+    this.back.hidden = true;
+    document.querySelector(".bar").append(this.back, this.state);
+    document.querySelector(".skip").addEventListener("click", (event) => {
+      event.preventDefault();
+      this.main.focus();
+    });
+  }
+
+  /** Alt and a digit go to a part, `/` to its filter. */
+  #press(event) {
+    const name = event.altKey && !event.ctrlKey && Object.keys(pages)[Number(event.key) - 1];
+    if (name) {
+      this.go(name);
+      document.querySelector(`nav.main a[data-page="${name}"]`)?.focus();
+    } else if (event.key === "/" && !event.target.closest("input, textarea, select, dialog")) {
+      this.main.querySelector('input[type="search"]')?.focus();
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  /** Says on every part but the sources, which have the slider, that the past is shown. */
+  #showMoment() {
+    const { isPast } = this.moment;
+    document.body.classList.toggle("past", isPast);
+    this.back.hidden = !isPast || this.#name === "sources";
+  }
+
+  // The connection
+
+  #showState() {
+    const { state, reason, lostAt } = this.link;
+    const label = { [states.online]: "Online", [states.connecting]: "Connecting", [states.offline]: "Offline", [states.refused]: "Refused" }[state];
+    setText(this.state.lastElementChild, label);
+    this.state.dataset.state = state;
+    document.body.classList.toggle("offline", state === states.offline || state === states.refused);
+    if (state === states.offline) {
+      this.#wasOffline = true;
+      const since = lostAt ? ` since ${clock(lostAt)}` : "";
+      this.#tell(`Offline${since}: ${reason || "the connection is lost"}. What you see may be old. Trying again …`, button("Try now", () => this.link.retry(), { kind: "quiet" }));
+    } else if (state === states.refused) {
+      this.#tell(`Not admitted: ${reason}`, button("Try again", () => location.reload(), { kind: "quiet" }));
+    } else {
+      this.banner.hidden = true;
+      if (this.#wasOffline && state === states.online) announce("Online again. Nothing was missed.", { kind: "good" });
+      this.#wasOffline = false;
+    }
+  }
+
+  #tell(text, control) {
+    this.banner.hidden = false;
+    if (this.banner.firstElementChild?.textContent === text) return;
+    this.banner.replaceChildren(h("p", {}, text), control);
+  }
+
+  #about() {
+    const { hello, peer, state } = this.link;
+    const facts = [["Daemon", hello && `${hello.server.name} ${hello.server.version}`], ["Journal", hello && `epoch ${hello.epoch}`], ["You are", peer && `uid ${peer.uid}, role ${peer.role}`], ["Connection", state]];
+    const choice = h("select", { id: "theme", onchange: () => (theme.wish = choice.value) }, ["auto", "light", "dark"].map((value) => h("option", { value }, value === "auto" ? "as the system" : value)));
+    choice.value = theme.wish;
+    const keys = [["Alt+1 … Alt+5", "go to a part of the page"], ["/", "go to the filter"], ["arrows", "move in the tree, in tabs and on the slider of time"], ["Enter", "open, send"], ["Esc", "close a dialog"]];
+    dialog("About", [
+      h("dl.facts", {}, facts.filter(([, value]) => value).map(([name, value]) => h(".fact", {}, h("dt", {}, name), h("dd", {}, value)))),
+      h(".field", {}, h("label", { for: "theme" }, "Colours"), choice),
+      h("h3", {}, "Keys"), h("dl.facts", {}, keys.map(([name, value]) => h(".fact", {}, h("dt", {}, h("kbd", {}, name)), h("dd", {}, value)))),
+    ]);
+  }
+}
+
+function encode(segment) {
+  return encodeURIComponent(segment);
+}
+
+window.binder = new App();

@@ -1,0 +1,227 @@
+/** One source: its value, its past as a plot, and what can be done with it. */
+
+import { announce, button, confirm, h, later, setText } from "./dom.js";
+import { makeForm } from "./form.js";
+import { changesSince } from "./history.js";
+import { Plot } from "./plot.js";
+import { flash } from "./theme.js";
+import { clock, kindOf, long, number, plottable, short } from "./value.js";
+
+/** The most rows of the table of changes. */
+const maxRows = 60;
+
+/** A value in many lines is folded beyond this. */
+const maxLong = 20_000;
+
+export class SourcePane {
+  #page;
+  #name;
+  #changes = [];
+  #isCut = false;
+  #isLoaded = false;
+  #pointer = ""; // the part of an object that the plot shows
+  #ends = [];
+  #load = later(150, () => this.#loadPast());
+
+  /** `page` has the link, the store, the moment, the time bar and the boards. */
+  constructor(page, name) {
+    this.#page = page;
+    this.#name = name;
+    const { store, moment, timeBar } = page;
+    this.value = h("output.big", { "aria-live": "off" });
+    this.age = h("p.hint");
+    this.toggle = h("input", { type: "checkbox", role: "switch", "aria-label": `${name} on or off`, onchange: () => this.#setTo(this.toggle.checked) });
+    this.switch = h("label.switch", { hidden: true }, this.toggle, h("span", {}, "on or off"));
+    this.parts = h("select", { "aria-label": "Part that the plot shows", hidden: true, onchange: () => this.#choosePart() });
+    this.plot = new Plot((time) => moment.show({ time }));
+    this.plotBox = h("section.panel", { "aria-label": "Plot of the past" }, h("header", {}, h("h2", {}, "Past"), this.parts), this.plot.element);
+    this.table = h("tbody");
+    this.note = h("p.hint");
+    this.tableBox = h("section.panel", { "aria-label": "Changes" }, h("header", {}, h("h2", {}, "Changes")), this.note,
+      h(".scroll", {}, h("table.changes", {}, h("thead", {}, h("tr", {}, ["Time", "Position", "Value", ""].map((title) => h("th", { scope: "col" }, title)))), this.table)));
+    this.actions = h("div.actions");
+    this.element = h("article.source", { "aria-label": name }, this.#head(), h("section.panel.present", { "aria-label": "Value" }, this.value, this.switch, this.age, this.actions), this.plotBox, this.tableBox);
+    const on = (target, event, run) => {
+      target.addEventListener(event, run);
+      this.#ends.push(() => target.removeEventListener(event, run));
+    };
+    on(store, "values", ({ names }) => names.has(name) && this.#change());
+    on(store, "services", () => this.#describe());
+    on(moment, "change", () => this.#show());
+    on(timeBar, "span", () => this.#load());
+    const timer = setInterval(() => this.#tick(), 1000);
+    this.#ends.push(() => clearInterval(timer), () => this.plot.close());
+    this.#describe();
+    this.#show();
+    this.#load();
+  }
+
+  close() {
+    for (const end of this.#ends) end();
+  }
+
+  get #entry() {
+    return this.#page.store.entries.get(this.#name);
+  }
+
+  get #meta() {
+    return this.#page.store.describe(this.#name);
+  }
+
+  #head() {
+    const segments = this.#name.split("/");
+    return h("header.title", {},
+      button("All sources", () => this.#page.show(), { image: "back", isBare: true, kind: "only-narrow" }),
+      h("h1", {}, segments.map((segment, i) => [i ? h("span.slash", {}, "/") : undefined, h(i === segments.length - 1 ? "strong" : "span", {}, segment)])));
+  }
+
+  #describe() {
+    const meta = this.#meta;
+    const { store } = this.#page;
+    store.watch(this.#name.split("/")[0]);
+    this.actions.replaceChildren(
+      ...(meta?.writable ? [button("Set", () => this.#edit(), { image: "edit" })] : []),
+      button("Pin to a board", () => this.#page.boards.pin(this.#name), { image: "pin" }),
+      ...(this.#name.startsWith("cells/") ? [button("Remove", () => this.#remove(), { image: "remove", kind: "quiet" })] : []),
+    );
+    this.plotBox.hidden = this.tableBox.hidden = !meta?.journaled;
+    if (meta) setText(this.age, meta.doc);
+  }
+
+  // The present
+
+  #change() {
+    const entry = this.#entry;
+    if (this.#isLoaded && this.#meta?.journaled) {
+      // Its exact time and position come with the next reading of the past.
+      this.#changes.push({ time: this.#page.link.now(), value: entry?.value });
+      if (this.#changes.length > 20_000) this.#changes.splice(0, 5_000);
+    }
+    this.#show();
+    if (!this.#page.moment.isPast) flash(this.value);
+  }
+
+  #shown() {
+    const { moment } = this.#page;
+    if (!moment.isPast) return this.#entry?.value;
+    return moment.values?.get(this.#name);
+  }
+
+  #show() {
+    const value = this.#shown();
+    const { moment } = this.#page;
+    const kind = kindOf(value);
+    this.value.className = `big ${kind}`;
+    const text = kind === "object" || kind === "array" ? long(value) : short(value);
+    setText(this.value, text.length > maxLong ? `${text.slice(0, maxLong)}…` : moment.isPast && !moment.values ? "…" : text);
+    this.switch.hidden = kind !== "boolean" || !this.#meta?.writable || moment.isPast;
+    this.toggle.checked = value === true;
+    this.#drawPlot();
+    this.#drawTable();
+    this.#tick();
+  }
+
+  #tick() {
+    const { moment } = this.#page;
+    const last = this.#changes.at(-1);
+    const doc = this.#meta?.doc ?? "";
+    const at = moment.isPast || !last ? "" : `Changed ${clock(last.time)}. `;
+    setText(this.age, at + doc);
+    if (!moment.isPast && this.#isLoaded && !this.plotBox.hidden) this.#drawPlot();
+  }
+
+  async #setTo(value) {
+    try {
+      await this.#page.link.command("set", { source: this.#name, value });
+    } catch (error) {
+      announce(error.message, { kind: "bad" });
+      this.toggle.checked = this.#entry?.value === true;
+    }
+  }
+
+  #edit() {
+    const meta = this.#meta;
+    const parameter = { name: "value", type: meta.type ?? "any", optional: false, doc: "JSON, or a text." };
+    const box = this.#page.dialog(`Set ${this.#name}`, makeForm([parameter], {
+      initial: { value: this.#entry?.value }, label: "Set",
+      submit: async ({ value }) => {
+        await this.#page.link.command("set", { source: this.#name, value });
+        box.close();
+      },
+    }));
+    box.querySelector("textarea, input, select").select?.();
+  }
+
+  async #remove() {
+    if (!(await confirm(`Remove ${this.#name}?`, "Remove"))) return;
+    try {
+      await this.#page.link.command("cells.remove", { name: this.#name.replace(/^cells\//, "") });
+    } catch (error) {
+      announce(error.message, { kind: "bad" });
+    }
+  }
+
+  // The past
+
+  async #loadPast() {
+    const { link, timeBar } = this.#page;
+    if (!this.#meta?.journaled) return;
+    try {
+      const { changes, isCut } = await changesSince(link, this.#name, timeBar.from);
+      this.#changes = changes;
+      this.#isCut = isCut;
+      this.#isLoaded = true;
+      setText(this.note, changes.length ? "" : "It has not changed in this time.");
+    } catch (error) {
+      setText(this.note, error.message);
+    }
+    this.#show();
+  }
+
+  /** The numeric parts of the values, as JSON Pointers; the empty one is the whole. */
+  #numericParts() {
+    const parts = new Set();
+    for (const { value } of this.#changes.slice(-200)) {
+      if (plottable(value) !== undefined) parts.add("");
+      if (kindOf(value) === "object") for (const [key, part] of Object.entries(value)) if (plottable(part) !== undefined) parts.add(key);
+    }
+    return [...parts].slice(0, 40);
+  }
+
+  #choosePart() {
+    this.#pointer = this.parts.value;
+    this.#drawPlot();
+  }
+
+  #drawPlot() {
+    if (!this.#isLoaded) return;
+    const parts = this.#numericParts();
+    this.plotBox.hidden = parts.length === 0;
+    if (!parts.length) return;
+    if (!parts.includes(this.#pointer)) this.#pointer = parts[0];
+    this.parts.hidden = parts.length < 2;
+    if (this.parts.options.length !== parts.length) {
+      this.parts.replaceChildren(...parts.map((part) => h("option", { value: part }, part || "value")));
+      this.parts.value = this.#pointer;
+    }
+    const { timeBar, link, moment } = this.#page;
+    const points = this.#changes.map(({ time, value }) => ({ x: time, y: plottable(this.#pointer ? value?.[this.#pointer] : value) ?? null }));
+    const numbers = points.map(({ y }) => y).filter((y) => y !== null);
+    const [low, high] = numbers.reduce(([low, high], y) => [Math.min(low, y), Math.max(high, y)], [Infinity, -Infinity]);
+    this.plot.show(points, {
+      from: timeBar.from, to: link.now(), moment: moment.isPast ? moment.time : undefined,
+      summary: `${this.#name} since ${clock(timeBar.from)}: ${numbers.length} values from ${number(low)} to ${number(high)}, now ${short(this.#entry?.value)}`,
+    });
+  }
+
+  #drawTable() {
+    if (!this.#isLoaded) return;
+    const { moment } = this.#page;
+    const upTo = moment.isPast ? this.#changes.filter(({ seq, time }) => (moment.seq === undefined ? time <= moment.time : seq !== undefined && seq <= moment.seq)) : this.#changes;
+    const rows = upTo.slice(-maxRows).reverse();
+    this.table.replaceChildren(...rows.map(({ seq, time, value }) =>
+      h("tr", {}, h("td", {}, clock(time, { milliseconds: true })), h("td.number", {}, seq ?? ""), h(`td.value.${kindOf(value)}`, {}, short(value)),
+        h("td", {}, seq === undefined ? "" : button(`Show everything as of position ${seq}`, () => moment.show({ seq, time }), { image: "clock", isBare: true })))));
+    if (this.#isCut && !moment.isPast) setText(this.note, `Only the last ${this.#changes.length} changes are read.`);
+  }
+}

@@ -1,0 +1,52 @@
+/** A small curve of the last numbers of a source. It is decoration: the value stands beside it. */
+
+import { h } from "./dom.js";
+
+/** Returns a canvas of a size in CSS pixels. */
+export function sparkline(width, height) {
+  const canvas = h("canvas.spark", { "aria-hidden": "true" });
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  canvas.shape = { width, height };
+  return canvas;
+}
+
+/** Draws numbers; equal ones are a line in the middle, and fewer than two nothing. */
+export function drawSparkline(canvas, samples, color, { isFilled = false } = {}) {
+  const { width, height } = canvas.shape;
+  const ratio = window.devicePixelRatio || 1;
+  if (canvas.width !== Math.round(width * ratio)) {
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+  }
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  if (samples.length < 2) return;
+  let [low, high] = [Infinity, -Infinity];
+  for (const sample of samples) {
+    if (sample < low) low = sample;
+    if (sample > high) high = sample;
+  }
+  const margin = 2.5;
+  const step = (width - 2 * margin) / (samples.length - 1);
+  const y = (sample) => (high === low ? height / 2 : height - margin - ((sample - low) / (high - low)) * (height - 2 * margin));
+  context.beginPath();
+  samples.forEach((sample, i) => context.lineTo(margin + i * step, y(sample)));
+  context.strokeStyle = color;
+  context.lineWidth = 1.5;
+  context.lineJoin = "round";
+  context.stroke();
+  if (isFilled) {
+    context.lineTo(width - margin, height);
+    context.lineTo(margin, height);
+    context.globalAlpha = 0.12;
+    context.fillStyle = color;
+    context.fill();
+    context.globalAlpha = 1;
+  }
+  context.beginPath();
+  context.arc(width - margin, y(samples.at(-1)), 2, 0, 7);
+  context.fillStyle = color;
+  context.fill();
+}

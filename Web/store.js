@@ -1,0 +1,167 @@
+/** The live values of all sources that the client may read, and what the daemon says about them. */
+
+import { perFrame } from "./dom.js";
+import { plottable } from "./value.js";
+
+/** The numbers of each source that a sparkline shows. */
+const maxSamples = 48;
+
+/** The events from which the sparklines begin. */
+const pastEvents = 1000;
+
+/** A source: its present value, and some numbers that it had. */
+class Entry {
+  samples = [];
+  changes = 0;
+  changedAt = 0; // of this clock, in milliseconds; 0 for a value that was there already
+
+  constructor(name) {
+    this.name = name;
+  }
+
+  take(value) {
+    this.value = value;
+    const sample = plottable(value);
+    if (sample === undefined) return;
+    this.samples.push(sample);
+    if (this.samples.length > maxSamples) this.samples.shift();
+  }
+}
+
+/**
+ * Emits `names` when sources appeared or disappeared, `values` with the changed names before a picture
+ * is drawn, and `services` when the catalogue is there.
+ */
+export class Store extends EventTarget {
+  entries = new Map();
+  services = []; // of the catalogue: name, doc, sources, methods, events
+  views = [];
+  methods = {}; // of the daemon itself
+
+  /** Why the values of a service cannot be watched, by service. */
+  failures = new Map();
+
+  #link;
+  #subscriptions = new Map(); // by service
+  #changed = new Set();
+  #haveNamesChanged = false;
+  #tell = perFrame(() => this.#emit());
+  #hasPast = false;
+
+  constructor(link) {
+    super();
+    this.#link = link;
+  }
+
+  /** Reads the catalogue, and watches what the journal keeps. */
+  async load() {
+    const { services, views, methods } = await this.#link.call("describe");
+    const all = await Promise.all(Object.keys(services).map((path) => this.#link.call("describe", { path })));
+    this.services = all.map(({ service, ...rest }) => ({ name: service, ...rest })).sort((a, b) => (a.name < b.name ? -1 : 1));
+    this.views = views;
+    this.methods = methods;
+    for (const service of this.services) {
+      service.patterns = Object.entries(service.sources).map(([name, source]) => ({ segments: `${service.name}/${name}`.split("/"), ...source }));
+      service.isKept = service.patterns.some(({ journaled }) => journaled);
+      if (service.isKept) this.watch(service.name);
+    }
+    this.dispatchEvent(new Event("services"));
+    this.#loadPast();
+  }
+
+  /** Watches the values of a service, from now on. */
+  watch(name) {
+    const service = this.services.find((service) => service.name === name);
+    if (!service?.patterns.length || this.#subscriptions.has(name)) return;
+    const take = (type, update) => this.#take(name, type, update);
+    this.#subscriptions.set(name, this.#link.subscribe({ source: `${name}/**` }, take));
+  }
+
+  isWatched(name) {
+    return this.#subscriptions.has(name);
+  }
+
+  /** What the catalogue says about a source: `doc`, `kind`, `writable` and so on. */
+  describe(source) {
+    const segments = source.split("/");
+    const service = this.services.find(({ name }) => name === segments[0]);
+    const fits = ({ segments: pattern }) =>
+      (pattern.length === segments.length || (pattern.at(-1) === "**" && segments.length >= pattern.length)) &&
+      pattern.every((part, i) => part === "*" || part === "**" || part === segments[i]);
+    return service?.patterns.find(fits);
+  }
+
+  #take(service, type, update) {
+    if (type === "fail") {
+      this.failures.set(service, update);
+      this.#haveNamesChanged = true;
+    } else if (type === "snapshot") {
+      this.failures.delete(service);
+      const values = update.values ?? {};
+      for (const name of this.entries.keys()) {
+        if (name.startsWith(`${service}/`) && !(name in values)) this.#remove(name);
+      }
+      for (const [name, value] of Object.entries(values)) this.#set(name, value, 0);
+    } else if (type === "next") {
+      if (update.gone) this.#remove(update.source);
+      else this.#set(update.source, "value" in update ? update.value : update, performance.now());
+    } else {
+      return;
+    }
+    this.#tell();
+  }
+
+  #set(name, value, at) {
+    let entry = this.entries.get(name);
+    if (!entry) {
+      entry = new Entry(name);
+      this.entries.set(name, entry);
+      this.#haveNamesChanged = true;
+    } else if (at === 0 && JSON.stringify(entry.value) === JSON.stringify(value)) {
+      return; // the same after a new connection
+    }
+    entry.take(value);
+    if (at) {
+      entry.changes += 1;
+      entry.changedAt = at;
+    }
+    this.#changed.add(name);
+  }
+
+  #remove(name) {
+    if (this.entries.delete(name)) this.#haveNamesChanged = true;
+    this.#changed.add(name);
+  }
+
+  #emit() {
+    if (this.#haveNamesChanged) this.dispatchEvent(new Event("names"));
+    this.#haveNamesChanged = false;
+    const event = new Event("values");
+    event.names = this.#changed;
+    this.#changed = new Set();
+    this.dispatchEvent(event);
+  }
+
+  /** Gives the sparklines a beginning, from the last events of all streams in one request. */
+  async #loadPast() {
+    if (this.#hasPast) return;
+    this.#hasPast = true;
+    const page = await this.#link.call("history", { source: "events", limit: pastEvents }).catch(() => undefined);
+    const samples = new Map();
+    for (const { event } of page?.items ?? []) {
+      const sample = plottable(event.data?.value);
+      if (sample === undefined) continue;
+      if (!samples.has(event.stream)) samples.set(event.stream, []);
+      samples.get(event.stream).push(sample);
+    }
+    for (const [name, before] of samples) {
+      const entry = this.entries.get(name);
+      if (!entry) continue;
+      // The last one is the present value, if nothing has happened meanwhile.
+      if (before.at(-1) === entry.samples[0]) before.pop();
+      entry.samples = [...before, ...entry.samples].slice(-maxSamples);
+      this.#changed.add(name);
+    }
+    this.#tell();
+  }
+}

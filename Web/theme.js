@@ -1,0 +1,44 @@
+/** Light or dark, as the system or the user wants it, and the colours for what is drawn on a canvas. */
+
+const key = "binder.theme";
+const names = ["accent", "text", "dim", "line", "panel", "flash"];
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** The present colours by name. */
+export const colors = {};
+
+/** Emits `theme` on the document when the colours change. */
+function apply() {
+  const wish = localStorage.getItem(key) ?? "auto";
+  document.documentElement.dataset.theme = wish === "auto" ? (dark.matches ? "dark" : "light") : wish;
+  const style = getComputedStyle(document.documentElement);
+  for (const name of names) colors[name] = style.getPropertyValue(`--${name}`).trim();
+  document.dispatchEvent(new Event("theme"));
+}
+
+/** `auto`, `light` or `dark`. */
+export const theme = {
+  get wish() {
+    return localStorage.getItem(key) ?? "auto";
+  },
+  set wish(wish) {
+    localStorage.setItem(key, wish);
+    apply();
+  },
+};
+
+dark.addEventListener("change", apply);
+apply();
+
+/** How long a changed value is marked, and how often at most, in milliseconds. */
+const flashTime = 900;
+const flashPause = 300;
+
+/** Marks an element as changed, for a moment. */
+export function flash(element) {
+  if (calm.matches) return;
+  if (element.flash && element.flash.currentTime < flashPause && element.flash.playState === "running") return;
+  element.flash?.cancel();
+  element.flash = element.animate([{ backgroundColor: colors.flash }, { backgroundColor: "transparent" }], flashTime);
+}

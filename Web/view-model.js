@@ -1,0 +1,294 @@
+/** Views as the daemon sends them: properties, intents, and how they were opened. */
+
+import { applied } from "./changes.js";
+import { randomKey } from "./link.js";
+
+/** The longest time to wait for views that come back after a lost connection, in milliseconds. */
+const returnTime = 10_000;
+
+/** A view: its properties by name, and its intents. */
+class View {
+  properties = {};
+
+  constructor({ view, binder, parent, style = "", props, intents }) {
+    Object.assign(this, { handle: view, binder, parent, style });
+    this.intents = Object.entries(intents).map(([name, { params, opens, main, live, destructive }]) => ({
+      name, opens, isMain: !!main, isLive: !!live, isDestructive: !!destructive,
+      parameters: Object.entries(params).map(([name, type]) => ({ name, type: type.replace(/\?$/, ""), optional: type.endsWith("?") })),
+    }));
+    this.change(props);
+  }
+
+  change(props) {
+    for (const [name, change] of Object.entries(props)) {
+      const property = (this.properties[name] ??= { kind: "state" });
+      if (change.kind !== undefined) property.kind = change.kind;
+      if (change.hint !== undefined) property.hint = change.hint;
+      if (change.state !== undefined) Object.assign(property, { state: change.state, error: undefined });
+      if ("value" in change) property.value = change.value;
+      if (change.gone) property.value = undefined;
+      if (change.error) property.error = change.error.message;
+      if (change.changes) property.value = applied(property.value ?? [], change.changes);
+    }
+  }
+}
+
+/** The open views of one connection. */
+class Stack {
+  views = [];
+  front;
+
+  get(handle) {
+    return this.views.find((view) => view.handle === handle);
+  }
+
+  children(handle) {
+    return this.views.filter(({ parent }) => parent === handle);
+  }
+
+  /** The front view and its parents, the root first. */
+  get path() {
+    const path = [];
+    for (let view = this.get(this.front); view; view = this.get(view.parent)) path.unshift(view);
+    return path;
+  }
+
+  open(answer) {
+    const view = new View(answer);
+    this.views.push(view);
+    // The first of several tabs stays in front.
+    const isBehind = view.style === "tab" && this.path.some(({ style, parent }) => style === "tab" && parent === view.parent);
+    if (!isBehind) this.front = view.handle;
+    return view;
+  }
+
+  close(handle) {
+    const view = this.get(handle);
+    if (!view) return;
+    for (const child of this.children(handle)) this.close(child.handle);
+    this.views = this.views.filter((other) => other !== view);
+    if (this.front !== handle) return;
+    const beside = view.parent === undefined ? undefined : this.children(view.parent).at(-1);
+    this.front = (beside ?? this.get(view.parent) ?? this.views.at(-1))?.handle;
+  }
+
+  /** Brings a view to the front, or the newest view within it. */
+  turn(handle) {
+    const child = this.children(handle).at(-1);
+    if (child) this.turn(child.handle);
+    else this.front = handle;
+  }
+}
+
+/**
+ * A view that the user has opened, with all views within it.
+ *
+ * It emits `structure` when views open, close or come to the front, and `change` when properties
+ * change. After a lost connection it opens the same views again.
+ */
+export class ViewSession extends EventTarget {
+  stack = new Stack();
+
+  /** Why there is no view; undefined while there is one. */
+  ending;
+
+  /** Whether the views are being opened again. */
+  isReturning = false;
+
+  #link;
+  #binder;
+  #args;
+  #forget;
+  #origins = new Map(); // how a view was opened, by handle
+  #last = new Map(); // the last intent of a view, by handle
+  #replaced = new Map(); // the last intent of a replaced view, by the handle of its parent
+  #returned = Promise.resolve();
+  #generation = 0;
+
+  constructor(link, binder, args) {
+    super();
+    this.#link = link;
+    this.#binder = binder;
+    this.#args = args;
+    this.#forget = link.addViews(this);
+  }
+
+  async open() {
+    try {
+      await this.#openRoot();
+    } catch (error) {
+      this.#end(error.message);
+      throw error;
+    }
+  }
+
+  async #openRoot() {
+    const { stack } = this;
+    await this.#link.call("open", { binder: this.#binder, args: this.#args }, { take: (answer) => stack.open(answer) });
+    this.ending = undefined;
+    this.#restructure();
+  }
+
+  close() {
+    this.#forget();
+    const root = this.stack.views.find(({ parent }) => parent === undefined);
+    if (root) this.#link.call("close", { view: root.handle }).catch(() => {});
+    this.stack = new Stack();
+  }
+
+  /** Closes a view, as its close button does. */
+  async closeView(view) {
+    const { closed } = await this.#link.call("close", { view: view.handle });
+    for (const handle of closed) this.stack.close(handle);
+    this.#restructure();
+  }
+
+  turn(view) {
+    this.stack.turn(view.handle);
+    this.#restructure();
+  }
+
+  /**
+   * Performs an intent of the view that `find()` returns. It takes effect once, also if the connection is
+   * lost meanwhile: then the view is another one, and the key the same.
+   */
+  async ask(find, name, args = {}) {
+    let cmd = randomKey();
+    for (;;) {
+      const view = find();
+      if (!view) throw new Error("this view has closed");
+      const generation = this.#generation;
+      const before = this.#last.get(view.handle);
+      this.#last.set(view.handle, { binder: view.binder, name, args });
+      try {
+        const answer = await this.#link.call("intent", { view: view.handle, name, args }, { cmd });
+        const intent = view.intents.find((intent) => intent.name === name);
+        if (intent?.opens && answer.opened !== undefined) this.#origins.set(answer.opened, { binder: view.binder, name, args, replaces: false });
+        return answer;
+      } catch (error) {
+        this.#last.set(view.handle, before);
+        if (error.data?.path === "/_meta/cmd") {
+          cmd = undefined; // the answer of this intent is not stored
+        } else if (error.name === "not_found" && error.data.what === "view" && generation !== this.#generation) {
+          await this.#returned;
+        } else {
+          throw error;
+        }
+      }
+    }
+  }
+
+  // From the link
+
+  take(method, params) {
+    const { stack } = this;
+    const isOurs = stack.get(params.view) !== undefined || stack.get(params.parent) !== undefined;
+    if (method === "next") {
+      const view = stack.get(params.view);
+      if (!view) return;
+      view.change(params.props);
+      const event = new Event("change");
+      event.view = view;
+      this.dispatchEvent(event);
+    } else if (!isOurs) {
+      return;
+    } else if (method === "opened") {
+      this.#opened(params);
+      this.#restructure();
+    } else if (method === "closed" || method === "fail") {
+      const view = stack.get(params.view);
+      if (!view) {
+        this.#tell(params.error?.message ?? "a view could not be opened");
+        return;
+      }
+      if (params.reason === "replaced" && this.#last.get(view.handle)) this.#replaced.set(view.parent, this.#last.get(view.handle));
+      stack.close(view.handle);
+      if (params.error) this.#tell(params.error.message);
+      if (!stack.views.length) this.#end(params.error?.message ?? reasons[params.reason] ?? params.reason);
+      this.#restructure();
+    }
+  }
+
+  #opened(params) {
+    const view = this.stack.open(params);
+    const origin = view.style === "replace" && this.#replaced.get(view.parent);
+    if (origin) {
+      this.#origins.set(view.handle, { ...origin, replaces: true });
+      this.#replaced.delete(view.parent);
+    }
+    return view;
+  }
+
+  #restructure() {
+    this.dispatchEvent(new Event("structure"));
+  }
+
+  #tell(text) {
+    const event = new Event("fault");
+    event.text = text;
+    this.dispatchEvent(event);
+  }
+
+  #end(text) {
+    this.ending = text;
+    this.#restructure();
+  }
+
+  // After a lost connection
+
+  /** Opens the root again, and then each view of the old path in it. */
+  reopen() {
+    this.#generation += 1;
+    const generation = this.#generation;
+    this.#returned = this.#return(generation).finally(() => {
+      if (generation !== this.#generation) return;
+      this.isReturning = false;
+      this.#restructure();
+    });
+  }
+
+  async #return(generation) {
+    const steps = this.stack.path.slice(1).map((view) => ({ view, origin: this.#origins.get(view.handle) }));
+    const old = this.stack;
+    this.isReturning = true;
+    const next = new Stack();
+    this.stack = next;
+    this.#origins = new Map();
+    this.#last = new Map();
+    // Until the new views are there, the old ones are shown.
+    const shown = old.front === undefined ? undefined : old;
+    this.stack.shadow = shown;
+    try {
+      await this.#openRoot();
+      let current = this.stack.views[0];
+      for (const { view, origin } of steps) {
+        if (generation !== this.#generation) return;
+        let child = await this.#child(current, view.binder, origin ? 0 : 500);
+        if (!child && origin) {
+          const from = origin.replaces ? await this.#child(current, origin.binder, 500) : current;
+          if (!from) return;
+          await this.ask(() => this.stack.get(from.handle), origin.name, origin.args);
+          child = await this.#child(current, view.binder, returnTime);
+          if (child) this.#origins.set(child.handle, origin);
+        }
+        if (!child) return;
+        if (view.style === "tab") this.stack.turn(child.handle);
+        current = child;
+      }
+    } catch (error) {
+      if (generation === this.#generation) this.#tell(`The view did not come back: ${error.message}`);
+    } finally {
+      this.stack.shadow = undefined;
+    }
+  }
+
+  /** Waits until a view has a child of a binder; undefined if it does not come in time. */
+  async #child(parent, binder, milliseconds) {
+    const find = () => this.stack.children(parent.handle).find((view) => view.binder === binder);
+    const end = performance.now() + milliseconds;
+    while (!find() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
+    return find();
+  }
+}
+
+const reasons = { dismissed: "the view has closed", permission_denied: "you may not see this any more", failed: "the view has failed" };

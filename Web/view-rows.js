@@ -1,0 +1,186 @@
+/** The lists of a view: a table, or messages with a text each. Rows are kept by their `id`. */
+
+import { button, h, keyed, setAttribute, setText } from "./dom.js";
+import { hinted, kindOf, short, words } from "./value.js";
+
+/** Members of an element that are written at length. */
+const texts = ["text", "body"];
+
+/** Intents that look at a row, in this order, if none opens a view. */
+const lookingIntents = ["open", "enter", "show", "choose", "select"];
+
+/** Whether a parameter is the number of an element: `episode` for `episodes`. */
+function isElement({ name, type }, list) {
+  return type === "integer" && `${name}s` === list;
+}
+
+/**
+ * Whether an intent concerns an element of a list: it requires the `id`, or takes it under the singular
+ * of the list's name. With an optional `id` it creates something.
+ */
+export function concerns(intent, row, list) {
+  return row?.id !== undefined && intent.parameters.some((parameter) => (parameter.name === "id" && !parameter.optional) || isElement(parameter, list));
+}
+
+/** The arguments that an element gives, and the parameters that are left to be typed. */
+export function argumentsOf(intent, row, list) {
+  const args = {};
+  const rest = [];
+  for (const parameter of intent.parameters) {
+    if (isElement(parameter, list) || parameter.name === "id") args[parameter.name] = row.id;
+    else if (!parameter.optional) rest.push(parameter);
+  }
+  return { args, rest };
+}
+
+/** A list in the document. `pane.act(intent, row, list)` performs an intent. */
+export class Rows {
+  #pane;
+  #name;
+  #hint;
+  #isFeed;
+  #columns = [];
+
+  constructor(pane, name) {
+    this.#pane = pane;
+    this.#name = name;
+    this.count = h("span.hint");
+    this.title = h("h3", {}, words(name), " ", this.count);
+    this.state = h("p.hint", { role: "status" });
+    this.body = h("div");
+    this.element = h("section.rows", { "aria-label": words(name) }, this.title, this.state, this.body);
+  }
+
+  update(property, intents, { chosen } = {}) {
+    const items = property.value ?? [];
+    this.#hint = property.hint;
+    setText(this.count, items.length ? String(items.length) : "");
+    const wait = { loading: "Loading …", reloading: "Loading again …" }[property.state];
+    setText(this.state, property.error ?? wait ?? (items.length || property.state === "loaded" && property.value === undefined ? "" : "Nothing here yet."));
+    this.state.className = property.error ? "fault" : "hint";
+    setAttribute(this.element, "aria-busy", wait ? "true" : undefined);
+    const objects = items.every((item) => kindOf(item) === "object");
+    const isFeed = objects && items.some((item) => texts.some((name) => typeof item[name] === "string"));
+    if (items.length && isFeed !== this.#isFeed) {
+      this.body.replaceChildren();
+      this.#isFeed = isFeed;
+      this.list = undefined;
+    }
+    if (!objects) this.#drawPlain(items);
+    else if (isFeed) this.#drawFeed(items, intents, chosen);
+    else this.#drawTable(items, intents, chosen);
+  }
+
+  #drawPlain(items) {
+    this.list ??= this.body.appendChild(h("ul.plain"));
+    keyed(this.list, items.map((item, i) => ({ item, i })), ({ i }) => i, () => h("li"), (row, { item }) => setText(row, short(hinted(item, this.#hint))));
+  }
+
+  #keyOf(item, i) {
+    return item.id ?? `place ${i}`;
+  }
+
+  // Messages
+
+  #drawFeed(items, intents, chosen) {
+    this.list ??= this.body.appendChild(h("ol.feed", { "aria-label": words(this.#name), tabindex: "0", role: "log" }));
+    const { list } = this;
+    const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+    const height = list.scrollHeight;
+    const wasFirst = list.firstElementChild?.key;
+    keyed(list, items.map((item, i) => ({ item, key: this.#keyOf(item, i) })), ({ key }) => key,
+      () => {
+        const row = h("li", {}, h("header"), h("p.text"), h(".actions"));
+        [row.head, row.text, row.actions] = row.children;
+        return row;
+      },
+      (row, { item }) => {
+        const name = texts.find((name) => typeof item[name] === "string");
+        const rest = Object.entries(item).filter(([key, value]) => key !== name && key !== "id" && value !== "" && value !== null);
+        keyed(row.head, rest, ([key]) => key, ([key]) => h(`span.${key}`, { "aria-label": words(key) }), (part, [key, value]) => setText(part, short(hinted(value, this.#hint))));
+        setText(row.text, item[name] ?? "");
+        this.#drawActions(row, item, intents);
+        row.classList.toggle("chosen", item.id !== undefined && item.id === chosen);
+      });
+    if (chosen !== undefined && !list.hasShown) {
+      list.querySelector(".chosen")?.scrollIntoView({ block: "center" });
+      list.hasShown = true;
+    } else if (isAtEnd) {
+      list.scrollTop = list.scrollHeight;
+    } else if (wasFirst !== list.firstElementChild?.key && list.scrollTop < 40) {
+      list.scrollTop += list.scrollHeight - height; // older ones came above
+    }
+  }
+
+  // Tables
+
+  #drawTable(items, intents, chosen) {
+    if (!this.list) {
+      this.head = h("tr");
+      this.list = h("tbody");
+      this.body.append(h(".scroll", {}, h("table.table", {}, h("caption.hidden", {}, words(this.#name)), h("thead", {}, this.head), this.list)));
+    }
+    for (const item of items) for (const name of Object.keys(item)) if (!this.#columns.includes(name)) this.#columns.push(name);
+    const columns = this.#columns.filter((name) => items.some((item) => item[name] !== undefined)).filter((name) => name !== "id" || this.#columns.length === 1 || typeof items[0]?.id === "string");
+    keyed(this.head, [...columns, ""], (name) => `column ${name}`, (name) => h("th", { scope: "col" }, name ? words(name) : h("span.hidden", {}, "Actions")), () => {});
+    keyed(this.list, items.map((item, i) => ({ item, key: this.#keyOf(item, i) })), ({ key }) => key, () => h("tr"), (row, { item }) => {
+      const looking = this.#lookingIntent(item, intents);
+      keyed(row, [...columns, ""], (name) => `cell ${name}`, (name) => h("td", { data: { label: name ? words(name) : "" } }), (cell, name) => {
+        if (name === "") {
+          cell.className = "acts";
+          this.#drawActions(cell, item, intents.filter((intent) => intent !== looking));
+        } else if (name === columns[0] && looking) {
+          this.#drawLink(cell, item, looking, item[name]);
+        } else {
+          this.#drawCell(cell, item[name]);
+        }
+      });
+      row.classList.toggle("chosen", item.id !== undefined && item.id === chosen);
+    });
+  }
+
+  #lookingIntent(item, intents) {
+    const own = intents.filter((intent) => concerns(intent, item, this.#name) && !intent.isDestructive && argumentsOf(intent, item, this.#name).rest.length === 0);
+    return own.find(({ opens }) => opens) ?? lookingIntents.map((name) => own.find((intent) => intent.name === name)).find(Boolean);
+  }
+
+  #drawLink(cell, item, intent, value) {
+    if (!cell.link) {
+      cell.link = h("button.link", { type: "button", onclick: () => this.#pane.act(cell.intent, cell.item, this.#name, cell.link) });
+      cell.replaceChildren(cell.link);
+    }
+    Object.assign(cell, { intent, item });
+    setText(cell.link, short(value));
+    setAttribute(cell.link, "aria-label", `${words(intent.name)} ${short(value)}`);
+  }
+
+  #drawCell(cell, value) {
+    cell.className = kindOf(value);
+    if (typeof value === "string" && /^#[0-9a-f]{6}$/i.test(value)) {
+      if (!cell.swatch) {
+        cell.swatch = h("span.swatch", { "aria-hidden": "true" });
+        cell.word = h("span");
+        cell.replaceChildren(cell.swatch, cell.word);
+      }
+      cell.swatch.style.backgroundColor = value;
+      setText(cell.word, value);
+    } else {
+      setText(cell, typeof value === "boolean" ? (value ? "yes" : "no") : value === undefined ? "" : short(hinted(value, this.#hint)));
+    }
+  }
+
+  /** Buttons for what can be done with an element. */
+  #drawActions(parent, item, intents) {
+    const name = short(item.name ?? item.title ?? item.text ?? item.body ?? item.id ?? "");
+    const own = intents.filter((intent) => concerns(intent, item, this.#name));
+    keyed(parent, own, (intent) => intent.name,
+      (intent) => {
+        const control = button(words(intent.name), () => this.#pane.act(control.intent, control.item, this.#name, control), { kind: intent.isDestructive ? "quiet danger" : "quiet" });
+        return control;
+      },
+      (control, intent) => {
+        Object.assign(control, { intent, item });
+        setAttribute(control, "aria-label", `${words(intent.name)} ${name}`);
+      });
+  }
+}
