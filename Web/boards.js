@@ -2,12 +2,18 @@
 
 import { announce, button, confirm, dialog, h, keyed, perFrame, setText } from "./dom.js";
 import { makeForm } from "./form.js";
-import { drawSparkline, sparkline } from "./sparkline.js";
+import { drawSparkline, resizeSparkline, sparkline } from "./sparkline.js";
 import { colors, flash } from "./theme.js";
 import { ago, kindOf, plottable, short, words } from "./value.js";
 
 const prefix = "cells/boards/";
 const sizes = ["small", "wide", "large"];
+
+/** The height of a curve in CSS pixels, on a tile of the usual size. */
+const sparkHeight = 56;
+
+/** The height of a tile, in its width. */
+const tileShape = 0.6;
 
 /** The most attempts to change a board that others change, too. */
 const maxAttempts = 5;
@@ -100,6 +106,8 @@ export class BoardsPage {
     for (const target of [app.store, app.moment]) target.addEventListener(target === app.store ? "services" : "change", this.onchange);
     document.addEventListener("theme", this.onchange);
     this.timer = setInterval(() => this.#showAges(), 1000);
+    this.sizes = new ResizeObserver(() => this.#fit());
+    this.sizes.observe(app.main);
   }
 
   close() {
@@ -109,6 +117,7 @@ export class BoardsPage {
     moment.removeEventListener("change", this.onchange);
     document.removeEventListener("theme", this.onchange);
     clearInterval(this.timer);
+    this.sizes.disconnect();
     document.body.classList.remove("wall");
   }
 
@@ -143,7 +152,27 @@ export class BoardsPage {
       element.querySelector(".edit").hidden = !this.#isEditing;
       this.#showTile(tile.source);
     });
+    this.#fit();
     for (const source of this.#tiles.keys()) if (!board.tiles.some((tile) => tile.source === source)) this.#tiles.delete(source);
+  }
+
+  /** Makes the tiles as large as the screen allows: a board may hang on a wall. */
+  #fit() {
+    const { clientWidth: width, clientHeight: height } = this.#app.main;
+    const size = parseFloat(getComputedStyle(document.documentElement).fontSize);
+    if (this.#name === undefined || width < 34 * size) {
+      this.grid.style.removeProperty("--columns");
+      this.grid.style.removeProperty("--scale");
+      return;
+    }
+    let places = 0;
+    for (const { size } of this.#tiles.values()) places += { small: 1, wide: 2, large: 4 }[size] ?? 1;
+    const most = Math.max(2, Math.floor(width / (13 * size)));
+    const columns = Math.min(most, Math.max(2, Math.ceil(Math.sqrt((places * width * tileShape) / height))));
+    this.grid.style.setProperty("--columns", columns);
+    const scale = Math.min(2.6, Math.max(1, width / columns / (16 * size)));
+    this.grid.style.setProperty("--scale", scale.toFixed(2));
+    for (const { spark } of this.#tiles.values()) resizeSparkline(spark, sparkHeight * scale);
   }
 
   #drawHead(board) {
@@ -163,6 +192,7 @@ export class BoardsPage {
 
   #drawIndex() {
     const { boards } = this.#app;
+    this.#fit();
     this.shape = undefined;
     this.head.replaceChildren(h("h1", {}, "Boards"), h("div.actions", {}, button("New board", () => this.#create(), { image: "plus" })));
     const { names } = boards;
@@ -177,7 +207,7 @@ export class BoardsPage {
   }
 
   #makeTile({ source }) {
-    const parts = { value: h("output.value", { "aria-live": "off" }), age: h("span.age"), spark: sparkline(240, 56), list: h("dl.facts") };
+    const parts = { value: h("output.value", { "aria-live": "off" }), age: h("span.age"), spark: sparkline(undefined, sparkHeight), list: h("dl.facts") };
     parts.toggle = h("input", { type: "checkbox", role: "switch", "aria-label": `${source} on or off`, onchange: () => this.#set(source, parts.toggle) });
     parts.switch = h("label.switch", {}, parts.toggle);
     this.#tiles.set(source, parts);
@@ -221,7 +251,7 @@ export class BoardsPage {
   }
 
   #drawSpark(parts, entry) {
-    drawSparkline(parts.spark, entry.samples, colors.accent, { isFilled: true });
+    drawSparkline(parts.spark, entry.samples, colors.accent, { isFilled: true, isStepped: typeof entry.value === "boolean" });
   }
 
   #update(names) {

@@ -104,6 +104,11 @@ export function button(name, onclick, { kind = "", image, isBare = false, ...pro
     image ? icon(image) : undefined, ...label);
 }
 
+/** Returns names with their values; a value may be text or elements. */
+export function facts(pairs, properties = {}) {
+  return h("dl.facts", properties, pairs.map(([name, ...value]) => h(".fact", {}, h("dt", {}, name), h("dd", {}, ...value))));
+}
+
 let status;
 
 /** Lets a screen reader say something, and shows it for a while. */

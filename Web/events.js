@@ -1,6 +1,6 @@
 /** The log of events: newest first, live, with filters; older ones on demand. */
 
-import { button, h, keyed, later, perFrame, setText } from "./dom.js";
+import { button, facts, h, keyed, later, perFrame, setText } from "./dom.js";
 import { read } from "./form.js";
 import { clock, duration, long, short } from "./value.js";
 
@@ -26,9 +26,9 @@ export class EventsPage {
     this.#app = app;
     const restart = later(250, () => this.#start());
     const input = (label, list, placeholder) => h("input", { type: "search", "aria-label": label, placeholder, list, oninput: restart, autocomplete: "off", spellcheck: "false" });
-    this.types = input("Types of events", "event-types", "Type, such as cells.*");
-    this.streams = input("Streams of events", "event-streams", "Stream, such as cells/**");
-    this.path = input("Member of the data", undefined, "Data, such as /value");
+    this.types = input("Types of events", "event-types", "Type: cells.*");
+    this.streams = input("Streams of events", "event-streams", "Stream: cells/**");
+    this.path = input("Member of the data", undefined, "Data: /value");
     this.operator = h("select", { "aria-label": "Condition", onchange: restart }, operators.map(([value, label]) => h("option", { value }, label)));
     this.operand = input("Value of the condition", undefined, "value");
     this.who = h("input", { type: "checkbox", onchange: restart });
@@ -189,9 +189,9 @@ export class EventsPage {
     this.#chosen = details.hidden ? undefined : seq;
     if (details.hidden || details.childElementCount) return;
     const { stream, version, cmd, time, data, who } = event;
-    const facts = [["Position", seq], ["Version in its stream", version], ["Age", duration(this.#app.link.now() - Date.parse(time))], ["Command", cmd], ["Who", who && `${who.method} of pid ${who.pid}, uid ${who.uid}`]];
+    const known = [["Position", seq], ["Version", version], ["Age", duration(this.#app.link.now() - Date.parse(time))], ["Command", cmd], ["Who", who && `${who.method} of pid ${who.pid}, uid ${who.uid}`]];
     details.append(
-      h("dl.facts", {}, facts.filter(([, value]) => value !== undefined).map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))])),
+      facts(known.filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)])),
       h("pre", { tabindex: "0", "aria-label": "Data" }, long(data)),
       h(".actions", {},
         button("Everything as of here", () => {

@@ -7,32 +7,45 @@ const pageSize = 1000;
 const maxPages = 8;
 
 /**
- * Reads the changes of a source from a time on, oldest first: `{seq, time, version, type, value}`, where
- * a removed source has no `value`. `isCut` says that there are older ones.
+ * Reads the changes of a source from a time on, oldest first: `{seq, time, version, value}`, where a
+ * removed source has no `value`. `isCut` says that there are older ones. `follow(take)` subscribes to those
+ * that come after them; none is between.
  */
 export async function changesSince(link, source, from) {
   // An event of people/1 changes people/1/name, too.
   const segments = source.split("/");
   const streams = segments.map((_, i) => segments.slice(0, i + 1).join("/")).slice(segments.length > 2 ? -2 : -1);
+  const params = { source: "events", filter: { streams } };
   const items = [];
   let before;
+  let last;
   let isCut = true;
   for (let page = 0; page < maxPages && isCut; page += 1) {
-    const answer = await link.call("history", { source: "events", filter: { streams }, limit: pageSize, ...(before && { before }) });
+    const answer = await link.call("history", { ...params, limit: pageSize, ...(before && { before }) });
     items.unshift(...answer.items);
+    last ??= answer.last;
     before = answer.items[0]?.seq;
     isCut = answer.more && before !== undefined && Date.parse(answer.items[0].event.time) >= from;
   }
-  const times = new Map(items.map(({ seq, event }) => [seq, event]));
   const isPlain = items.every(({ event: { stream, data } }) => stream === source && isPlainData(data));
+  const events = new Map(items.map(({ seq, event }) => [seq, event]));
   const values = isPlain ? items.map(({ seq, event }) => ({ seq, value: event.data?.value })) : await everyValue(link, source, items);
-  const changes = values.filter(({ seq }) => times.has(seq)).map(({ seq, value }) => {
-    const { time, version, type } = times.get(seq);
-    return { seq, time: Date.parse(time), version, type, value };
-  });
+  const changes = values.filter(({ seq }) => events.has(seq)).map(({ seq, value }) => change(seq, events.get(seq), value));
   // The value that the first change in the time has replaced.
   const first = changes.findIndex(({ time }) => time >= from);
-  return { changes: first > 0 ? changes.slice(first - 1) : changes, isCut };
+  const follow = (take) =>
+    link.subscribe({ ...params, from: { after: last }, on_gap: "continue" }, async (type, update) => {
+      if (type !== "next") return;
+      const { seq, event } = update;
+      if (isPlain) return take(change(seq, event, event.data?.value));
+      const then = await link.call("history", { source, at: { seq } }).catch(() => undefined);
+      if (then) take(change(seq, event, then.value));
+    });
+  return { changes: first > 0 ? changes.slice(first - 1) : changes, isCut, follow };
+}
+
+function change(seq, { time, version }, value) {
+  return { seq, time: Date.parse(time), version, value };
 }
 
 /** Whether the data of an event is the new value of its source, as in cells. */

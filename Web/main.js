@@ -1,7 +1,7 @@
 /** The page: connects, and shows one of its parts. The address after `#` names it. */
 
 import { Boards, BoardsPage } from "./boards.js";
-import { announce, button, dialog, h, icon, setText } from "./dom.js";
+import { announce, button, dialog, facts, h, icon, setText } from "./dom.js";
 import { EventsPage } from "./events.js";
 import { Link, states } from "./link.js";
 import { Moment } from "./moment.js";
@@ -136,14 +136,14 @@ class App {
 
   #about() {
     const { hello, peer, state } = this.link;
-    const facts = [["Daemon", hello && `${hello.server.name} ${hello.server.version}`], ["Journal", hello && `epoch ${hello.epoch}`], ["You are", peer && `uid ${peer.uid}, role ${peer.role}`], ["Connection", state]];
+    const known = [["Daemon", hello && `${hello.server.name} ${hello.server.version}`], ["Journal", hello && `epoch ${hello.epoch}`], ["You are", peer && `uid ${peer.uid}, role ${peer.role}`], ["Connection", state]];
     const choice = h("select", { id: "theme", onchange: () => (theme.wish = choice.value) }, ["auto", "light", "dark"].map((value) => h("option", { value }, value === "auto" ? "as the system" : value)));
     choice.value = theme.wish;
     const keys = [["Alt+1 … Alt+5", "go to a part of the page"], ["/", "go to the filter"], ["arrows", "move in the tree, in tabs and on the slider of time"], ["Enter", "open, send"], ["Esc", "close a dialog"]];
     dialog("About", [
-      h("dl.facts", {}, facts.filter(([, value]) => value).map(([name, value]) => h(".fact", {}, h("dt", {}, name), h("dd", {}, value)))),
+      facts(known.filter(([, value]) => value)),
       h(".field", {}, h("label", { for: "theme" }, "Colours"), choice),
-      h("h3", {}, "Keys"), h("dl.facts", {}, keys.map(([name, value]) => h(".fact", {}, h("dt", {}, h("kbd", {}, name)), h("dd", {}, value)))),
+      h("h3", {}, "Keys"), facts(keys.map(([name, value]) => [h("kbd", {}, name), value]), { class: "wide" }),
     ]);
   }
 }

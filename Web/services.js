@@ -1,6 +1,6 @@
 /** The services: what each has, and a form for each method. */
 
-import { h, setText } from "./dom.js";
+import { facts, h, setText } from "./dom.js";
 import { makeForm } from "./form.js";
 import { long, words } from "./value.js";
 
@@ -43,8 +43,8 @@ export class ServicesPage {
   #showService(service, method) {
     const sources = Object.entries(service.sources);
     this.#showMethods(service.name, service.doc, Object.entries(service.methods), method, [
-      sources.length ? h("section.panel", { "aria-label": "Sources" }, h("header", {}, h("h2", {}, "Sources")), h("dl.facts", {}, sources.map(([name, { doc, kind, type, writable }]) =>
-        [h("dt.mono", {}, `${service.name}/${name}`), h("dd", {}, doc, h("span.hint", {}, ` ${kind === "state" ? type : kind}${writable ? ", writable" : ""}`))]))) : undefined,
+      sources.length ? h("section.panel", { "aria-label": "Sources" }, h("header", {}, h("h2", {}, "Sources")), facts(sources.map(([name, { doc, kind, type, writable }]) =>
+        [h("span.mono", {}, `${service.name}/${name}`), doc, h("span.hint", {}, ` ${kind === "state" ? type : kind}${writable ? ", writable" : ""}`)]), { class: "wide" })) : undefined,
       service.events?.length ? h("section.panel", { "aria-label": "Events" }, h("header", {}, h("h2", {}, "Events")), h("p.mono", {}, service.events.join("  "))) : undefined,
     ]);
   }

@@ -1,6 +1,6 @@
 /** One source: its value, its past as a plot, and what can be done with it. */
 
-import { announce, button, confirm, h, later, setText } from "./dom.js";
+import { announce, button, confirm, h, later, perFrame, setText } from "./dom.js";
 import { makeForm } from "./form.js";
 import { changesSince } from "./history.js";
 import { Plot } from "./plot.js";
@@ -9,6 +9,9 @@ import { clock, kindOf, long, number, plottable, short } from "./value.js";
 
 /** The most rows of the table of changes. */
 const maxRows = 60;
+
+/** The most changes that are kept. */
+const maxChanges = 20_000;
 
 /** A value in many lines is folded beyond this. */
 const maxLong = 20_000;
@@ -21,6 +24,9 @@ export class SourcePane {
   #isLoaded = false;
   #pointer = ""; // the part of an object that the plot shows
   #ends = [];
+  #following; // the subscription to its changes
+  #isClosed = false;
+  #redraw = perFrame(() => this.#showPast());
   #load = later(150, () => this.#loadPast());
 
   /** `page` has the link, the store, the moment, the time bar and the boards. */
@@ -57,6 +63,8 @@ export class SourcePane {
   }
 
   close() {
+    this.#isClosed = true;
+    this.#following?.close();
     for (const end of this.#ends) end();
   }
 
@@ -91,14 +99,15 @@ export class SourcePane {
   // The present
 
   #change() {
-    const entry = this.#entry;
-    if (this.#isLoaded && this.#meta?.journaled) {
-      // Its exact time and position come with the next reading of the past.
-      this.#changes.push({ time: this.#page.link.now(), value: entry?.value });
-      if (this.#changes.length > 20_000) this.#changes.splice(0, 5_000);
-    }
     this.#show();
     if (!this.#page.moment.isPast) flash(this.value);
+  }
+
+  /** Takes a change that has just happened. */
+  #add(change) {
+    this.#changes.push(change);
+    if (this.#changes.length > maxChanges) this.#changes.splice(0, maxChanges / 4);
+    this.#redraw();
   }
 
   #shown() {
@@ -116,6 +125,10 @@ export class SourcePane {
     setText(this.value, text.length > maxLong ? `${text.slice(0, maxLong)}…` : moment.isPast && !moment.values ? "…" : text);
     this.switch.hidden = kind !== "boolean" || !this.#meta?.writable || moment.isPast;
     this.toggle.checked = value === true;
+    this.#showPast();
+  }
+
+  #showPast() {
     this.#drawPlot();
     this.#drawTable();
     this.#tick();
@@ -167,8 +180,11 @@ export class SourcePane {
     const { link, timeBar } = this.#page;
     if (!this.#meta?.journaled) return;
     try {
-      const { changes, isCut } = await changesSince(link, this.#name, timeBar.from);
+      this.#following?.close();
+      const { changes, isCut, follow } = await changesSince(link, this.#name, timeBar.from);
+      if (this.#isClosed) return;
       this.#changes = changes;
+      this.#following = follow((change) => this.#add(change));
       this.#isCut = isCut;
       this.#isLoaded = true;
       setText(this.note, changes.length ? "" : "It has not changed in this time.");

@@ -2,18 +2,42 @@
 
 import { h } from "./dom.js";
 
-/** Returns a canvas of a size in CSS pixels. */
+/** Returns a canvas of a size in CSS pixels; without a width it is as wide as its place. */
 export function sparkline(width, height) {
   const canvas = h("canvas.spark", { "aria-hidden": "true" });
-  canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
   canvas.shape = { width, height };
+  if (width) canvas.style.width = `${width}px`;
+  else widths.observe(canvas);
   return canvas;
 }
 
-/** Draws numbers; equal ones are a line in the middle, and fewer than two nothing. */
-export function drawSparkline(canvas, samples, color, { isFilled = false } = {}) {
+/** Changes the height of a curve. */
+export function resizeSparkline(canvas, height) {
+  if (canvas.shape.height === height) return;
+  canvas.shape.height = height;
+  canvas.style.height = `${height}px`;
+  canvas.width = 0; // it is drawn again
+  if (canvas.last) drawSparkline(canvas, ...canvas.last);
+}
+
+/** Follows the width of curves, so that drawing does not have to measure. */
+const widths = new ResizeObserver((entries) => {
+  for (const { target, contentRect } of entries) {
+    if (!contentRect.width || contentRect.width === target.shape.width) continue;
+    target.shape.width = contentRect.width;
+    if (target.last) drawSparkline(target, ...target.last);
+  }
+});
+
+/**
+ * Draws numbers; equal ones are a line in the middle, and fewer than two nothing. `isStepped` is for
+ * values without anything between them.
+ */
+export function drawSparkline(canvas, samples, color, { isFilled = false, isStepped = false } = {}) {
   const { width, height } = canvas.shape;
+  canvas.last = [samples, color, { isFilled, isStepped }];
+  if (!width) return;
   const ratio = window.devicePixelRatio || 1;
   if (canvas.width !== Math.round(width * ratio)) {
     canvas.width = Math.round(width * ratio);
@@ -32,7 +56,10 @@ export function drawSparkline(canvas, samples, color, { isFilled = false } = {})
   const step = (width - 2 * margin) / (samples.length - 1);
   const y = (sample) => (high === low ? height / 2 : height - margin - ((sample - low) / (high - low)) * (height - 2 * margin));
   context.beginPath();
-  samples.forEach((sample, i) => context.lineTo(margin + i * step, y(sample)));
+  samples.forEach((sample, i) => {
+    if (isStepped && i) context.lineTo(margin + i * step, y(samples[i - 1]));
+    context.lineTo(margin + i * step, y(sample));
+  });
   context.strokeStyle = color;
   context.lineWidth = 1.5;
   context.lineJoin = "round";

@@ -134,7 +134,9 @@ export class Tree {
     }
     const rows = [];
     const add = (nodes, parent) => {
-      const siblings = [...nodes.values()].filter((node) => !this.#filter || node.level > 1 || node.children.size);
+      // A service without sources is not shown, unless it is not watched yet or has failed.
+      const isShown = ({ level, path, children }) => level > 1 || children.size > 0 || (!this.#filter && (!this.#store.isWatched(path) || this.#store.failures.has(path)));
+      const siblings = [...nodes.values()].filter(isShown);
       siblings.forEach((node, i) => {
         Object.assign(node, { place: i + 1, siblings: siblings.length, parent });
         rows.push(node);
@@ -204,7 +206,7 @@ export class Tree {
       spark: sparkline(84, 20), age: h("span.age"),
     };
     row.element = h(".row", { role: "treeitem", id: `row:${node.path}`, data: { path: node.path } },
-      row.twist, row.name, row.value, row.spark, row.age);
+      row.twist, row.name, row.spark, row.value, row.age);
     return row;
   }
 
@@ -242,7 +244,7 @@ export class Tree {
     }
     const isLive = node.isSource && entry && !past;
     row.spark.hidden = !isLive || entry.samples.length < 2;
-    if (!row.spark.hidden) drawSparkline(row.spark, entry.samples, colors.accent);
+    if (!row.spark.hidden) drawSparkline(row.spark, entry.samples, colors.accent, { isStepped: typeof entry.value === "boolean" });
     this.#showAge(row);
   }
 
@@ -264,7 +266,7 @@ export class Tree {
       row.value.className = `value ${kindOf(entry?.value)}`;
       setText(row.value, short(entry?.value));
       row.spark.hidden = !entry || entry.samples.length < 2;
-      if (!row.spark.hidden) drawSparkline(row.spark, entry.samples, colors.accent);
+      if (!row.spark.hidden) drawSparkline(row.spark, entry.samples, colors.accent, { isStepped: typeof entry.value === "boolean" });
       this.#showAge(row);
       if (entry?.changedAt) flash(row.value);
     }

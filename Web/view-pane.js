@@ -31,10 +31,11 @@ export class ViewPane {
     this.lists = h(".lists");
     this.below = h(".actions");
     this.composer = h(".composer");
+    this.lines = h(".lines");
     this.tools = h(".actions.tools");
     this.bodies = h(".bodies");
     this.inner = h(".inner");
-    this.element = h("section.view", {}, this.tools, this.bodies, this.facts, this.above, this.lists, this.below, this.inner, this.composer);
+    this.element = h("section.view", {}, this.tools, this.bodies, this.facts, this.lines, this.above, this.lists, this.below, this.inner, this.composer);
     this.update();
   }
 
@@ -61,7 +62,7 @@ export class ViewPane {
   }
 
   focus() {
-    const first = this.element.querySelector(".composer input, .composer textarea, .bodies input, .bodies textarea, .lists button, .tools button");
+    const first = this.element.querySelector(".composer input, .composer textarea, .lines input, .lines textarea, .bodies input, .bodies textarea, .lists button, .tools button");
     first?.focus({ preventScroll: true });
   }
 
@@ -84,7 +85,7 @@ export class ViewPane {
     if (value === undefined || value === null || value === "") return "–";
     if (typeof value === "boolean") return value ? "yes" : "no";
     if (Array.isArray(value)) return value.map((item) => this.#text(item, hint)).join(", ") || "–";
-    if (kindOf(value) === "object") return Object.entries(value).map(([name, part]) => `${words(name)} ${this.#text(part, hint)}`).join("   ");
+    if (kindOf(value) === "object") return Object.entries(value).map(([name, part]) => `${words(name)} ${this.#text(part, hint)}`).join(" · ");
     return short(hinted(value, hint));
   }
 
@@ -96,12 +97,14 @@ export class ViewPane {
     const own = view.intents.filter((intent) => !concernsRow(intent) || (lists.length === 0 && intent.parameters.length > 0));
     const main = own.find((intent) => intent.isMain && (takesText(intent) || intent.isLive));
     const moves = own.filter((intent) => intent.name in movers && intent.parameters.length === 0);
-    const typed = own.filter((intent) => intent !== main && intent.parameters.length > 0);
+    // A text that nothing is known of yet is written in a line; what changes something has a form.
+    const lines = own.filter((intent) => intent !== main && takesText(intent) && !(intent.parameters[0].name in view.properties) && !intent.isDestructive).slice(0, 2);
+    const typed = own.filter((intent) => intent !== main && !lines.includes(intent) && intent.parameters.length > 0);
     const plain = own.filter((intent) => intent !== main && !moves.includes(intent) && intent.parameters.length === 0);
-    const shape = JSON.stringify([view.binder, main?.name, moves.map(({ name }) => name), typed.map(({ name }) => name), plain.map(({ name }) => name)]);
+    const shape = JSON.stringify([view.binder, main?.name, moves.map(({ name }) => name), lines.map(({ name }) => name), typed.map(({ name }) => name), plain.map(({ name }) => name)]);
     if (shape !== this.#intents) {
       this.#intents = shape;
-      this.#makeIntents(view, { main, moves, typed, plain, hasList: lists.length > 0 });
+      this.#makeIntents(view, { main, moves, lines, typed, plain, hasList: lists.length > 0 });
     }
     for (const [side, parent] of [["before", this.above], ["after", this.below]]) {
       const count = Object.values(view.properties).find(({ hint }) => hint === side)?.value ?? 0;
@@ -110,10 +113,11 @@ export class ViewPane {
     }
   }
 
-  #makeIntents(view, { main, moves, typed, plain, hasList }) {
+  #makeIntents(view, { main, moves, lines, typed, plain, hasList }) {
     this.tools.replaceChildren();
     this.bodies.replaceChildren();
     this.composer.replaceChildren();
+    this.lines.replaceChildren(...lines.map((intent) => this.#makeComposer(intent)));
     this.#forms.clear();
     for (const parent of [this.above, this.below]) {
       parent.replaceChildren();
@@ -125,13 +129,13 @@ export class ViewPane {
     }
     if (main) this.composer.append(this.#makeComposer(main));
     // Without a list, the forms are what the view is for.
-    const isOpen = !hasList || typed.length === 1 && !main;
+    const isOpen = !hasList && lines.length === 0;
     for (const intent of typed) {
       const body = h(".body", { hidden: true });
       const toggle = button(words(intent.name), () => this.#toggle(intent, toggle, body, view), { kind: "quiet", "aria-expanded": "false" });
       this.tools.append(toggle);
       this.bodies.append(body);
-      if (isOpen && !hasList) this.#toggle(intent, toggle, body, view, false);
+      if (isOpen) this.#toggle(intent, toggle, body, view, false);
     }
     for (const intent of plain) this.tools.append(button(words(intent.name), () => this.act(intent), { kind: intent.isDestructive ? "quiet danger" : "quiet" }));
     this.tools.hidden = this.tools.childElementCount === 0;
@@ -209,7 +213,9 @@ export class ViewPane {
       event.preventDefault();
       form.requestSubmit();
     });
-    if (form.fields[0].control.matches("textarea")) form.fields[0].control.rows = 1;
+    const { control } = form.fields[0];
+    control.placeholder = words(parameter.name);
+    if (control.matches("textarea")) control.rows = 1;
     return form;
   }
 

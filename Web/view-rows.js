@@ -99,7 +99,7 @@ export class Rows {
         const rest = Object.entries(item).filter(([key, value]) => key !== name && key !== "id" && value !== "" && value !== null);
         keyed(row.head, rest, ([key]) => key, ([key]) => h(`span.${key}`, { "aria-label": words(key) }), (part, [key, value]) => setText(part, short(hinted(value, this.#hint))));
         setText(row.text, item[name] ?? "");
-        this.#drawActions(row, item, intents);
+        this.#drawActions(row.actions, item, intents);
         row.classList.toggle("chosen", item.id !== undefined && item.id === chosen);
       });
     if (chosen !== undefined && !list.hasShown) {
@@ -172,7 +172,7 @@ export class Rows {
   /** Buttons for what can be done with an element. */
   #drawActions(parent, item, intents) {
     const name = short(item.name ?? item.title ?? item.text ?? item.body ?? item.id ?? "");
-    const own = intents.filter((intent) => concerns(intent, item, this.#name));
+    const own = intents.filter((intent) => concerns(intent, item, this.#name)).sort((a, b) => a.isDestructive - b.isDestructive);
     keyed(parent, own, (intent) => intent.name,
       (intent) => {
         const control = button(words(intent.name), () => this.#pane.act(control.intent, control.item, this.#name, control), { kind: intent.isDestructive ? "quiet danger" : "quiet" });

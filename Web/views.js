@@ -42,7 +42,10 @@ export class ViewsPage {
   }
 
   #drawList() {
-    this.list.replaceChildren(...this.#app.store.views.map(({ name, doc }) =>
+    // Those that need no argument come first.
+    const needs = ({ args }) => args.some(({ optional }) => !optional);
+    const views = [...this.#app.store.views].sort((a, b) => needs(a) - needs(b));
+    this.list.replaceChildren(...views.map(({ name, doc }) =>
       h("li", {}, h("a.card", { href: `#/views/${name}`, "aria-current": name === this.#name ? "page" : undefined }, h("strong", {}, words(name)), h("span", {}, doc)))));
   }
 
@@ -83,7 +86,9 @@ export class ViewsPage {
     this.stage = h(".stage");
     this.fault = h("p.fault", { role: "alert", hidden: true });
     this.wait = h("p.hint", { role: "status" }, "Opening …");
-    this.detail.replaceChildren(this.#header(words(view.name)), this.crumbs, this.fault, this.wait, this.stage);
+    const header = this.#header(words(view.name));
+    this.heading = header.querySelector("h1");
+    this.detail.replaceChildren(this.crumbs, header, this.fault, this.wait, this.stage);
     session.addEventListener("structure", () => session === this.#session && this.#draw());
     session.addEventListener("change", ({ view }) => {
       this.#changed.add(view.handle);
@@ -193,17 +198,12 @@ export class ViewsPage {
 
   #drawCrumbs(path) {
     const shown = path.filter(({ style }) => !inside.has(style) && style !== "present");
-    const last = shown.at(-1);
-    keyed(this.crumbs, shown.length > 1 ? shown : [], ({ handle }) => handle,
+    const before = shown.slice(0, -1);
+    if (shown.length) setText(this.heading, title(shown.at(-1)));
+    keyed(this.crumbs, before, ({ handle }) => handle,
       (view) => h("span", {}, button(title(view), () => this.#backTo(view), { kind: "quiet" })),
-      (crumb, view) => {
-        const control = crumb.firstElementChild;
-        setText(control.firstElementChild, title(view));
-        control.disabled = view === last;
-        if (view === last) control.setAttribute("aria-current", "page");
-        else control.removeAttribute("aria-current");
-      });
-    this.crumbs.hidden = shown.length < 2;
+      (crumb, view) => setText(crumb.querySelector("span"), title(view)));
+    this.crumbs.hidden = before.length === 0;
   }
 
   /** Closes the views that were pushed after one. */

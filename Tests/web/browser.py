@@ -1,0 +1,138 @@
+"""Headless Chromium for the tests of the page."""
+
+import os
+import unittest
+
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from support import Case, eventually
+
+__all__ = ["Browser", "By", "Keys", "PageCase"]
+
+
+def start_chromium(width=1280, height=900):
+    options = Options()
+    options.binary_location = "/usr/bin/chromium"
+    for word in (
+        "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update", "--disable-default-apps", "--disable-sync",
+        "--disable-extensions", f"--window-size={width},{height}", "--force-color-profile=srgb",
+    ):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(service=Service("/usr/bin/chromedriver", log_output=os.devnull), options=options)
+
+
+class Browser:
+    """A Chromium with one page of binder-web."""
+
+    def __init__(self, address, width=1280, height=900):
+        self.driver = start_chromium(width, height)
+        self.address = address
+        self.host = address.partition("/?")[0]
+        self.driver.get(address)
+        self.await_online()
+
+    def close(self):
+        self.driver.quit()
+
+    def await_online(self):
+        self.eventually(lambda: self.state == "online", what="the page is online")
+
+    @property
+    def state(self):
+        return self.run("return window.binder?.link?.state")
+
+    def run(self, script, *values):
+        return self.driver.execute_script(script, *values)
+
+    def eventually(self, condition, seconds=10, what="the condition"):
+        def attempt():
+            try:
+                return condition()
+            except (StaleElementReferenceException, IndexError, AttributeError):
+                return None
+            except WebDriverException as error:
+                if "no such element" in str(error) or "not interactable" in str(error):
+                    return None
+                raise
+
+        try:
+            return eventually(attempt, seconds, what)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.text[:1500]}\n{self.log()}") from None
+
+    def go(self, path):
+        """Goes to a part of the page, such as sources/cells/lamp."""
+        self.run("location.hash = arguments[0]", f"#/{path}")
+
+    @property
+    def text(self):
+        return self.run("return document.body.innerText")
+
+    def has(self, text, seconds=10):
+        """Waits until the page shows a text."""
+        return self.eventually(lambda: text in self.text, seconds, f"the page shows {text!r}")
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def find(self, selector, seconds=10):
+        return self.eventually(lambda: next(iter(self.all(selector)), None), seconds, f"there is {selector}")
+
+    def named(self, name, role=None, within=""):
+        """Returns the control with a name, as a screen reader has it."""
+        def find():
+            for element in self.all(f"{within} :is(button, a, input, textarea, select, [role])"):
+                if element.accessible_name == name and (role is None or element.aria_role == role) and element.is_displayed():
+                    return element
+            return None
+
+        return self.eventually(find, what=f"there is a control {name!r}")
+
+    def click(self, name, **options):
+        self.eventually(lambda: self.named(name, **options).click() or True, what=f"{name!r} can be clicked")
+
+    def type(self, name, text, **options):
+        field = self.named(name, **options)
+        field.clear()
+        field.send_keys(text)
+        return field
+
+    def press(self, *keys):
+        webdriver.ActionChains(self.driver).send_keys(*keys).perform()
+
+    @property
+    def focused(self):
+        return self.driver.switch_to.active_element
+
+    def log(self):
+        """Returns the messages of the console that are worse than a warning."""
+        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+
+    def screenshot(self, path):
+        self.driver.save_screenshot(str(path))
+
+
+class PageCase(Case):
+    """A test with a daemon, binder-web and browsers."""
+
+    def setUp(self):
+        super().setUp()
+        self.place.start_daemon()
+        self.printed = self.place.start_web()
+
+    def open_browser(self, **options):
+        address, self.printed = self.printed, None
+        browser = Browser(address or self.place.another_address(), **options)
+        self.addCleanup(browser.close)
+        return browser
+
+
+if __name__ == "__main__":
+    unittest.main()
