@@ -91,6 +91,7 @@ export class EventsPage {
     this.#waiting = [];
     this.#hasMore = true;
     this.fault.hidden = true;
+    this.list.replaceChildren();
     let params;
     try {
       params = this.#params;

@@ -180,22 +180,25 @@ export class Tree {
     const first = Math.max(0, Math.floor(scrollTop / this.#height) - overscan);
     const last = Math.min(this.#rows.length, Math.ceil((scrollTop + clientHeight) / this.#height) + overscan);
     const seen = new Set();
-    for (let i = first; i < last; i += 1) {
-      const node = this.#rows[i];
-      seen.add(node.path);
-      let row = this.#drawn.get(node.path);
-      if (!row) {
-        row = this.#makeRow(node);
-        this.#drawn.set(node.path, row);
-        this.space.append(row.element);
-      }
-      row.node = node;
-      this.#place(row, i);
-    }
+    for (let i = first; i < last; i += 1) seen.add(this.#rows[i].path);
     for (const [path, row] of this.#drawn) {
       if (seen.has(path)) continue;
       row.element.remove();
       this.#drawn.delete(path);
+    }
+    // In the document they stand in order, too, for a screen reader.
+    let next = this.space.firstElementChild;
+    for (let i = first; i < last; i += 1) {
+      const node = this.#rows[i];
+      let row = this.#drawn.get(node.path);
+      if (!row) {
+        row = this.#makeRow(node);
+        this.#drawn.set(node.path, row);
+      }
+      row.node = node;
+      this.#place(row, i);
+      if (row.element === next) next = next.nextElementSibling;
+      else this.space.insertBefore(row.element, next);
     }
     setAttribute(this.element, "aria-activedescendant", this.#drawn.get(this.#active)?.element.id);
   }

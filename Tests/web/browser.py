@@ -107,6 +107,9 @@ class Browser:
     def press(self, *keys):
         webdriver.ActionChains(self.driver).send_keys(*keys).perform()
 
+    def chord(self, modifier, key):
+        webdriver.ActionChains(self.driver).key_down(modifier).send_keys(key).key_up(modifier).perform()
+
     @property
     def focused(self):
         return self.driver.switch_to.active_element

@@ -1,0 +1,342 @@
+"""The page in headless Chromium: what people see and do."""
+
+import json
+import time
+
+from browser import Browser, By, Keys, PageCase
+from support import Lines, eventually
+
+
+class Values(PageCase):
+    def test_the_tree_shows_values_as_they_change(self):
+        for i in range(3):
+            self.place.call("set", {"source": f"cells/house/room{i}", "value": i})
+        browser = self.open_browser()
+        browser.eventually(lambda: browser.run("return [...document.querySelectorAll('.tree .name')].map(x => x.textContent)")[:2] == ["cells", "house"], what="the tree")
+        browser.press("/")
+        self.assertEqual(browser.focused.accessible_name, "Filter sources by name")
+        browser.focused.send_keys("ROOM1")
+        browser.has("room1")
+        self.assertEqual(self.row(browser, "cells/house/room1"), "1")
+        self.assertEqual(browser.all('[id="row:cells/house/room2"]'), [])
+        self.place.call("set", {"source": "cells/house/room1", "value": {"a": "<b>&amp;"}})
+        browser.eventually(lambda: self.row(browser, "cells/house/room1") == '{"a":"<b>&amp;"}', what="the new value")
+        self.place.call("set", {"source": "cells/house/room10", "value": 10})
+        browser.eventually(lambda: self.row(browser, "cells/house/room10") == "10", what="the new source")
+        self.place.call("cells.remove", {"name": "house/room10"})
+        browser.eventually(lambda: not browser.all('[id="row:cells/house/room10"]'), what="the source is gone")
+
+    @staticmethod
+    def row(browser, source):
+        return browser.run("return document.getElementById(arguments[0])?.querySelector('.value').textContent", f"row:{source}")
+
+    def test_html_in_names_and_values_is_text(self):
+        attack = '<img src=x onerror="document.title=\'hacked\'"><script>document.title="hacked"</script>'
+        self.place.call("set", {"source": "cells/a", "value": attack})
+        self.place.call("set", {"source": "cells/boards/b", "value": {"title": attack, "tiles": [{"source": "cells/a"}, {"source": attack}]}})
+        self.place.call("people.create", {"name": attack})
+        with Lines(self.place.socket) as lines:
+            lines.call("users.log_in", {"name": "ada"})
+            lines.call("chat.create", {"name": "room", "topic": attack})
+            lines.call("chat.send", {"room": "room", "text": attack})
+        browser = self.open_browser()
+        for path, text in (
+            ("sources/cells/a", attack), ("events", "onerror"), ("boards/b", attack), ("views/people", attack),
+            ('views/room/{"room":1,"as":"ada"}', attack),
+        ):
+            browser.go(path)
+            browser.has(text)
+            self.assertEqual(browser.run("return [document.images.length, document.querySelectorAll('main script, main img').length, document.title.includes('hacked')]"), [1, 0, False], path)
+        # Even code of the page could not make HTML of a text.
+        self.assertIn("TrustedHTML", browser.run("try { document.body.innerHTML = 'x' } catch (error) { return error.message }"))
+
+    def test_a_value_is_set_and_typed_faults_are_shown(self):
+        self.place.call("set", {"source": "cells/lamp", "value": False})
+        browser = self.open_browser()
+        browser.go("sources/cells/lamp")
+        browser.named("cells/lamp on or off", role="switch").click()
+        eventually(lambda: self.place.call("get", {"source": "cells/lamp"})["value"] is True)
+        browser.click("Set", within="article")
+        browser.type("Value", '{"a": [1,', within="dialog")
+        browser.has("This takes JSON that is complete")
+        browser.type("Value", '{"a": [1, 2]}', within="dialog")
+        browser.has("read as object")
+        browser.chord(Keys.CONTROL, Keys.ENTER)
+        browser.eventually(lambda: not browser.all("dialog"), what="the dialog is closed")
+        self.assertEqual(self.place.call("get", {"source": "cells/lamp"})["value"], {"a": [1, 2]})
+        browser.click("Remove", within="article")
+        browser.click("Remove", within="dialog")
+        eventually(lambda: "lamp" not in self.place.call("cells.list")["value"])
+
+    def test_the_past_is_a_plot_with_a_slider(self):
+        for i in range(30):
+            self.place.call("set", {"source": "cells/t", "value": i})
+            self.place.call("set", {"source": "cells/other", "value": f"v{i}"})
+        seqs = [item["seq"] for item in self.place.call("history", {"source": "events", "filter": {"streams": ["cells/t"]}})["items"]]
+        browser = self.open_browser()
+        browser.go("sources/cells/t")
+        browser.eventually(lambda: "30 values from 0 to 29" in browser.find(".plot canvas").accessible_name, what="the plot")
+        self.assertGreater(browser.run("""
+            const canvas = document.querySelector('.plot canvas');
+            const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+            return pixels.filter((_, i) => i % 4 === 3 && pixels[i]).length"""), 1000)
+        # As of a change: all values are those of that moment.
+        browser.click(f"Show everything as of position {seqs[10]}")
+        browser.eventually(lambda: browser.find("output.big").text == "10", what="the old value")
+        browser.eventually(lambda: self.row(browser, "cells/other") == "v9", what="the other old value")
+        self.assertIn("ago", browser.find(".timebar output").text)
+        # The slider goes on in time, with the keys.
+        slider = browser.named("Moment shown")
+        slider.send_keys(Keys.END)
+        browser.eventually(lambda: browser.find("output.big").text == "29", what="the present value")
+        slider.send_keys(Keys.HOME)
+        browser.eventually(lambda: browser.find("output.big").text in ("–", "0"), what="the first value")
+        browser.click("Back to now")
+        browser.eventually(lambda: browser.find("output.big").text == "29", what="the present value")
+        self.place.call("set", {"source": "cells/t", "value": 77})
+        browser.eventually(lambda: "from 0 to 77" in browser.find(".plot canvas").accessible_name, what="the live plot")
+
+    def test_boards_are_kept_in_cells(self):
+        self.place.call("set", {"source": "cells/a", "value": 1})
+        self.place.call("set", {"source": "cells/b", "value": True})
+        browser = self.open_browser()
+        browser.go("sources/cells/a")
+        browser.click("Pin to a board")
+        browser.type("Name", "My Wall!", within="dialog")
+        browser.click("Pin to a new board")
+        browser.has("cells/a is on the board my-wall")
+        browser.go("sources/cells/b")
+        browser.click("Pin to a board")
+        browser.click("My-wall", within="dialog")
+        browser.has("cells/b is on the board my-wall")
+        browser.go("boards/my-wall")
+        browser.named("cells/b on or off", role="switch").click()
+        eventually(lambda: self.place.call("get", {"source": "cells/b"})["value"] is False)
+        browser.click("Arrange")
+        browser.click("Move back: cells/b")
+        browser.click("Other size: cells/a")
+        wanted = [{"source": "cells/b"}, {"source": "cells/a", "size": "wide"}]
+        eventually(lambda: self.place.call("get", {"source": "cells/boards/my-wall"})["value"]["tiles"] == wanted)
+        browser.click("Take off: cells/b")
+        eventually(lambda: self.place.call("get", {"source": "cells/boards/my-wall"})["value"]["tiles"] == wanted[1:])
+        browser.click("Rename")
+        browser.type("Title", "Hall", within="dialog")
+        browser.click("Rename", within="dialog")
+        browser.has("Hall")
+        self.place.call("set", {"source": "cells/a", "value": 42})
+        browser.eventually(lambda: browser.find(".tile .value").text == "42", what="the live tile")
+        browser.click("Remove board")
+        browser.click("Remove", within="dialog")
+        eventually(lambda: "boards/my-wall" not in self.place.call("cells.list")["value"])
+        self.assertEqual(browser.log(), [])
+
+
+class Log(PageCase):
+    def rows(self, browser):
+        return browser.run("return [...document.querySelectorAll('.log li')].map(row => [...row.querySelectorAll('.type, .stream, .data')].map(x => x.textContent).join(' '))")
+
+    def test_events_come_live_and_are_filtered(self):
+        for i in range(5):
+            self.place.call("set", {"source": "cells/a", "value": i})
+            self.place.call("lists.append", {"name": "l", "value": i})
+        browser = self.open_browser()
+        browser.go("events")
+        browser.eventually(lambda: len(self.rows(browser)) == 10, what="all events")
+        self.assertEqual(self.rows(browser)[-1], 'cells.set cells/a {"value":0}')
+        browser.type("Streams of events", "cells/**")
+        browser.eventually(lambda: len(self.rows(browser)) == 5, what="the events of the stream")
+        browser.type("Member of the data", "value")
+        browser.find("[aria-label=Condition]").send_keys("is at least")
+        browser.type("Value of the condition", "3")
+        browser.eventually(lambda: self.rows(browser) == ['cells.set cells/a {"value":4}', 'cells.set cells/a {"value":3}'], what="the filtered events")
+        self.place.call("set", {"source": "cells/a", "value": 2})
+        self.place.call("set", {"source": "cells/a", "value": 9})
+        browser.eventually(lambda: self.rows(browser)[0] == 'cells.set cells/a {"value":9}', what="the new event")
+        browser.click("Pause")
+        self.place.call("set", {"source": "cells/a", "value": 10})
+        browser.has("1 new events wait.")
+        browser.click("Go on")
+        browser.eventually(lambda: [row[-2] for row in self.rows(browser)] == ["0", "9", "4", "3"], what="the events in order")
+        browser.type("Value of the condition", "[1,")
+        browser.has("JSON that is complete")
+
+    def test_older_events_and_who(self):
+        for i in range(250):
+            self.place.call("set", {"source": "cells/a", "value": i})
+        browser = self.open_browser()
+        browser.go("events")
+        browser.eventually(lambda: len(self.rows(browser)) == 100, what="the last events")
+        browser.run("document.querySelector('.events > .actions button').click()")
+        browser.eventually(lambda: len(self.rows(browser)) == 250, what="all events")
+        self.assertEqual([json.loads(row.split(" ", 2)[2])["value"] for row in self.rows(browser)], list(range(249, -1, -1)))
+        browser.run("document.querySelector('.filters [type=checkbox]').click()")
+        browser.has("uid 0")
+        browser.run("document.querySelector('.log .line').click()")
+        browser.has("Version")
+        browser.click("Everything as of here")
+        browser.eventually(lambda: "past" in browser.find(".timebar").get_attribute("class"), what="the past")
+
+
+class Forms(PageCase):
+    def test_a_form_for_each_method_checks_types_as_typed(self):
+        browser = self.open_browser()
+        browser.go("services/cells/add")
+        browser.type("Name", "n")
+        browser.type("By optional", "x")
+        browser.has("This takes a number, such as 12 or 0.5.")
+        self.assertEqual(browser.find("[name=by]").get_attribute("aria-invalid"), "true")
+        browser.click("Call add")
+        self.assertEqual(browser.focused.get_attribute("name"), "by")
+        browser.type("By optional", "2.5")
+        browser.click("Call add")
+        browser.has('"value": 2.5')
+        self.assertEqual(self.place.call("get", {"source": "cells/n"})["value"], 2.5)
+        browser.type("Name", "not a name")
+        browser.click("Call add")
+        browser.eventually(lambda: browser.find("[name=name]").get_attribute("aria-invalid") == "true", what="the fault at its parameter")
+        browser.go("services/people/create")
+        browser.click("Call create")
+        browser.eventually(lambda: "1 to 100" in browser.find(".field .fault:not([hidden])").text, what="the fault of the daemon at its parameter")
+        browser.go("services/binderd/history")
+        browser.click("Call history")
+        browser.type("Source", "cells/n")
+        browser.type("At optional", '{"seq": 1}')
+        browser.click("Call history")
+        browser.has('"value": 2.5')
+
+    def test_every_method_has_a_form(self):
+        browser = self.open_browser()
+        browser.go("services/cells")
+        browser.has("compare_and_set")
+        for service, methods in browser.run("return Object.fromEntries(binder.store.services.map(s => [s.name, Object.keys(s.methods)]))").items():
+            for method in methods[:3]:
+                browser.go(f"services/{service}/{method}")
+                browser.eventually(lambda: browser.all(".method form button[type=submit]"), what=f"the form of {service}.{method}")
+                parameters = self.place.call("describe", {"path": f"{service}.{method}"})["params"]
+                browser.eventually(lambda: len(browser.all(".method form [name]")) == len(parameters), what=f"a field for each parameter of {service}.{method}")
+        self.assertEqual(browser.log(), [])
+
+
+class Access(PageCase):
+    """Every control has a role and a name, and the keys suffice."""
+
+    parts = ("sources", "sources/cells/lamp", "boards", "boards/b", "events", "services/cells/set", "views", "views/people", "views/system", "views/chat", "views/search")
+
+    def setUp(self):
+        super().setUp()
+        self.place.call("set", {"source": "cells/lamp", "value": True})
+        self.place.call("set", {"source": "cells/boards/b", "value": {"tiles": [{"source": "cells/lamp"}]}})
+        self.place.call("people.create", {"name": "Ada"})
+
+    def test_every_control_has_a_role_and_a_name(self):
+        browser = self.open_browser()
+        roles = {"button", "link", "textbox", "searchbox", "checkbox", "switch", "slider", "combobox", "tab", "treeitem", "tree", "option", "menuitem", "spinbutton", "radio", "listbox", "dialog", "tablist", "img", "log"}
+        for width in (1280, 360):
+            browser.driver.set_window_size(width, 800)
+            for part in self.parts:
+                browser.go(part)
+                browser.eventually(lambda: browser.run("return document.querySelector('main').innerText.length > 3"), what=part)
+                time.sleep(0.15)
+                nodes = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+                controls = [node for node in nodes if not node.get("ignored") and node.get("role", {}).get("value") in roles]
+                self.assertGreater(len(controls), 6, part)
+                for node in controls:
+                    self.assertTrue(node.get("name", {}).get("value"), f"{part}: a {node['role']['value']} without a name: {node}")
+                focusable = [node for node in nodes if not node.get("ignored") and any(p["name"] == "focusable" and p["value"].get("value") for p in node.get("properties", []))]
+                for node in focusable:
+                    role = node["role"]["value"]
+                    self.assertNotIn(role, ("generic", "none", "StaticText"), f"{part}: {node}")
+                for landmark in ("main", "navigation"):
+                    self.assertTrue(any(node.get("role", {}).get("value") == landmark for node in nodes), part)
+
+    def test_nothing_is_wider_than_the_screen(self):
+        browser = self.open_browser()
+        for width in (360, 768, 1280, 3840):
+            browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False})
+            for part in self.parts:
+                browser.go(part)
+                time.sleep(0.1)
+                self.assertEqual(browser.run("return document.documentElement.scrollWidth"), width, part)
+                wide = browser.run("""
+                    return [...document.querySelectorAll('main, main > *, .detail, .list')].filter(x => x.scrollWidth > x.clientWidth + 1 && x.clientWidth).map(x => x.className)""")
+                self.assertEqual(wide, [], f"{part} at {width}")
+
+    def test_contrast(self):
+        browser = self.open_browser()
+        for theme in ("light", "dark"):
+            browser.run("document.documentElement.dataset.theme = arguments[0]", theme)
+            colors = browser.run("""
+                const style = getComputedStyle(document.documentElement);
+                return Object.fromEntries(['bg', 'panel', 'raised', 'soft', 'text', 'dim', 'accent', 'on-accent', 'bad', 'good', 'warn', 'string', 'number'].map(name => [name, style.getPropertyValue('--' + name).trim()]))""")
+
+            def light(name):
+                parts = [int(colors[name][i:i + 2], 16) / 255 for i in (1, 3, 5)]
+                linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+                return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+            def contrast(a, b):
+                high, low = sorted((light(a), light(b)), reverse=True)
+                return (high + 0.05) / (low + 0.05)
+
+            for ground in ("bg", "panel", "raised", "soft"):
+                for ink in ("text", "dim", "accent", "bad", "string", "number"):
+                    self.assertGreater(contrast(ground, ink), 4.5, f"{theme}: {ink} on {ground}")
+            self.assertGreater(contrast("accent", "on-accent"), 4.5, theme)
+
+    def test_the_whole_page_by_keyboard(self):
+        browser = self.open_browser()
+        browser.has("cells")
+        browser.press(Keys.TAB)
+        self.assertEqual(browser.focused.accessible_name, "Skip to the content")
+        browser.press(Keys.ENTER)
+        self.assertEqual(browser.focused.get_attribute("id"), "main")
+        # The tree: down to the lamp, and open it.
+        browser.press("/", Keys.ARROW_DOWN)
+        self.assertEqual(browser.focused.aria_role, "tree")
+        browser.press(Keys.HOME, "lam")
+        active = browser.eventually(lambda: browser.run("return document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.innerText"), what="an active row")
+        self.assertIn("lamp", active)
+        browser.press(Keys.ENTER)
+        browser.has("cells/lamp".replace("cells/", ""))
+        self.tab_to(browser, "cells/lamp on or off")
+        browser.press(Keys.SPACE)
+        eventually(lambda: self.place.call("get", {"source": "cells/lamp"})["value"] is False)
+        self.tab_to(browser, "Set")
+        browser.press(Keys.ENTER)
+        self.assertEqual(browser.focused.accessible_name, "Value")
+        browser.chord(Keys.CONTROL, "a")
+        browser.press("7")
+        browser.chord(Keys.CONTROL, Keys.ENTER)
+        eventually(lambda: self.place.call("get", {"source": "cells/lamp"})["value"] == 7)
+        browser.eventually(lambda: browser.focused.accessible_name == "Set", what="focus is where it was")
+        self.tab_to(browser, "Moment shown")
+        browser.press(Keys.HOME)
+        browser.eventually(lambda: browser.all(".timebar.past"), what="the past")
+        self.tab_to(browser, "Back to now")
+        browser.press(Keys.ENTER)
+        browser.eventually(lambda: not browser.all(".timebar.past"), what="the present")
+        # Each part of the page, without the mouse.
+        for digit, name in ("1", "Boards"), ("3", "Events"), ("4", "Services"), ("5", "Views"):
+            browser.chord(Keys.ALT, digit)
+            browser.eventually(lambda: browser.focused.accessible_name == name, what=f"Alt+{digit}")
+        self.tab_to(browser, "People")
+        browser.press(Keys.ENTER)
+        browser.has("Ada")
+        self.tab_to(browser, "Remove Ada")
+        browser.press(Keys.ENTER)
+        browser.has("This cannot be undone.")
+        browser.press(Keys.ESCAPE)
+        browser.eventually(lambda: not browser.all("dialog"), what="the question is gone")
+        self.assertEqual(len(self.place.call("people.list")["value"]), 1)
+        browser.eventually(lambda: browser.focused.accessible_name == "Remove Ada", what="focus is where it was")
+        browser.press(Keys.ENTER)
+        self.tab_to(browser, "Remove")
+        browser.press(Keys.ENTER)
+        eventually(lambda: self.place.call("people.list")["value"] == [])
+
+    def tab_to(self, browser, name):
+        for _ in range(60):
+            browser.press(Keys.TAB)
+            if browser.focused.accessible_name.startswith(name):
+                return
+        self.fail(f"Tab does not reach {name!r}")
