@@ -148,7 +148,7 @@ const drafts = new Map();
  * Returns a form. `submit(args)` gets the arguments; if its promise fails, the form shows why, at the
  * parameter that the error names. `draft` keeps what was typed for the next form of that name.
  */
-export function makeForm(parameters, { initial = {}, label, submit, draft, kind = "", isDanger = false, onlive, onempty }) {
+export function makeForm(parameters, { initial = {}, label, submit, draft, kind = "", isDanger = false, onlive }) {
   const kept = draft ? drafts.get(draft) ?? {} : {};
   const note = (field) => {
     if (draft) drafts.set(draft, { ...drafts.get(draft), [field.name]: field.text });
@@ -189,7 +189,6 @@ export function makeForm(parameters, { initial = {}, label, submit, draft, kind 
     send.disabled = true;
     try {
       await submit(sent, form);
-      if (draft) drafts.delete(draft);
     } catch (error) {
       const name = error.data?.path?.split("/").filter((part) => part !== "args")[1];
       const field = fields.find((field) => field.name === name);
@@ -213,12 +212,12 @@ export function makeForm(parameters, { initial = {}, label, submit, draft, kind 
   });
   form.fields = fields;
   form.clear = () => {
+    if (draft) drafts.delete(draft);
     for (const field of fields) {
       field.control.value = "";
       field.show("");
       setText(field.reading, "");
     }
-    onempty?.();
   };
   return form;
 }

@@ -189,9 +189,10 @@ export class Link extends EventTarget {
     try {
       const response = await fetch("./", { cache: "no-store", redirect: "error" });
       if (response.ok) return true;
-      const page = new DOMParser().parseFromString(await response.text(), "text/html");
-      const words = [...page.querySelectorAll("main p")].map((line) => line.textContent);
-      this.#change(states.refused, words.join(" ") || response.statusText);
+      // The page may not make HTML of a text, so it looks for the sentences itself.
+      const sentences = (await response.text()).matchAll(/<p>([^<]*)<\/p>/g);
+      const reason = [...sentences].map(([, text]) => text.replace(/&#39;/g, "'")).join(" ");
+      this.#change(states.refused, reason || response.statusText);
       return false;
     } catch {
       return true;

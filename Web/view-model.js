@@ -169,13 +169,27 @@ export class ViewSession extends EventTarget {
         this.#last.set(view.handle, before);
         if (error.data?.path === "/_meta/cmd") {
           cmd = undefined; // the answer of this intent is not stored
-        } else if (error.name === "not_found" && error.data.what === "view" && generation !== this.#generation) {
-          await this.#returned;
+        } else if (error.name === "not_found" && error.data.what === "view" && (await this.#hasReturned(generation, view.handle))) {
+          continue; // the connection was another one, and so is the view
         } else {
           throw error;
         }
       }
     }
+  }
+
+  /** Waits for the views of a new connection; whether there is one since a request was sent. */
+  async #hasReturned(generation, handle) {
+    // The answer may come before the views are opened again.
+    if (generation === this.#generation && this.stack.get(handle)) {
+      await Promise.race([
+        new Promise((resolve) => this.addEventListener("return", resolve, { once: true })),
+        new Promise((resolve) => setTimeout(resolve, returnTime)),
+      ]);
+    }
+    if (generation === this.#generation) return false;
+    await this.#returned;
+    return true;
   }
 
   // From the link
@@ -240,6 +254,7 @@ export class ViewSession extends EventTarget {
   reopen() {
     this.#generation += 1;
     const generation = this.#generation;
+    this.dispatchEvent(new Event("return"));
     this.#returned = this.#return(generation).finally(() => {
       if (generation !== this.#generation) return;
       this.isReturning = false;

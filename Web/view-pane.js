@@ -18,8 +18,6 @@ export class ViewPane {
   #find;
   #draft;
   #rows = new Map(); // by the name of the property
-  #forms = new Map(); // by the name of the intent
-  #intents = "";
 
   /** `find()` returns the view, which is another one after a lost connection. `draft` names what is typed. */
   constructor(session, find, draft) {
@@ -92,68 +90,61 @@ export class ViewPane {
   // Intents
 
   #drawIntents(view, lists) {
-    const items = lists.flatMap(([name, { value }]) => (value ?? []).slice(0, 1).map((item) => [name, item]));
-    const concernsRow = (intent) => intent.parameters.some(({ name, optional }) => name === "id" && !optional) || items.some(([name, item]) => concerns(intent, item, name));
-    const own = view.intents.filter((intent) => !concernsRow(intent) || (lists.length === 0 && intent.parameters.length > 0));
-    const main = own.find((intent) => intent.isMain && (takesText(intent) || intent.isLive));
+    const rows = lists.flatMap(([name, { value }]) => (value ?? []).slice(0, 1).map((item) => [name, item])).filter(([, item]) => item?.id !== undefined);
+    // What concerns a row is beside the rows; without any it needs a form, too.
+    const own = view.intents.filter((intent) => !rows.some(([name, item]) => concerns(intent, item, name)));
+    const main = own.filter((intent) => intent.isMain && (takesText(intent) || intent.isLive)).slice(0, 1);
     const moves = own.filter((intent) => intent.name in movers && intent.parameters.length === 0);
     // A text that nothing is known of yet is written in a line; what changes something has a form.
-    const lines = own.filter((intent) => intent !== main && takesText(intent) && !(intent.parameters[0].name in view.properties) && !intent.isDestructive).slice(0, 2);
-    const typed = own.filter((intent) => intent !== main && !lines.includes(intent) && intent.parameters.length > 0);
-    const plain = own.filter((intent) => intent !== main && !moves.includes(intent) && intent.parameters.length === 0);
-    const shape = JSON.stringify([view.binder, main?.name, moves.map(({ name }) => name), lines.map(({ name }) => name), typed.map(({ name }) => name), plain.map(({ name }) => name)]);
-    if (shape !== this.#intents) {
-      this.#intents = shape;
-      this.#makeIntents(view, { main, moves, lines, typed, plain, hasList: lists.length > 0 });
-    }
+    const isLine = (intent) => takesText(intent) && !(intent.parameters[0].name in view.properties) && !intent.isDestructive;
+    const lines = own.filter((intent) => !main.includes(intent) && isLine(intent)).slice(0, 2);
+    const rest = own.filter((intent) => ![...main, ...moves, ...lines].includes(intent));
+    const typed = rest.filter(({ parameters }) => parameters.length > 0);
+    const line = (intent) => this.#makeComposer(intent);
+    keyed(this.composer, main, ({ name }) => name, line, () => {});
+    keyed(this.lines, lines, ({ name }) => name, line, () => {});
     for (const [side, parent] of [["before", this.above], ["after", this.below]]) {
       const count = Object.values(view.properties).find(({ hint }) => hint === side)?.value ?? 0;
       parent.hidden = count === 0;
-      setText(parent.count ?? (parent.count = parent.appendChild(h("span.hint"))), count ? `${count} ${side === "before" ? "older" : "newer"}` : "");
+      parent.count ??= parent.appendChild(h("span.hint"));
+      setText(parent.count, count ? `${count} ${side === "before" ? "older" : "newer"}` : "");
+      keyed(parent, moves.filter(({ name }) => movers[name] === side), ({ name }) => name, (intent) => button(words(intent.name), () => this.act(intent), { kind: "quiet", image: side === "before" ? "up" : "down" }), () => {});
+    }
+    keyed(this.bodies, typed, ({ name }) => name, () => h(".body", { hidden: true }), () => {});
+    keyed(this.tools, rest, ({ name }) => name, (intent) => this.#makeTool(view, intent), () => {});
+    this.tools.hidden = rest.length === 0;
+    if (this.#isNew) {
+      this.#isNew = false;
+      // Without a list, the forms are what the view is for.
+      if (!lists.length && !lines.length) for (const intent of typed.slice(0, 4)) this.#toggle(intent, false);
     }
   }
 
-  #makeIntents(view, { main, moves, lines, typed, plain, hasList }) {
-    this.tools.replaceChildren();
-    this.bodies.replaceChildren();
-    this.composer.replaceChildren();
-    this.lines.replaceChildren(...lines.map((intent) => this.#makeComposer(intent)));
-    this.#forms.clear();
-    for (const parent of [this.above, this.below]) {
-      parent.replaceChildren();
-      parent.count = undefined;
-    }
-    for (const intent of moves) {
-      const parent = movers[intent.name] === "before" ? this.above : this.below;
-      parent.append(button(words(intent.name), () => this.act(intent), { kind: "quiet", image: intent.name === "older" ? "up" : "down" }));
-    }
-    if (main) this.composer.append(this.#makeComposer(main));
-    // Without a list, the forms are what the view is for.
-    const isOpen = !hasList && lines.length === 0;
-    for (const intent of typed) {
-      const body = h(".body", { hidden: true });
-      const toggle = button(words(intent.name), () => this.#toggle(intent, toggle, body, view), { kind: "quiet", "aria-expanded": "false" });
-      this.tools.append(toggle);
-      this.bodies.append(body);
-      if (isOpen) this.#toggle(intent, toggle, body, view, false);
-    }
-    for (const intent of plain) this.tools.append(button(words(intent.name), () => this.act(intent), { kind: intent.isDestructive ? "quiet danger" : "quiet" }));
-    this.tools.hidden = this.tools.childElementCount === 0;
+  #isNew = true;
+
+  /** A button that performs an intent, or unfolds its form. */
+  #makeTool(view, intent) {
+    const kind = intent.isDestructive ? "quiet danger" : "quiet";
+    if (!intent.parameters.length) return button(words(intent.name), () => this.act(intent), { kind });
+    return button(words(intent.name), () => this.#toggle(intent), { kind, "aria-expanded": "false" });
   }
 
-  #toggle(intent, toggle, body, view, mayFocus = true) {
+  #toggle(intent, mayFocus = true) {
+    const { view } = this;
+    const of = (parent) => [...parent.children].find(({ key }) => key === intent.name);
+    const [toggle, body] = [of(this.tools), of(this.bodies)];
     body.hidden = !body.hidden;
     toggle.setAttribute("aria-expanded", String(!body.hidden));
     if (body.hidden) return;
-    if (!this.#forms.has(intent.name)) {
+    if (!body.childElementCount) {
       const form = this.#makeForm(intent, intent.parameters, this.#present(view, intent), {}, (form) => {
+        if (!this.#rows.size) return;
         form.clear();
-        if (view.properties && this.#rows.size) this.#toggle(intent, toggle, body, view, false);
+        if (!body.hidden) this.#toggle(intent, false);
       });
-      this.#forms.set(intent.name, form);
       body.append(h("h3", {}, words(intent.name)), form);
     }
-    if (mayFocus) this.#forms.get(intent.name).querySelector("input, textarea, select, button").focus();
+    if (mayFocus) body.querySelector("input, textarea, select, button").focus();
   }
 
   /** The properties of the names of an intent's parameters: what it changes. */
@@ -199,14 +190,33 @@ export class ViewPane {
       onlive: intent.isLive ? sendLive : undefined,
       submit: async (args) => {
         if (intent.isLive) return sendLive(args);
-        const field = form.fields[0].control;
-        await this.#session.ask(this.#find, intent.name, args);
-        // Keeps what was typed meanwhile.
-        if (field.value === args[parameter.name]) form.clear();
-        else if (field.value.startsWith(args[parameter.name])) field.value = field.value.slice(args[parameter.name].length);
-        field.focus();
+        queue.push(args);
+        form.clear();
+        form.fields[0].control.focus();
+        if (queue.length === 1) sendQueue();
+        return undefined;
       },
     });
+    // One after the other, so that they arrive in order also after a lost connection.
+    const queue = [];
+    const wait = h("p.hint", { role: "status" });
+    form.append(wait);
+    const sendQueue = async () => {
+      while (queue.length) {
+        const late = setTimeout(() => setText(wait, `Sending ${queue.length === 1 ? `‘${short(queue[0][parameter.name])}’` : `${queue.length} lines`} …`), 500);
+        try {
+          await this.#session.ask(this.#find, intent.name, queue[0]);
+        } catch (error) {
+          // The line comes back, unless another one is there.
+          const field = form.fields[0];
+          if (field.text === "") field.control.value = queue[0][parameter.name];
+          field.show(field.text === queue[0][parameter.name] ? error.message : `‘${queue[0][parameter.name]}’ was not sent: ${error.message}`);
+        }
+        clearTimeout(late);
+        setText(wait, "");
+        queue.shift();
+      }
+    };
     // In a line, Enter sends, and Shift-Enter begins a line.
     form.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing || !event.target.matches("textarea")) return;

@@ -6,6 +6,9 @@ import { hinted, kindOf, short, words } from "./value.js";
 /** Members of an element that are written at length. */
 const texts = ["text", "body"];
 
+/** Members that name an element. */
+const titles = ["title", "name"];
+
 /** Intents that look at a row, in this order, if none opens a view. */
 const lookingIntents = ["open", "enter", "show", "choose", "select"];
 
@@ -97,9 +100,14 @@ export class Rows {
       (row, { item }) => {
         const name = texts.find((name) => typeof item[name] === "string");
         const rest = Object.entries(item).filter(([key, value]) => key !== name && key !== "id" && value !== "" && value !== null);
-        keyed(row.head, rest, ([key]) => key, ([key]) => h(`span.${key}`, { "aria-label": words(key) }), (part, [key, value]) => setText(part, short(hinted(value, this.#hint))));
+        const looking = this.#lookingIntent(item, intents);
+        const title = looking && titles.find((name) => typeof item[name] === "string");
+        keyed(row.head, rest, ([key]) => key, ([key]) => h(`span.${key}`, { "aria-label": words(key) }), (part, [key, value]) => {
+          if (key === title) this.#drawLink(part, item, looking, value);
+          else this.#drawText(part, value);
+        });
         setText(row.text, item[name] ?? "");
-        this.#drawActions(row.actions, item, intents);
+        this.#drawActions(row.actions, item, title ? intents.filter((intent) => intent !== looking) : intents);
         row.classList.toggle("chosen", item.id !== undefined && item.id === chosen);
       });
     if (chosen !== undefined && !list.hasShown) {
@@ -165,7 +173,18 @@ export class Rows {
       cell.swatch.style.backgroundColor = value;
       setText(cell.word, value);
     } else {
-      setText(cell, typeof value === "boolean" ? (value ? "yes" : "no") : value === undefined ? "" : short(hinted(value, this.#hint)));
+      this.#drawText(cell, value);
+    }
+  }
+
+  /** Shows a value as text; an address of the web as a link that tells the other side nothing. */
+  #drawText(parent, value) {
+    const text = typeof value === "boolean" ? (value ? "yes" : "no") : value === undefined ? "" : short(hinted(value, this.#hint));
+    if (typeof value === "string" && /^https?:\/\/[^\s]+$/.test(value)) {
+      if (parent.address !== value) parent.replaceChildren(h("a", { href: value, target: "_blank", rel: "noopener noreferrer" }, text));
+      parent.address = value;
+    } else {
+      setText(parent, text);
     }
   }
 

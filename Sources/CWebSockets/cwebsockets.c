@@ -211,6 +211,9 @@ static int callback(
                ? 0
                : -1;
   case LWS_CALLBACK_SERVER_WRITEABLE: return writable(wsi, own);
+  case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
+    // The answer to our own close frame: another one would break the protocol.
+    return own->is_closing && own->count == 0 ? -1 : 0;
   case LWS_CALLBACK_CLOSED:
     if (own && own->is_open) {
       own->is_open = false;

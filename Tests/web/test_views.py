@@ -1,0 +1,339 @@
+"""Every view of the daemon, opened in the page, and every intent used."""
+
+import http.server
+import json
+import os
+import threading
+import time
+
+from browser import Keys, PageCase
+from support import Case, Lines, eventually
+
+feed = """<?xml version="1.0"?><rss version="2.0"><channel><title>Radio</title><link>http://localhost/</link>
+<item><title>First episode</title><guid>1</guid><pubDate>Tue, 24 Nov 2026 08:00:00 GMT</pubDate>
+<enclosure url="http://localhost/1.mp3" length="1" type="audio/mpeg"/></item>
+<item><title>Second episode</title><guid>2</guid><pubDate>Tue, 24 Nov 2026 09:00:00 GMT</pubDate>
+<enclosure url="http://localhost/2.mp3" length="1" type="audio/mpeg"/></item></channel></rss>"""
+
+
+class FeedHandler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = feed.encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/rss+xml")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+# Counts which intents there are in the views that were opened, and which were used.
+watch_intents = """
+    window.intents = {};
+    const of = (view) => intents[view] ??= {all: new Set(), used: new Set()};
+    const binders = new Map();
+    const opened = ({view, binder, intents}) => {
+        binders.set(view, binder);
+        of(binder);
+        for (const name of Object.keys(intents)) of(binder).all.add(name);
+    };
+    const link = binder.link;
+    const call = link.call;
+    link.call = function (method, params, options = {}) {
+        if (method === 'open') {
+            const take = options.take;
+            options = {...options, take: (answer) => { opened(answer); take?.(answer); }};
+        }
+        if (method === 'intent') {
+            return call.call(this, method, params, options).then((answer) => {
+                of(binders.get(params.view)).used.add(params.name);
+                return answer;
+            });
+        }
+        return call.call(this, method, params, options);
+    };
+    link.addViews({take: (method, params) => method === 'opened' && opened(params), reopen: () => {}});
+"""
+
+
+class Views(PageCase):
+    def setUp(self):
+        Case.setUp(self)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), FeedHandler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        path = f"{self.place.directory}/binder.conf"
+        with open(path, "w") as file:
+            file.write('{"web": {"allow_local": true}}')
+        os.chmod(path, 0o600)
+        self.place.start_daemon("--config", path)
+        self.printed = self.place.start_web()
+        self.friend = Lines(self.place.socket)
+        self.addCleanup(self.friend.__exit__)
+        self.friend.call("users.log_in", {"name": "grace"})
+
+    def test_every_view_is_opened_and_every_intent_used(self):
+        browser = self.browser = self.open_browser()
+        browser.eventually(lambda: browser.run("return binder.store.views.length > 0"), what="the catalogue")
+        browser.run(watch_intents)
+        self.cell()
+        self.people()
+        self.threads()
+        self.search()
+        self.system()
+        self.feeds()
+        self.chat()
+        self.profile()
+        found = browser.run("return Object.entries(intents).map(([view, {all, used}]) => [view, [...all], [...used]])")
+        unused = {view: sorted(set(every) - set(used)) for view, every, used in found if set(every) - set(used)}
+        self.assertEqual(unused, {}, "intents that were not used")
+        views = set(self.place.call("describe")["views"][i]["name"] for i in range(len(self.place.call("describe")["views"])))
+        self.assertEqual(views - {view for view, *_ in found}, set(), "views that were not opened")
+        self.assertEqual([line for line in browser.log() if "favicon" not in line], [])
+
+    # Each control of a view is found by its name, as a screen reader has it.
+
+    def act(self, name, within=".stage"):
+        self.browser.click(name, within=within)
+
+    def confirm(self, name):
+        self.browser.has("This cannot be undone.")
+        self.browser.click(name, within="dialog")
+
+    def fill(self, within=".stage", /, **values):
+        for name, text in values.items():
+            field = self.browser.eventually(lambda: next((field for field in self.browser.all(f"{within} [name={name}]") if field.is_displayed()), None), what=f"a field {name}")
+            self.browser.run("arguments[0].value = ''; arguments[0].dispatchEvent(new Event('input'))", field)
+            field.send_keys(text)
+        return field
+
+    def send(self, label, within=".stage", /, **values):
+        """Fills in the form of an intent and sends it."""
+        field = self.fill(within, **values)
+        control = self.browser.run("return arguments[0].form.querySelector('[type=submit]')", field)
+        self.assertEqual(control.accessible_name, label)
+        self.browser.run("arguments[0].click()", control)
+
+    def open(self, path):
+        self.browser.go(f"views/{path}")
+        self.browser.eventually(lambda: self.browser.all(".stage > .view"), what=f"the view {path}")
+
+    def fact(self, name):
+        return self.browser.run("""
+            return [...document.querySelectorAll('.stage .fact, dialog .fact')].find(x => x.firstElementChild.textContent === arguments[0])?.lastElementChild.textContent""", name)
+
+    def shows(self, name, value):
+        self.browser.eventually(lambda: self.fact(name) == value, what=f"{name} is {value!r}, not {self.fact(name)!r}")
+
+    def cell(self):
+        self.browser.go("views/cell")
+        self.fill(".detail", name="lamp").send_keys(Keys.ENTER)
+        self.browser.has("lamp")
+        self.send("Set", value="5")
+        self.shows("Value", "5")
+        self.send("Add", by="2.5")
+        self.shows("Value", "7.5")
+        self.place.call("set", {"source": "cells/lamp", "value": False})
+        self.shows("Value", "no")
+        self.act("Toggle")
+        self.shows("Value", "yes")
+        self.act("Remove")
+        self.shows("Value", "–")
+
+    def people(self):
+        self.open("people")
+        self.act("Create")
+        self.send("Create", name="Ada", color="#336699")
+        self.browser.has("Ada")
+        self.act("Create")
+        self.send("Create", name="Bob")
+        self.browser.has("Bob")
+        self.act("Reverse name Bob")
+        self.browser.has("boB")
+        self.act("Open Ada")
+        self.shows("Name", "Ada")
+        self.act("Rename")
+        self.send("Rename", name="Ada Lovelace")
+        self.shows("Name", "Ada Lovelace")
+        self.act("Color")
+        self.send("Color", color="#112233")
+        self.shows("Color", "#112233")
+        self.act("Reverse name")
+        self.shows("Name", "ecalevoL adA")
+        self.act("Show")
+        self.send("Show", id="2")
+        self.shows("Name", "boB")
+        self.act("Remove")
+        self.confirm("Remove")
+        eventually(lambda: [person["id"] for person in self.place.call("people.list")["value"]] == [1])
+        self.open('person/{"id":1}')
+        self.shows("Id", "1")
+        self.open("people")
+        self.act("Remove ecalevoL adA")
+        self.confirm("Remove")
+        self.browser.has("Nothing here yet.")
+
+    def threads(self):
+        self.log_in("kim")
+        self.open("threads")
+        self.send("Start", name="Kettle")
+        self.browser.has("Kettle")
+        self.act("Open Kettle")
+        self.send("Post", body="It leaks.")
+        self.browser.has("It leaks.")
+        self.act("Like It leaks.")
+        self.browser.has("1 like")
+        self.act("Unlike It leaks.")
+        self.browser.has("0 likes")
+        self.act("Edit It leaks.")
+        self.send("Edit", "dialog", body="It dripped.")
+        self.browser.has("It dripped.")
+        self.act("Rename")
+        self.send("Rename", name="New kettle")
+        self.shows("Name", "New kettle")
+        self.act("Remove It dripped.")
+        self.browser.eventually(lambda: not self.browser.all(".feed li") or "It dripped." not in self.browser.text, what="the post is gone")
+        self.open('thread/{"id":1}')
+        self.browser.has("New kettle")
+        self.open("threads")
+        self.act("Remove New kettle")
+        self.confirm("Remove")
+        self.browser.has("Nothing here yet.")
+
+    def log_in(self, name):
+        self.open("chat")
+        if self.browser.all("[role=tab]"):
+            return
+        self.send("Log in", name=name)
+        self.shows("User", name)
+
+    def search(self):
+        self.friend.call("chat.create", {"name": "cellar"})
+        self.friend.call("chat.send", {"room": "cellar", "text": "where is the corkscrew"})
+        self.open("search")
+        field = self.browser.find(".composer input")
+        field.send_keys("corks")
+        self.browser.eventually(lambda: self.browser.all(".rows .link"), what="a result while typing")
+        self.assertEqual(self.browser.focused, field)
+        field.send_keys("crew")
+        self.shows("Term", "corkscrew")
+        self.browser.find(".rows .link").click()
+        self.browser.eventually(lambda: self.browser.all(".feed li.chosen"), what="the message that was found")
+
+    def system(self):
+        self.open("system")
+        self.browser.eventually(lambda: " %" in (self.fact("Busy") or ""), what="the share of the processor")
+        self.assertIn("iB", self.fact("Memory"))
+
+    def feeds(self):
+        self.open("feeds")
+        self.act("Add")
+        self.send("Add", url=f"http://127.0.0.1:{self.server.server_address[1]}/radio.xml", id="radio")
+        self.browser.eventually(lambda: self.browser.all(".table .link"), what="the feed")
+        self.act("Refresh")
+        self.browser.find(".table .link").click()
+        self.browser.has("Second episode")
+        self.browser.eventually(lambda: self.browser.run("const x = [...document.querySelectorAll('.acts button')].find(x => x.textContent === 'Mark played'); x?.click(); return x"), what="an episode can be marked")
+        eventually(lambda: any(item["event"]["type"] == "feeds.marked" for item in self.place.call("history", {"source": "events"})["items"]))
+        self.act("Refresh")
+        self.open('feed/{"id":"radio"}')
+        self.browser.has("First episode")
+        self.act("Unsubscribe")
+        self.confirm("Unsubscribe")
+        self.browser.has("This view has ended: the view has closed")
+
+    def chat(self):
+        self.open("chat")
+        self.browser.named("Profile", role="tab").click()
+        self.act("Log out")
+        self.browser.has("pick a new user name")
+        self.act("Choose kim")
+        self.shows("User", "kim")
+        self.act("Create")
+        self.send("Create", name="hall", topic="Boots")
+        self.browser.has("hall")
+        for i in range(140):
+            self.friend.call("chat.send", {"room": "cellar", "text": f"message {i}"})
+        self.act("Enter cellar")
+        self.browser.has("message 139")
+        self.act("Join")
+        self.send("Send", text="hello cellar")
+        self.browser.has("hello cellar")
+        eventually(lambda: self.friend.call("chat.history", {"room": "cellar"})["value"][-1]["text"] == "hello cellar")
+        self.act("Edit hello cellar")
+        self.send("Edit", "dialog", text="hello all")
+        self.browser.has("hello all")
+        self.act("Remove hello all")
+        self.browser.has("removed")
+        for name in ("Older", "End", "Newer"):
+            self.use(name)
+        self.act("Describe")
+        self.send("Save", "dialog", topic="Dark")
+        self.shows("Topic", "Dark")
+        self.act("Describe")
+        self.act("Dismiss", within="dialog")
+        self.browser.eventually(lambda: not self.browser.all("dialog"), what="the dialog is closed")
+        self.act("Leave")
+        self.confirm("Leave")
+        self.browser.has("hall")
+        self.act("Leave hall")
+        self.confirm("Leave")
+        self.act("Enter hall")
+        self.act("Join")
+        self.act("Describe")
+        self.act("Remove", within="dialog")
+        self.browser.has("This cannot be undone.")
+        self.browser.run("[...document.querySelectorAll('dialog')].at(-1).querySelector('.danger').click()")
+        eventually(lambda: "hall" not in json.dumps(self.place.call("get", {"source": "chat/rooms"})))
+        self.open('room/{"room":"cellar","as":"kim"}')
+        self.browser.has("message 139")
+
+    def use(self, name):
+        """Uses an intent that moves a list, wherever the list is: its button may be hidden then."""
+        self.browser.run("""
+            const control = [...document.querySelectorAll('.stage .actions button')].find(x => x.textContent === arguments[0]);
+            control.click()""", name)
+        time.sleep(0.2)
+
+    def profile(self):
+        self.open("chat")
+        self.browser.named("Profile", role="tab").click()
+        self.act("Edit profile")
+        self.send("Save", "dialog", full_name="Kim Test", about="Tests.")
+        self.shows("Full name", "Kim Test")
+        self.act("Edit profile")
+        self.act("Dismiss", within="dialog")
+        self.send("Add friend", name="grace")
+        self.shows("Friends", "grace")
+        self.act("Token")
+        self.act("Make", within="dialog")
+        token = self.browser.eventually(lambda: len(self.fact("Token") or "") > 12 and self.fact("Token"), what="a token")
+        self.act("Done", within="dialog")
+        self.browser.eventually(lambda: not self.browser.all("dialog"), what="the dialog is closed")
+        self.act("Friends")
+        self.browser.has("Here")
+        self.act("Show grace")
+        self.shows("Name", "grace")
+        self.browser.click("Friends", within=".crumbs")
+        self.act("Remove grace")
+        self.browser.has("Nothing here yet.")
+        self.send("Add", name="grace")
+        self.browser.has("grace")
+        self.open("profile")
+        self.shows("Name", "kim")
+        self.open("friends")
+        self.browser.has("grace")
+        self.open("chat")
+        self.browser.named("Profile", role="tab").click()
+        self.act("Log out")
+        self.send("Token", token=token)
+        self.shows("User", "kim")
+        self.browser.named("Profile", role="tab").click()
+        self.act("Token")
+        self.act("Revoke all", within="dialog")
+        self.browser.has("This cannot be undone.")
+        self.browser.run("[...document.querySelectorAll('dialog')].at(-1).querySelector('.danger').click()")
+        eventually(lambda: any(item["event"]["type"] == "users.tokens_revoked" for item in self.place.call("history", {"source": "events"})["items"]))
