@@ -2,7 +2,7 @@
 
 import { announce, button, confirm, dialog, h, keyed, perFrame, setText } from "./dom.js";
 import { makeForm } from "./form.js";
-import { drawSparkline, resizeSparkline, sparkline } from "./sparkline.js";
+import { followSparkline, resizeSparkline, sparkline } from "./sparkline.js";
 import { colors, flash } from "./theme.js";
 import { ago, kindOf, plottable, short, words } from "./value.js";
 
@@ -251,7 +251,7 @@ export class BoardsPage {
   }
 
   #drawSpark(parts, entry) {
-    drawSparkline(parts.spark, entry.samples, colors.accent, { isFilled: true, isStepped: typeof entry.value === "boolean" });
+    followSparkline(parts.spark, entry.samples, colors.accent, { isFilled: true, isStepped: typeof entry.value === "boolean" });
   }
 
   #update(names) {

@@ -21,6 +21,22 @@ export function resizeSparkline(canvas, height) {
   if (canvas.last) drawSparkline(canvas, ...canvas.last);
 }
 
+/** The shortest time between two drawings of a curve, in milliseconds. The value beside it is never late. */
+const pause = 200;
+
+/** Draws as `drawSparkline` does, but not more often than is of use. */
+export function followSparkline(canvas, ...drawing) {
+  canvas.last = drawing;
+  if (canvas.isDue) return;
+  canvas.isDue = true;
+  const age = performance.now() - (canvas.drawnAt ?? -pause);
+  setTimeout(() => {
+    canvas.isDue = false;
+    canvas.drawnAt = performance.now();
+    if (canvas.isConnected) drawSparkline(canvas, ...canvas.last);
+  }, Math.max(0, pause - age));
+}
+
 /** Follows the width of curves, so that drawing does not have to measure. */
 const widths = new ResizeObserver((entries) => {
   for (const { target, contentRect } of entries) {

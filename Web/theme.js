@@ -31,14 +31,14 @@ export const theme = {
 dark.addEventListener("change", apply);
 apply();
 
-/** How long a changed value is marked, and how often at most, in milliseconds. */
+/** How long a changed value is marked, and how long it must have been still before, in milliseconds. */
 const flashTime = 900;
-const flashPause = 300;
+const flashPause = 1500;
 
-/** Marks an element as changed, for a moment. */
+/** Marks an element as changed, for a moment; one that changes all the time needs no mark. */
 export function flash(element) {
-  if (calm.matches) return;
-  if (element.flash && element.flash.currentTime < flashPause && element.flash.playState === "running") return;
-  element.flash?.cancel();
-  element.flash = element.animate([{ backgroundColor: colors.flash }, { backgroundColor: "transparent" }], flashTime);
+  const now = performance.now();
+  const isStill = now - (element.flashed ?? -flashPause) >= flashPause;
+  element.flashed = now;
+  if (isStill && !calm.matches) element.animate([{ backgroundColor: colors.flash }, { backgroundColor: "transparent" }], flashTime);
 }

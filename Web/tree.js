@@ -1,7 +1,7 @@
 /** The tree of all sources with their values, drawn only where it is seen. */
 
 import { h, perFrame, setAttribute, setText } from "./dom.js";
-import { drawSparkline, sparkline } from "./sparkline.js";
+import { followSparkline, sparkline } from "./sparkline.js";
 import { colors, flash } from "./theme.js";
 import { ago, kindOf, short } from "./value.js";
 
@@ -247,7 +247,7 @@ export class Tree {
     }
     const isLive = node.isSource && entry && !past;
     row.spark.hidden = !isLive || entry.samples.length < 2;
-    if (!row.spark.hidden) drawSparkline(row.spark, entry.samples, colors.accent, { isStepped: typeof entry.value === "boolean" });
+    if (!row.spark.hidden) followSparkline(row.spark, entry.samples, colors.accent, { isStepped: typeof entry.value === "boolean" });
     this.#showAge(row);
   }
 
@@ -269,7 +269,7 @@ export class Tree {
       row.value.className = `value ${kindOf(entry?.value)}`;
       setText(row.value, short(entry?.value));
       row.spark.hidden = !entry || entry.samples.length < 2;
-      if (!row.spark.hidden) drawSparkline(row.spark, entry.samples, colors.accent, { isStepped: typeof entry.value === "boolean" });
+      if (!row.spark.hidden) followSparkline(row.spark, entry.samples, colors.accent, { isStepped: typeof entry.value === "boolean" });
       this.#showAge(row);
       if (entry?.changedAt) flash(row.value);
     }
