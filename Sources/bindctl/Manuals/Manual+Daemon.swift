@@ -4,11 +4,7 @@ import Wire
 extension Manual {
   /// Returns the page of binderd, made from the output of `binderd --help`.
   func daemonPage() throws -> ManualPage {
-    let (code, text) = try Child.output(of: [binderd, "--help"])
-    let help = DaemonHelp(text)
-    guard code == 0, !help.options.isEmpty else {
-      throw Failure("'\(binderd) --help' does not list its options", .bug)
-    }
+    let help = try ProgramHelp(of: binderd, named: rawValue)
     var page = ManualPage(
       rawValue, section: section, "keep the live state of one machine", date: Release.date)
     page.section("SYNOPSIS")
@@ -40,56 +36,5 @@ extension Manual {
     page.list(help.exits.map { (.word($0.code), $0.meaning.asSentence) })
     page.references(references)
     return page
-  }
-}
-
-/// The parts of the text that `binderd --help` prints.
-struct DaemonHelp {
-  /// The words after the program name, for each form of the command line.
-  private(set) var usage: [String] = []
-  private(set) var options: [Option] = []
-  private(set) var exits: [(code: String, meaning: String)] = []
-
-  init(_ text: String) {
-    var paragraph = ""
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-      let words = line.split(separator: " ")
-      if line.hasPrefix("usage: ") || line.hasPrefix("       binderd ") {
-        let after = words.drop { $0 != "binderd" }.dropFirst()
-        usage.append(after.joined(separator: " "))
-      } else if line.hasPrefix("  --") {
-        add(option: line)
-      } else if line.hasPrefix("exit:") || !paragraph.isEmpty {
-        paragraph += line + " "
-      } else if !words.isEmpty, options.isEmpty {
-        usage[usage.count - 1] += " " + words.joined(separator: " ")
-      } else if !words.isEmpty, let last = options.popLast() {
-        // A line such as `os: the kernel decides` begins another choice.
-        let isChoice = words[0].hasSuffix(":") && !last.doc.hasSuffix(";")
-        let rest = words.joined(separator: " ")
-        options.append(
-          Option(
-            last.name, value: last.value,
-            last.doc + (last.doc.isEmpty ? "" : isChoice ? "; " : " ") + rest))
-      }
-    }
-    let all = paragraph.split(separator: " ").dropFirst().joined(separator: " ")
-    exits = all.split(separator: "·").map { part in
-      let words = part.split(separator: " ")
-      return (String(words.first ?? ""), words.dropFirst().joined(separator: " "))
-    }
-  }
-
-  /// Adds `  --name VALUE   description`.
-  private mutating func add(option line: Substring) {
-    // Two spaces are the indentation, and more than one space ends the term.
-    let line = line.dropFirst(2)
-    let end = line.firstRange(of: "  ")?.lowerBound ?? line.endIndex
-    let term = line[..<end].split(separator: " ")
-    let value = term.dropFirst().joined(separator: " ")
-    options.append(
-      Option(
-        String((term.first ?? "").dropFirst(2)), value: value.isEmpty ? nil : value,
-        line[end...].split(separator: " ").joined(separator: " ")))
   }
 }

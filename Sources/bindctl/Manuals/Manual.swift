@@ -9,11 +9,12 @@ enum Manual: String, CaseIterable {
   case daemon = "binderd"
   case configuration = "binder.conf"
   case wireProtocol = "binder-protocol"
+  case web = "binder-web"
 
   var section: Int {
     switch self {
     case .client: 1
-    case .daemon: 8
+    case .daemon, .web: 8
     case .configuration: 5
     case .wireProtocol: 7
     }
@@ -26,8 +27,8 @@ enum Manual: String, CaseIterable {
 
   static let option = Option(
     "man", value: "PAGE",
-    "print a manual page in the language mdoc(7): bindctl, binderd, binder.conf (TOPIC is the file of"
-      + " the schema) or binder-protocol (asks the daemon)")
+    "print a manual page in the language mdoc(7): bindctl, binderd, binder-web, binder.conf (TOPIC is"
+      + " the file of the schema) or binder-protocol (asks the daemon)")
 
   /// Returns the source of the page.
   ///
@@ -36,6 +37,7 @@ enum Manual: String, CaseIterable {
     switch self {
     case .client: return context.syntaxes.manual(date: Release.date, references)
     case .daemon: return try daemonPage()
+    case .web: return try webPage()
     case .configuration:
       guard let schema else { throw UsageError("missing argument TOPIC", command: "help") }
       return try configurationPage(schema: schema)
