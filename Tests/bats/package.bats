@@ -33,8 +33,8 @@ page_has() { # page
 
 @test "mandoc has nothing to say about the manual pages" {
     cd "$manuals"
-    is "$(LC_ALL=C ls | paste -sd' ')" "bindctl.1 binder-protocol.7 binder.conf.5 binderd.8"
-    run mandoc -Tlint -Wall bindctl.1 binder.conf.5 binder-protocol.7 binderd.8
+    is "$(LC_ALL=C ls | paste -sd' ')" "bindctl.1 binder-protocol.7 binder-web.8 binder.conf.5 binderd.8"
+    run mandoc -Tlint -Wall bindctl.1 binder.conf.5 binder-protocol.7 binderd.8 binder-web.8
     is "$output" ""
     [ "$status" -eq 0 ]
     for file in *; do
@@ -51,6 +51,13 @@ page_has() { # page
     while read -r name; do bindctl help "$name"; done < "$directory/names" | grep -oE -- '--[a-z-]+' | sort -u > "$directory/options"
     [ "$(wc -l < "$directory/options")" -gt 30 ]
     page_has bindctl.1 < "$directory/options"
+}
+
+@test "binder-web(8) has every option and exit code of the help" {
+    binder-web --help | grep -o -- '--[a-z-]*' | sort -u > "$directory/words"
+    [ "$(wc -l < "$directory/words")" -gt 7 ]
+    page_has binder-web.8 < "$directory/words"
+    is "$(page binder-web.8 | sed -n '/^EXIT STATUS/,/^SEE ALSO/s/^ *\([0-9][0-9]*\) .*/\1/p' | paste -sd' ')" "0 64 69"
 }
 
 @test "binderd(8) has every option, exit code and default path of the help" {
@@ -100,7 +107,7 @@ page_has() { # page
 @test "an unknown manual page is a wrong command line" {
     run bindctl help --man nothing
     [ "$status" -eq 2 ]
-    [[ $output == *"no manual page 'nothing': there are bindctl, binderd, binder.conf, binder-protocol"* ]]
+    [[ $output == *"no manual page 'nothing': there are bindctl, binderd, binder.conf, binder-protocol, binder-web"* ]]
 }
 
 # Makes the package once for all tests, with a quick compression.
@@ -132,6 +139,23 @@ make_package() {
     done
 }
 
+@test "the package of binder-web needs the daemon, and lintian has nothing to say about it" {
+    DEB_COMPRESSION=gzip Scripts/make-deb --web "$directory/web" > /dev/null
+    for dependency in "binderd (= $(bindctl --version | cut -d' ' -f2))" libwebsockets17 libwebsockets-evlib-uv libjs-chart.js; do
+        [[ $(dpkg-deb -f "$directory/web"/*.deb Depends) == *"$dependency"* ]]
+    done
+    for script in postinst prerm postrm; do sh -n "Packaging/binder-web/$script"; done
+    # The charts are those of the package that it needs.
+    dpkg-deb -c "$directory/web"/*.deb | grep -q ' ./usr/share/binder-web/client/connection.js$'
+    run ! grep -q charts <(dpkg-deb -c "$directory/web"/*.deb)
+    # No file is in both packages.
+    make_package
+    is "$(for file in "$package"/*.deb "$directory/web"/*.deb; do dpkg-deb -c "$file" | awk '/^-/ { print $6 }'; done | sort | uniq -d)" ""
+    [[ $BINDERD_BIN != */debug ]] || return 0
+    run lintian --fail-on error,warning --allow-root "$directory/web"/*.deb
+    is "$output" ""
+}
+
 @test "the same programs give the same package, at any time, by any user" {
     make_package
     touch systemd/system/binderd.service
@@ -144,7 +168,7 @@ make_package() {
     DEB_COMPRESSION=none XZ_OPT=-0 Scripts/make-release "$directory/release" > /dev/null
     cd "$directory/release"
     sha256sum --check --quiet SHA256SUMS
-    is "$(wc -l < SHA256SUMS)/$(find . -type f | wc -l)" 3/4
+    is "$(wc -l < SHA256SUMS)/$(find . -type f | wc -l)" 4/5
     tar -xf binderd-*-linux-*.tar.xz
     cd binderd-*-linux-*/
     # The tarball of the programs installs without anything else.

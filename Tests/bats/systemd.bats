@@ -42,6 +42,7 @@ units() { # system or user
     units system
     systemd-analyze security --offline=true --threshold=5 --no-pager ./binderd.service
     systemd-analyze security --offline=true --threshold=5 --no-pager ./binderd-backup.service
+    systemd-analyze security --offline=true --threshold=5 --no-pager ./binder-web.service
 }
 
 @test "the service of a user is exposed by 2 of 10 at most" {
@@ -55,6 +56,10 @@ units() { # system or user
     cd "$BATS_TEST_TMPDIR/root"
     grep -q '^ExecStart=/usr/bin/binderd$' usr/lib/systemd/system/binderd.service
     [ -x usr/bin/binderd ]
+    [ -x usr/bin/binder-web ]
+    [ -s usr/share/binder-web/index.html ]
+    [ -s usr/share/binder-web/client/connection.js ]
+    [ -s usr/share/binder-web/charts/chunks/helpers.segment.mjs ]
     [ -s usr/share/doc/binderd/binder.conf.schema.json ]
     [ -s usr/share/doc/binderd/network.conf ]
     grep -q bindctl usr/share/bash-completion/completions/bindctl

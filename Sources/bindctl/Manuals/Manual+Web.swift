@@ -27,8 +27,8 @@ extension Manual {
       (.word("/run/binder-web/http.sock"), "The socket for the proxy, of the unit binder-web.socket."),
       (
         .word("$XDG_RUNTIME_DIR/binder/web-*"),
-        "The admitted browsers of a user, and a socket that prints another address. Remove the file *.sessions to withdraw "
-          + "all of them."
+        "The admitted browsers of a user, and a socket that prints another address. To withdraw all "
+          + "browsers, end the program and remove the file *.sessions."
       ),
     ])
     page.section("EXIT STATUS")
