@@ -75,15 +75,13 @@ def latency(place, browser):
         window.drawn = [];
         binder.store.addEventListener('values', ({names}) => {
             const values = [...names].map((name) => [name, binder.store.entries.get(name)?.value]);
-            // The picture is drawn after all callbacks of its frame.
-            requestAnimationFrame(() => {
-                const channel = new MessageChannel();
-                channel.port1.onmessage = () => {
-                    const now = performance.timeOrigin + performance.now();
-                    for (const [name, value] of values) drawn.push([name, value, now]);
-                };
-                channel.port2.postMessage(0);
-            });
+            // This is a callback of a frame, so a message comes after its picture is drawn.
+            const channel = new MessageChannel();
+            channel.port1.onmessage = () => {
+                const now = performance.timeOrigin + performance.now();
+                for (const [name, value] of values) drawn.push([name, value, now]);
+            };
+            channel.port2.postMessage(0);
         });""")
     begin, turn, number = time.monotonic(), 0, 0
     while time.monotonic() - begin < seconds:

@@ -186,7 +186,7 @@ export class Tree {
       row.element.remove();
       this.#drawn.delete(path);
     }
-    // In the document they stand in order, too, for a screen reader.
+    // The document has them in order, too, for a screen reader.
     let next = this.space.firstElementChild;
     for (let i = first; i < last; i += 1) {
       const node = this.#rows[i];

@@ -9,7 +9,7 @@ package struct PageDirectories: Equatable {
   /// The place of Debian's package libjs-chart.js.
   private static let debian = "/usr/share/javascript/chart.js"
 
-  /// How far above the program the sources may be, as in `.build/bin`.
+  /// The most levels between the program and the root of the sources, as in `.build/bin`.
   private static let maxLevels = 5
 
   /// Finds the directories; `nil` if there is no page.

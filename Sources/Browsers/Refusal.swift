@@ -25,7 +25,7 @@ package enum Refusal: CaseIterable {
     }
   }
 
-  /// What happened, and what to do.
+  /// The title of the page, the reason, and what to do next.
   package var text: (title: String, reason: String, hint: String) {
     switch self {
     case .foreignHost:

@@ -19,10 +19,10 @@ package struct Session: Equatable {
 ///
 /// Sessions are in a file, so that browsers stay admitted if the program is killed and starts again.
 package final class Sessions {
-  /// How long a session lasts, in seconds.
+  /// The life of a session in seconds.
   package static let lifetime: Int64 = 30 * 24 * 3600
 
-  /// How long a token can be used, in seconds.
+  /// The life of a token in seconds.
   package static let tokenLifetime: Int64 = 3600
 
   /// The most sessions and tokens; the oldest make room.
