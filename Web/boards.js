@@ -9,8 +9,8 @@ import { ago, kindOf, plottable, short, words } from "./value.js";
 const prefix = "cells/boards/";
 const sizes = ["small", "wide", "large"];
 
-/** The height of a curve in CSS pixels, on a tile of the usual size. */
-const sparkHeight = 56;
+/** The height of a curve in CSS pixels, by the size of its tile, before the tile is scaled. */
+const sparkHeights = { small: 34, wide: 34, large: 110 };
 
 /** The height of a tile, in its width. */
 const tileShape = 0.6;
@@ -163,6 +163,7 @@ export class BoardsPage {
     if (this.#name === undefined || width < 34 * size) {
       this.grid.style.removeProperty("--columns");
       this.grid.style.removeProperty("--scale");
+      this.#sizeSparks(1);
       return;
     }
     let places = 0;
@@ -172,7 +173,11 @@ export class BoardsPage {
     this.grid.style.setProperty("--columns", columns);
     const scale = Math.min(2.6, Math.max(1, width / columns / (16 * size)));
     this.grid.style.setProperty("--scale", scale.toFixed(2));
-    for (const { spark } of this.#tiles.values()) resizeSparkline(spark, sparkHeight * scale);
+    this.#sizeSparks(scale);
+  }
+
+  #sizeSparks(scale) {
+    for (const { spark, size } of this.#tiles.values()) resizeSparkline(spark, sparkHeights[size] * scale);
   }
 
   #drawHead(board) {
@@ -207,7 +212,7 @@ export class BoardsPage {
   }
 
   #makeTile({ source }) {
-    const parts = { value: h("output.value", { "aria-live": "off" }), age: h("span.age"), spark: sparkline(undefined, sparkHeight), list: h("dl.facts") };
+    const parts = { value: h("output.value", { "aria-live": "off" }), age: h("span.age"), spark: sparkline(undefined, sparkHeights.small), list: h("dl.facts") };
     parts.toggle = h("input", { type: "checkbox", role: "switch", "aria-label": `${source} on or off`, onchange: () => this.#set(source, parts.toggle) });
     parts.switch = h("label.switch", {}, parts.toggle);
     this.#tiles.set(source, parts);

@@ -1,6 +1,7 @@
 /** The live values of all sources that the client may read, and what the daemon says about them. */
 
 import { perFrame } from "./dom.js";
+import { NameTree } from "./names.js";
 import { plottable } from "./value.js";
 
 /** The numbers of each source that a sparkline shows. */
@@ -34,6 +35,7 @@ class Entry {
  */
 export class Store extends EventTarget {
   entries = new Map();
+  names = new NameTree(); // of the entries
   services = []; // of the catalogue: name, doc, sources, methods, events
   views = [];
   methods = {}; // of the daemon itself
@@ -116,6 +118,7 @@ export class Store extends EventTarget {
     if (!entry) {
       entry = new Entry(name);
       this.entries.set(name, entry);
+      this.names.add(name);
       this.#haveNamesChanged = true;
     } else if (at === 0 && JSON.stringify(entry.value) === JSON.stringify(value)) {
       return; // the same after a new connection
@@ -129,7 +132,10 @@ export class Store extends EventTarget {
   }
 
   #remove(name) {
-    if (this.entries.delete(name)) this.#haveNamesChanged = true;
+    if (this.entries.delete(name)) {
+      this.names.remove(name);
+      this.#haveNamesChanged = true;
+    }
     this.#changed.add(name);
   }
 

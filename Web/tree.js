@@ -1,6 +1,7 @@
 /** The tree of all sources with their values, drawn only where it is seen. */
 
 import { h, perFrame, setAttribute, setText } from "./dom.js";
+import { NameTree } from "./names.js";
 import { followSparkline, sparkline } from "./sparkline.js";
 import { colors, flash } from "./theme.js";
 import { ago, kindOf, short } from "./value.js";
@@ -10,23 +11,6 @@ const overscan = 8;
 
 /** The shortest time between two new arrangements of the tree, in milliseconds. */
 const rebuildPause = 250;
-
-/** A segment of names: a source, or the beginning of others, or both. */
-class Node {
-  children = new Map();
-  isSource = false;
-
-  constructor(path, name, level) {
-    Object.assign(this, { path, name, level });
-  }
-
-  /** The number of sources below it. */
-  get count() {
-    let count = 0;
-    for (const child of this.children.values()) count += (child.isSource ? 1 : 0) + child.count;
-    return count;
-  }
-}
 
 export class Tree {
   #store;
@@ -112,38 +96,19 @@ export class Tree {
   #rebuild() {
     clearTimeout(this.#rebuildTimer);
     this.#rebuiltAt = performance.now();
-    const roots = new Map();
-    for (const { name, patterns, isKept } of this.#store.services) {
-      if (patterns?.length && (isKept || !this.#moment.isPast)) roots.set(name, new Node(name, name, 1));
-    }
-    const names = this.#moment.values ? this.#moment.values.keys() : this.#store.entries.keys();
-    for (const name of [...names].sort()) {
-      if (this.#filter && !name.toLowerCase().includes(this.#filter)) continue;
-      const segments = name.split("/");
-      let node = roots.get(segments[0]);
-      if (!node) continue;
-      for (let i = 1; i < segments.length; i += 1) {
-        let child = node.children.get(segments[i]);
-        if (!child) {
-          child = new Node(segments.slice(0, i + 1).join("/"), segments[i], i + 1);
-          node.children.set(segments[i], child);
-        }
-        node = child;
-      }
-      node.isSource = true;
-    }
+    const names = this.#names();
     const rows = [];
-    const add = (nodes, parent) => {
-      // A service without sources is not shown, unless it is not watched yet or has failed.
-      const isShown = ({ level, path, children }) => level > 1 || children.size > 0 || (!this.#filter && (!this.#store.isWatched(path) || this.#store.failures.has(path)));
-      const siblings = [...nodes.values()].filter(isShown);
-      siblings.forEach((node, i) => {
-        Object.assign(node, { place: i + 1, siblings: siblings.length, parent });
+    const add = (nodes) => {
+      for (let i = 0; i < nodes.length; i += 1) {
+        const node = nodes[i];
+        node.place = i + 1;
+        node.siblings = nodes.length;
         rows.push(node);
-        if (this.#isUnfolded(node)) add(node.children, node);
-      });
+        if (this.#isUnfolded(node)) add(node.children);
+      }
     };
-    add(roots);
+    const services = this.#store.services.filter(({ patterns, isKept }) => patterns?.length && (isKept || !this.#moment.isPast));
+    add(services.map(({ name }) => names.service(name)).filter((node) => this.#isShown(node)));
     this.#rows = rows;
     this.space.style.height = `${rows.length * this.#height}px`;
     if (!rows.some(({ path }) => path === this.#active)) this.#active = this.#selected ?? rows[0]?.path;
@@ -151,8 +116,20 @@ export class Tree {
     this.#draw();
   }
 
+  /** The names that are to be seen. */
+  #names() {
+    if (!this.#moment.values && !this.#filter) return this.#store.names;
+    const names = [...(this.#moment.values ?? this.#store.entries).keys()];
+    return new NameTree(this.#filter ? names.filter((name) => name.toLowerCase().includes(this.#filter)) : names);
+  }
+
+  /** A service without sources is not shown, unless it is not watched yet or has failed. */
+  #isShown({ path, hasChildren }) {
+    return hasChildren || (!this.#filter && (!this.#store.isWatched(path) || this.#store.failures.has(path)));
+  }
+
   #isUnfolded(node) {
-    return node.children.size > 0 && (this.#filter !== "" || this.#unfolded.has(node.path));
+    return node.hasChildren && (this.#filter !== "" || this.#unfolded.has(node.path));
   }
 
   #unfold(path, isUnfolded) {
@@ -220,7 +197,7 @@ export class Tree {
     setAttribute(element, "aria-level", node.level);
     setAttribute(element, "aria-posinset", node.place);
     setAttribute(element, "aria-setsize", node.siblings);
-    const isFolder = node.children.size > 0 || (node.level === 1 && !this.#store.isWatched(node.path));
+    const isFolder = node.hasChildren || (node.level === 1 && !this.#store.isWatched(node.path));
     setAttribute(element, "aria-expanded", isFolder ? String(this.#isUnfolded(node)) : undefined);
     setAttribute(element, "aria-selected", String(node.path === this.#selected));
     element.classList.toggle("active", node.path === this.#active);
@@ -238,8 +215,7 @@ export class Tree {
       setText(row.value, failure.message);
     } else if (!node.isSource) {
       row.value.className = "value folder";
-      const count = node.count;
-      setText(row.value, count ? `${count} ${count === 1 ? "source" : "sources"}` : "");
+      setText(row.value, node.count ? `${node.count} ${node.count === 1 ? "source" : "sources"}` : "");
     } else {
       const value = past ? past.get(node.path) : entry?.value;
       row.value.className = `value ${kindOf(value)}`;
@@ -316,7 +292,7 @@ export class Tree {
         break;
       case "ArrowLeft":
         if (this.#isUnfolded(node) && !this.#filter) this.#toggle(node, false);
-        else if (node.parent) this.#activate(node.parent);
+        else if (node.level > 1) this.#activate(node.parent);
         break;
       case "Enter":
       case " ":
