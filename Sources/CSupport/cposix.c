@@ -222,6 +222,7 @@ int cposix_socket_path(int fd, char *text, size_t count) {
   struct sockaddr_un address;
   socklen_t size = sizeof address;
   if (getsockname(fd, (struct sockaddr *)&address, &size) != 0) return -errno;
+  if (address.sun_family != AF_UNIX) return -EAFNOSUPPORT;
   size_t length = size > offsetof(struct sockaddr_un, sun_path) ? size - offsetof(struct sockaddr_un, sun_path) : 0;
   int is_abstract = length > 0 && address.sun_path[0] == 0;
   if (is_abstract) address.sun_path[0] = '@';

@@ -232,6 +232,49 @@ struct SocketListenerTests {
     }
   }
 
+  @Test
+  func `a port is one of this machine only, has one listener, and is free again at once`() throws {
+    var accepted = 0
+    func listen(_ port: UInt16) throws(SocketListener.PathError) -> SocketListener {
+      try SocketListener(loopbackPort: port, on: loop) {
+        accepted += 1
+        Glibc.close($0)
+      }
+    }
+    let first = try listen(0)
+    let port = try #require(first.port)
+    #expect(port > 0 && first.path.isEmpty)
+    let client = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    #expect(connectToPort(client, "127.0.0.1", port) == 0)
+    try loop.run { accepted == 1 }
+    let other = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    #expect(connectToPort(other, "127.0.0.2", port) == ECONNREFUSED, "another address of the machine")
+    #expect(throws: SocketListener.PathError.self) { try listen(port) }
+    first.close()
+    loop.run()
+    // The connection of the client has not ended completely.
+    let second = try listen(port)
+    #expect(second.port == port)
+    second.close()
+    loop.run()
+    Glibc.close(client)
+    Glibc.close(other)
+  }
+
+  /// Connects a TCP socket; returns the error code.
+  private func connectToPort(_ descriptor: CInt, _ host: String, _ port: UInt16) -> CInt {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    inet_pton(AF_INET, host, &address.sin_addr)
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    return status == 0 ? 0 : errno
+  }
+
   // MARK: Descriptors of a service manager
 
   /// The error message for a descriptor; `nil` if it is accepted.

@@ -1,6 +1,7 @@
 import EventLoop
 import Facts
 import Glibc
+import TestSupport
 import Testing
 
 struct StreamSocketTests {
@@ -36,6 +37,27 @@ struct StreamSocketTests {
     socket.setReading(true)
     socket.readNow()
     #expect(recorder.text == "earlylate")
+    finish()
+  }
+
+  @Test
+  func `a socket connects to a path, and a path without a listener is an error`() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/s"
+    var accepted: CInt?
+    let listener = try SocketListener(path: path, mode: 0o600, on: loop) { accepted = $0 }
+    let connected = try StreamSocket(connectingTo: path, on: loop)
+    connected.delegate = recorder
+    connected.setReading(true)
+    try loop.run { accepted != nil }
+    let end = Peer(descriptor: try #require(accepted))
+    end.send("hello")
+    try loop.run { recorder.text == "hello" }
+    connected.close()
+    listener.close()
+    loop.run()
+    let fault = #expect(throws: SystemError.self) { try StreamSocket(connectingTo: path, on: loop) }
+    #expect(fault == SystemError(code: ENOENT, call: "connect", subject: path))
     finish()
   }
 
