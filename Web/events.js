@@ -2,6 +2,7 @@
 
 import { button, facts, h, keyed, later, perFrame, setText } from "./dom.js";
 import { read } from "./form.js";
+import { lastEvents } from "./history.js";
 import { clock, duration, long, short } from "./value.js";
 
 /** Events that are shown first, that are read at once, and that are kept. */
@@ -19,6 +20,7 @@ export class EventsPage {
   #isPaused = false;
   #hasMore = true;
   #subscription;
+  #current; // the last start; none after the page is closed
   #chosen;
   #draw = perFrame(() => this.#show());
 
@@ -53,6 +55,7 @@ export class EventsPage {
   }
 
   close() {
+    this.#current = undefined;
     this.#subscription?.close();
   }
 
@@ -86,6 +89,7 @@ export class EventsPage {
   }
 
   async #start() {
+    const start = (this.#current = {});
     this.#subscription?.close();
     this.#items = [];
     this.#waiting = [];
@@ -101,14 +105,13 @@ export class EventsPage {
     const { link } = this.#app;
     try {
       // The present end of the log, and then what follows it: no event is between them.
-      const page = await link.call("history", { ...params, limit: first });
-      if (params !== undefined && JSON.stringify(params) !== JSON.stringify(this.#params)) return;
+      const page = await lastEvents(link, { ...params, limit: first });
+      if (start !== this.#current) return; // another filter is wanted
       this.#items = [...page.items].reverse();
       this.#hasMore = page.more;
-      const after = Math.max(page.last, page.items.at(-1)?.seq ?? 0);
-      this.#subscription = link.subscribe({ ...params, from: { after }, on_gap: "continue" }, (type, update) => this.#take(type, update));
+      this.#subscription = link.subscribe({ ...params, from: { after: page.after }, on_gap: "continue" }, (type, update) => this.#take(type, update));
     } catch (error) {
-      this.#fail(error);
+      if (start === this.#current) this.#fail(error);
     }
     this.#draw();
   }

@@ -7,6 +7,15 @@ const pageSize = 1000;
 const maxPages = 8;
 
 /**
+ * Reads the last events, oldest first. A subscription from `after` on goes on without a gap or a repeat:
+ * the `last` of the answer may be later than what was read, that of a request before it is not.
+ */
+export async function lastEvents(link, params) {
+  const [{ last }, page] = await Promise.all([link.call("ping"), link.call("history", { ...params, source: "events" })]);
+  return { ...page, after: Math.max(last, page.after) };
+}
+
+/**
  * Reads the changes of a source from a time on, oldest first: `{seq, time, version, value}`, where a
  * removed source has no `value`. `isCut` says that there are older ones. `follow(take)` subscribes to those
  * that come after them; none is between.
@@ -18,12 +27,12 @@ export async function changesSince(link, source, from) {
   const params = { source: "events", filter: { streams } };
   const items = [];
   let before;
-  let last;
+  let after;
   let isCut = true;
   for (let page = 0; page < maxPages && isCut; page += 1) {
-    const answer = await link.call("history", { ...params, limit: pageSize, ...(before && { before }) });
+    const answer = await lastEvents(link, { ...params, limit: pageSize, ...(before && { before }) });
     items.unshift(...answer.items);
-    last ??= answer.last;
+    after ??= answer.after;
     before = answer.items[0]?.seq;
     isCut = answer.more && before !== undefined && Date.parse(answer.items[0].event.time) >= from;
   }
@@ -34,7 +43,7 @@ export async function changesSince(link, source, from) {
   // The value that the first change in the time has replaced.
   const first = changes.findIndex(({ time }) => time >= from);
   const follow = (take) =>
-    link.subscribe({ ...params, from: { after: last }, on_gap: "continue" }, async (type, update) => {
+    link.subscribe({ ...params, from: { after }, on_gap: "continue" }, async (type, update) => {
       if (type !== "next") return;
       const { seq, event } = update;
       if (isPlain) return take(change(seq, event, event.data?.value));
