@@ -169,11 +169,16 @@ export class BoardsPage {
     let places = 0;
     for (const { size } of this.#tiles.values()) places += { small: 1, wide: 2, large: 4 }[size] ?? 1;
     const most = Math.max(2, Math.floor(width / (13 * size)));
-    const columns = Math.min(most, Math.max(2, Math.ceil(Math.sqrt((places * width * tileShape) / height))));
-    this.grid.style.setProperty("--columns", columns);
-    const scale = Math.min(2.6, Math.max(1, width / columns / (16 * size)));
-    this.grid.style.setProperty("--scale", scale.toFixed(2));
-    this.#sizeSparks(scale);
+    const enough = Math.ceil(Math.sqrt((places * width * tileShape) / height));
+    // Wide tiles leave holes, so that some boards need more columns than their tiles have places.
+    for (let columns = Math.min(most, Math.max(2, enough)); ; columns += 1) {
+      this.grid.style.setProperty("--columns", columns);
+      const scale = Math.min(2.6, Math.max(1, width / columns / (16 * size)));
+      this.grid.style.setProperty("--scale", scale.toFixed(2));
+      if (columns < most && this.element.scrollHeight > height) continue;
+      this.#sizeSparks(scale);
+      return;
+    }
   }
 
   #sizeSparks(scale) {

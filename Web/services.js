@@ -84,7 +84,7 @@ export class ServicesPage {
         output.hidden = false;
       },
     });
-    const notes = [result ? `Returns ${/^[aeiou]/.test(result) ? "an" : "a"} ${result}.` : "", writes.length ? `Records ${writes.join(", ")}.` : "", errors.length ? `May be refused with ${errors.join(", ")}.` : ""];
+    const notes = [result ? `Returns ${result === "any" ? "any value" : /^[aeiou]/.test(result) ? `an ${result}` : `a ${result}`}.` : "", writes.length ? `Records ${writes.join(", ")}.` : "", errors.length ? `May be refused with ${errors.join(", ")}.` : ""];
     body.append(form, h("p.hint", {}, notes.filter(Boolean).join(" ")), output);
     form.querySelector("input, textarea, select, button")?.focus();
   }

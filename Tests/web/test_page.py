@@ -232,7 +232,7 @@ class Access(PageCase):
         browser = self.open_browser()
         roles = {"button", "link", "textbox", "searchbox", "checkbox", "switch", "slider", "combobox", "tab", "treeitem", "tree", "option", "menuitem", "spinbutton", "radio", "listbox", "dialog", "tablist", "img", "log"}
         for width in (1280, 360):
-            browser.driver.set_window_size(width, 800)
+            browser.resize(width, 800)
             for part in self.parts:
                 browser.go(part)
                 browser.eventually(lambda: browser.run("return document.querySelector('main').innerText.length > 3"), what=part)
@@ -252,7 +252,7 @@ class Access(PageCase):
     def test_nothing_is_wider_than_the_screen(self):
         browser = self.open_browser()
         for width in (360, 768, 1280, 3840):
-            browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False})
+            browser.resize(width, 800)
             for part in self.parts:
                 browser.go(part)
                 time.sleep(0.1)
@@ -260,6 +260,22 @@ class Access(PageCase):
                 wide = browser.run("""
                     return [...document.querySelectorAll('main, main > *, .detail, .list')].filter(x => x.scrollWidth > x.clientWidth + 1 && x.clientWidth).map(x => x.className)""")
                 self.assertEqual(wide, [], f"{part} at {width}")
+
+    def test_a_board_is_as_large_as_its_screen(self):
+        sizes = ("wide", "small", "small", "large", "small", "wide", "small", "small", "wide")
+        for i in range(len(sizes)):
+            self.place.call("set", {"source": f"cells/tile/{i}", "value": i})
+        tiles = [{"source": f"cells/tile/{i}", "size": size} for i, size in enumerate(sizes)]
+        self.place.call("set", {"source": "cells/boards/wall", "value": {"tiles": tiles}})
+        browser = self.open_browser()
+        browser.go("boards/wall")
+        for width, height in ((3840, 2160), (1920, 1080)):
+            browser.resize(width, height)
+            browser.eventually(lambda: browser.run("""
+                const main = document.querySelector('main');
+                const board = document.querySelector('.board');
+                return board.children.length === arguments[0] && main.scrollHeight <= main.clientHeight && board.offsetHeight > 0.6 * main.clientHeight""",
+                len(sizes)), what=f"the board fills {width} × {height} and is no larger")
 
     def test_contrast(self):
         browser = self.open_browser()
