@@ -21,6 +21,7 @@ package struct PageDirectories: Equatable {
   package init?(option: String?, program: String) {
     if let option {
       self.init(page: option)
+      guard exists(page + "/index.html") else { return nil }
       return
     }
     var directory = Self.parent(of: program)

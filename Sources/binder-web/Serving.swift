@@ -86,7 +86,9 @@ private func webServer(
   _ log: Log
 ) throws -> WebServer {
   guard let pages = PageDirectories(option: options.pages, program: program) else {
-    throw StartFailure(description: "the page is not installed; --pages names its directory")
+    throw StartFailure(
+      description: options.pages.map { "--pages: there is no index.html in '\($0)'" }
+        ?? "the page is not installed; --pages names its directory")
   }
   let lines = try RefusalLines(log, on: loop)
   return try WebServer(

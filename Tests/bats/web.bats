@@ -12,3 +12,17 @@ web() { # module.Class
 @test "an admitted browser cannot harm binder-web or the daemon" { web test_attacks.Sockets; }
 
 @test "behind a proxy, only that proxy names the user, and the daemon maps the user to a role" { web test_attacks.Proxies; }
+
+@test "it starts for oneself with an address that works once, and says why it cannot" { web test_start.Start; }
+
+@test "the page shows values, their past and boards, and only as text" { web test_page.Values; }
+
+@test "the page shows events as they come, with filters" { web test_page.Log; }
+
+@test "each method has a form, which checks what is typed" { web test_page.Forms; }
+
+@test "every control has a role and a name, and the page works by keyboard from 360 pixels to 4K" { web test_page.Access; }
+
+@test "every view is opened in the page, and every intent used" { web test_views.Views; }
+
+@test "kills of the daemon and of binder-web lose and double nothing" { web test_kills.Kills; }
