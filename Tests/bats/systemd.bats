@@ -85,6 +85,8 @@ units() { # system or user
 
 @test "members of the group connect, and nobody else" { guest access; }
 
+@test "binder-web serves a reverse proxy, in its sandbox" { guest web; }
+
 @test "Scripts/install installs, brings up to date and takes away" { guest install; }
 
 @test "a user's own service manager runs it" { guest user; }
