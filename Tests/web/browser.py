@@ -136,8 +136,12 @@ class Browser:
         """Returns the messages of the console that are worse than a warning."""
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 
-    def screenshot(self, path):
-        self.driver.save_screenshot(str(path))
+
+# The roles of elements that people use, or that a screen reader names.
+named_roles = {
+    "button", "checkbox", "combobox", "dialog", "img", "link", "listbox", "log", "menuitem", "option", "radio", "searchbox",
+    "slider", "spinbutton", "switch", "tab", "tablist", "textbox", "tree", "treeitem",
+}
 
 
 class PageCase(Case):
@@ -153,3 +157,16 @@ class PageCase(Case):
         browser = Browser(address or self.place.another_address(), **options)
         self.addCleanup(browser.close)
         return browser
+
+    def check_names(self, browser, place):
+        """Checks that each control has a role and a name in the accessibility tree of the browser."""
+        nodes = [node for node in browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"] if not node.get("ignored")]
+        role = lambda node: node.get("role", {}).get("value")
+        controls = [node for node in nodes if role(node) in named_roles]
+        self.assertGreater(len(controls), 0, place)
+        for node in controls:
+            self.assertTrue(node.get("name", {}).get("value"), f"{place}: a {role(node)} without a name: {node}")
+        for node in nodes:
+            if any(item["name"] == "focusable" and item["value"].get("value") for item in node.get("properties", [])):
+                self.assertNotIn(role(node), ("generic", "none", "StaticText"), f"{place}: {node}")
+        return {role(node) for node in nodes}

@@ -101,6 +101,7 @@ class Views(PageCase):
 
     def confirm(self, name):
         self.browser.has("This cannot be undone.")
+        self.check_names(self.browser, f"the question before {name!r}")
         self.browser.click(name, within="dialog")
 
     def fill(self, within=".stage", /, **values):
@@ -120,6 +121,7 @@ class Views(PageCase):
     def open(self, path):
         self.browser.go(f"views/{path}")
         self.browser.eventually(lambda: self.browser.all(".stage > .view"), what=f"the view {path}")
+        self.check_names(self.browser, path)
 
     def fact(self, name):
         return self.browser.run("""
@@ -151,6 +153,14 @@ class Views(PageCase):
         self.act("Create")
         self.send("Create", name="Bob")
         self.browser.has("Bob")
+        # Rows that come and go leave the others where they are, and the focus.
+        row = self.browser.named("Reverse name Bob")
+        self.browser.run("arguments[0].focus()", row)
+        self.place.call("people.create", {"name": "Zoe"})
+        self.browser.has("Zoe")
+        self.place.call("people.remove", {"id": 3})
+        self.browser.eventually(lambda: "Zoe" not in self.browser.text, what="the row is gone")
+        self.assertEqual(self.browser.focused, row)
         self.act("Reverse name Bob")
         self.browser.has("boB")
         self.act("Open Ada")
