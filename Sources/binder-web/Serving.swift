@@ -43,9 +43,10 @@ func serveOwner(_ options: Options, _ log: Log) throws -> CInt {
   let server = try webServer(gate, options, places.map(\.path), descriptors, on: loop, log)
   accept = { server.accept($0, from: nil) }
   makeAddress = { "http://127.0.0.1:\(port)/?token=\(sessions.makeToken())" }
-  put(makeAddress() + "\n", to: STDOUT_FILENO)
-  note("open this address in a browser; it works once. 'bindctl web' prints another one")
-  return try run(loop, [control, listener], server)
+  return try run(loop, [control, listener], server) {
+    put(makeAddress() + "\n", to: STDOUT_FILENO)
+    note("open this address in a browser; it works once. 'bindctl web' prints another one")
+  }
 }
 
 /// Serves the users whom a reverse proxy names.
@@ -75,10 +76,11 @@ func serveProxy(_ options: Options, _ log: Log, _ manager: ServiceManager) throw
   if let limit = manager.watchdogMilliseconds {
     watchdog.start(afterMilliseconds: 0, everyMilliseconds: max(1, limit / 2))
   }
-  log.write(.notice, "binder-web \(Release.version) serves \(listener.path)")
-  manager.notify("READY=1", "STATUS=serving")
   defer { watchdog.close() }
-  return try run(loop, [listener], server)
+  return try run(loop, [listener], server) {
+    log.write(.notice, "binder-web \(Release.version) serves \(listener.path)")
+    manager.notify("READY=1", "STATUS=serving")
+  }
 }
 
 private func webServer(
@@ -112,8 +114,13 @@ private func listen(
 }
 
 /// Runs until a signal ends the program.
-private func run(_ loop: Loop, _ listeners: [SocketListener], _ server: WebServer) throws -> CInt {
+///
+/// - Parameter onReady: Says that the program serves. Signals have their effect by then.
+private func run(
+  _ loop: Loop, _ listeners: [SocketListener], _ server: WebServer, onReady: () -> Void
+) throws -> CInt {
   let signals = try [SIGTERM, SIGINT].map { try ProcessSignal($0, on: loop) { loop.stop() } }
+  onReady()
   Process.releaseProgram()
   loop.run()
   // The kernel closes all connections. Browsers connect again as soon as there is a server.
