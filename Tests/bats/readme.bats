@@ -24,7 +24,7 @@ teardown() { remove_place; }
 
 @test "the lines that show what happens" {
     bindctl call cells.add name=visits
-    types_blocks < <(sed -n '/^## See what/,/^## Automations/p' README.md)
+    types_blocks < <(sed -n '/^## See what/,/^## In a browser/p' README.md)
     is "$typed" 6
 }
 
