@@ -6,10 +6,10 @@ setup_file() {
     export BINDERD_BIN=${BINDERD_BIN:-$project/.build/debug}
 }
 
-# Runs a script as root in a container; skips the test where that is impossible.
+# Runs a script as root in a container; skips the test where that is impossible. It sees the directory $packages.
 guest() { # name
     run "$project/Tests/systemd/real-systemd.sh" --bind "$project" --bind "$BINDERD_BIN" \
-        env "BINDERD_BIN=$BINDERD_BIN" bash "$project/Tests/systemd/guest/$1.sh"
+        ${packages:+--bind "$packages"} env "BINDERD_BIN=$BINDERD_BIN" "PACKAGES=${packages:-}" bash "$project/Tests/systemd/guest/$1.sh"
     [ "$status" -ne 77 ] || skip "${lines[-1]}"
     echo "$output"
     [ "$status" -eq 0 ]
@@ -86,6 +86,12 @@ units() { # system or user
 @test "members of the group connect, and nobody else" { guest access; }
 
 @test "binder-web serves a reverse proxy, in its sandbox" { guest web; }
+
+@test "the package of binder-web is off until somebody starts it, and has the whole page" {
+    packages=$BATS_TEST_TMPDIR
+    for word in '' --web; do DEB_COMPRESSION=none "$project/Scripts/make-deb" $word "$packages"; done
+    guest web-package
+}
 
 @test "Scripts/install installs, brings up to date and takes away" { guest install; }
 
