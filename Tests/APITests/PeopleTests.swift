@@ -92,15 +92,16 @@ struct PeopleTests {
     let (client, other) = (bench.connect(), bench.connect())
     #expect(
       client.call(Self.open).contains(
-        ##""props":{"color":{"kind":"state","value":"#1e90ff"},"former_names":{"kind":"list","##
-          + ##""value":[]},"id":{"kind":"state","value":"1"},"name":{"kind":"state","value":"Kim"}}"##
+        ##""props":{"name":{"kind":"state","value":"Kim"},"color":{"kind":"state","##
+          + ##""value":"#1e90ff"},"id":{"kind":"state","hint":"hidden","value":"1"},"##
+          + ##""former_names":{"kind":"list","value":[]}}"##
       ))
     client.send(Self.intent("rename", #"{"name":"Max"}"#))
     #expect(client.received() == [], "nothing is durable yet")
     #expect(
       client.settle() == [
         #"{"jsonrpc":"2.0","id":9,"result":{"seq":3,"version":2}}"#,
-        Self.next(3, Self.formerly("Kim") + #","name":{"value":"Max"}"#),
+        Self.next(3, #""name":{"value":"Max"},"# + Self.formerly("Kim")),
       ])
     client.send(Self.intent("color", ##"{"color":"#FFF"}"##))
     #expect(client.settle().last == Self.next(4, ##""color":{"value":"#ffffff"}"##))
@@ -143,7 +144,7 @@ struct PeopleTests {
     #expect(bench.host.last == 2)
     client.send(Self.intent("rename", #"{"name":"Max"}"#))
     #expect(
-      client.settle().last == Self.next(3, Self.formerly("Kim") + #","name":{"value":"Max"}"#))
+      client.settle().last == Self.next(3, #""name":{"value":"Max"},"# + Self.formerly("Kim")))
   }
 
   @Test
@@ -186,13 +187,13 @@ struct PeopleTests {
       client.settle() == [
         #"{"jsonrpc":"2.0","id":9,"result":{}}"#,
         Self.next(
-          2, ##""color":{"value":"#808080"},"id":{"value":"2"},"name":{"value":"Lee"}"##),
+          2, ##""name":{"value":"Lee"},"color":{"value":"#808080"},"id":{"value":"2"}"##),
       ])
     client.send(#"{"id":2,"method":"people.rename","params":[1,"Nobody looks"]}"#)
     #expect(client.settle().count == 1)
     client.send(Self.intent("rename", #"{"name":"Leo"}"#))
     #expect(
-      client.settle().last == Self.next(4, Self.formerly("Lee") + #","name":{"value":"Leo"}"#))
+      client.settle().last == Self.next(4, #""name":{"value":"Leo"},"# + Self.formerly("Lee")))
     #expect(
       client.call(#"{"id":3,"method":"get","params":["people/1/name"]}"#).contains("Nobody looks"))
     #expect(client.error(Self.intent("show", #"{"id":7}"#))?.name == .notFound)
@@ -210,7 +211,7 @@ struct PeopleTests {
     #expect(
       client.settle() == [
         #"{"jsonrpc":"2.0","id":9,"result":{"seq":3,"version":2}}"#,
-        Self.next(3, Self.formerly(name) + #","name":{"value":"Leo"}"#),
+        Self.next(3, #""name":{"value":"Leo"},"# + Self.formerly(name)),
       ])
   }
 
@@ -222,7 +223,7 @@ struct PeopleTests {
     for (seq, names) in [(3, ["Kim", "A"]), (4, ["A", "B"])] {
       client.send(Self.intent("rename", #"{"name":"\#(names[1])"}"#))
       bench.store.commit()  // and the journal is not read
-      let frame = Self.next(seq, Self.formerly(names[0]) + #","name":{"value":"\#(names[1])"}"#)
+      let frame = Self.next(seq, #""name":{"value":"\#(names[1])"},"# + Self.formerly(names[0]))
       #expect(client.received().dropFirst() == [frame])
       #expect(other.received() == [frame])
       _ = client.call(Self.intent("color", #"{"color":"red"}"#))
@@ -256,7 +257,7 @@ struct PeopleTests {
     let client = try Self.bench().connect()
     let opened = client.call(#"{"id":1,"method":"open","params":{"binder":"people","view":"p"}}"#)
     #expect(opened.contains(##""value":[{"id":1,"name":"Kim","color":"#1e90ff"},"##))
-    #expect(opened.contains(#""open":{"params":{"id":"integer"},"opens":"person"}"#))
+    #expect(opened.contains(#""open":{"params":{"id":"integer"},"opens":"person","main":true}"#))
     client.send(Self.intent("open", #"{"id":2}"#))
     #expect(client.settle().last?.contains(#""name":{"kind":"state","value":"Lee"}"#) == true)
     #expect(client.error(Self.intent("open", #"{"id":3}"#))?.name == .notFound)

@@ -134,12 +134,17 @@ struct SearchTests {
   func `a view searches the typed term after a pause, and shows only the newest result`() throws {
     let bench = try bench()
     let client = bench.connect()
+    let opened = client.call(Self.open)
     #expect(
-      client.call(Self.open).contains(
-        #""props":{"failure":{"kind":"state","value":null},"results":{"kind":"list","value":[]},"#
-          + #""searching":{"kind":"state","value":false},"#
-          + #""term":{"kind":"state","value":""}},"intents":{"search":{"params":{"term":"string"},"#
-          + #""main":true,"live":true},"select":{"params":{"id":"string"}}}"#))
+      opened.contains(
+        #""props":{"term":{"kind":"state","value":""},"#
+          + #""failure":{"kind":"state","hint":"quiet","value":null},"#
+          + #""searching":{"kind":"state","hint":"quiet","value":false},"#
+          + #""results":{"kind":"list","hides":["source"],"value":[]}}"#))
+    #expect(
+      opened.contains(
+        #""intents":{"search":{"params":{"term":"string"},"main":true,"live":true},"#
+          + #""select":{"params":{"id":"string"}}}"#))
     type(" gre", client)
     bench.time.advance(200)
     type(" green ", client)
@@ -156,8 +161,9 @@ struct SearchTests {
     #expect(
       client.settle() == [
         next(
-          #""results":{"changes":[{"op":"insert","at":0,"value":\#(Self.tea)},"#
-            + #"{"op":"insert","at":1,"value":\#(Self.web)}]},"searching":{"value":false}"#)
+          #""searching":{"value":false},"results":{"changes":["#
+            + #"{"op":"insert","at":0,"value":\#(Self.tea)},"#
+            + #"{"op":"insert","at":1,"value":\#(Self.web)}]}"#)
       ])
     type("x", client)
     bench.time.advance(330)
@@ -166,8 +172,8 @@ struct SearchTests {
     #expect(
       client.settle() == [
         next(
-          #""failure":{"value":"the search has failed: gone"},"results":{"changes":["#
-            + #"{"op":"remove","at":1},{"op":"remove","at":0}]},"searching":{"value":false}"#)
+          #""failure":{"value":"the search has failed: gone"},"searching":{"value":false},"#
+            + #""results":{"changes":[{"op":"remove","at":1},{"op":"remove","at":0}]}"#)
       ])
     _ = client.call(#"{"id":9,"method":"close","params":{"view":"s"}}"#)
     #expect(bench.time.count == 0)

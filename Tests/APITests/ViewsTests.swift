@@ -24,8 +24,8 @@ struct ViewsTests {
       open(client)
         == #"{"jsonrpc":"2.0","id":1,"result":{"view":"v1","binder":"cell","seq":0,"props":"#
         + #"{"name":{"kind":"state","value":"lamp"},"value":{"kind":"state","value":null}},"intents":"#
-        + #"{"add":{"params":{"by":"number"}},"remove":{"params":{}},"#
-        + #""set":{"params":{"value":"any"}},"toggle":{"params":{}}}}}"#)
+        + #"{"set":{"params":{"value":"any"},"main":true},"toggle":{"params":{}},"#
+        + #""add":{"params":{"by":"number"}},"remove":{"params":{},"destructive":true}}}}"#)
     client.send(intent(2, "toggle"))
     #expect(client.received() == [], "nothing is durable yet")
     #expect(

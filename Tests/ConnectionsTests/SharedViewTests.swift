@@ -251,8 +251,9 @@ struct SharedViewTests {
     #expect(counter.count == 2)
     #expect(
       bench.lines().first?.contains(
-        #""list":{"changes":[{"op":"remove","at":0},{"op":"insert","at":0,"value":100}]},"#
-          + #""value":{"value":100}"#) == true)
+        #""value":{"value":100},"#
+          + #""list":{"changes":[{"op":"remove","at":0},{"op":"insert","at":0,"value":100}]}"#)
+        == true)
     #expect(counter.count == 4)
   }
 

@@ -214,6 +214,38 @@ struct ViewTests {
   }
 
   @Test
+  func `properties and intents come in the order of the binder, with hints and conditions`() throws
+  {
+    let (view, answer) = try open { view in
+      view.assign("title", "Tea")
+      view["failure"].hint(.quiet)
+      view.assign("failure", String?.none)
+      view["joined"].hint(.hidden)
+      view.assign("joined", true)
+      view["cups"].hiding("key", "url")
+      view.assign("cups", [1])
+      view.intent("send").main().when("joined")
+      view.intent("join").main().unless("joined")
+      view.intent("clear").destructive()
+    }
+    let (props, intents) = (
+      #""props":{"title":{"kind":"state","value":"Tea"},"#
+        + #""failure":{"kind":"state","hint":"quiet","value":null},"#
+        + #""joined":{"kind":"state","hint":"hidden","value":true},"#
+        + #""cups":{"kind":"state","hides":["key","url"],"value":[1]}},"#,
+      #""intents":{"send":{"params":{},"main":true,"when":"joined"},"#
+        + #""join":{"params":{},"main":true,"unless":"joined"},"#
+        + #""clear":{"params":{},"destructive":true}}"#
+    )
+    #expect(answer.contains(props + intents), "\(answer)")
+    view.assign("joined", false)
+    view.assign("title", "Milk")
+    #expect(
+      bench.lines().last?.contains(
+        #""props":{"title":{"value":"Milk"},"joined":{"value":false}}"#) == true)
+  }
+
+  @Test
   func `an intent opens a view, whose frames follow the answer, and children close first`() throws {
     let (view, answer) = try open { view in
       view.intent("edit").opens("edit", as: .present) { child, _ in
@@ -231,7 +263,7 @@ struct ViewTests {
       bench.lines() == [
         #"{"jsonrpc":"2.0","method":"opened","params":{"view":"v1.1","seq":5,"parent":"v1","#
           + #""binder":"edit","style":"present","props":{"draft":{"kind":"state","value":"kim"}},"#
-          + #""intents":{"more":{"params":{},"opens":"more"},"save":{"params":{}}}}}"#
+          + #""intents":{"save":{"params":{}},"more":{"params":{},"opens":"more"}}}}"#
       ])
     let child = try #require(bench.connection.views[Handle(name: "v1.1") ?? .number(0)])
     _ = try child.intent(named: "more")?.ready(for: JSONText(parsing: "{}"))()

@@ -86,6 +86,7 @@ extension Shape {
     .object([
       .init("kind", .words(["state", "list", "loading"])),
       .optional("hint", .words(ViewProperty.Hint.allCases.map(\.rawValue))),
+      .optional("hides", .array(.string)),
       .optional("value", .any),
       .optional("gone", .bool),
       .optional("state", .words(["loading", "loaded", "reloading", "failed"])),
@@ -97,7 +98,8 @@ extension Shape {
   static var intent: Shape {
     .object([
       .init("params", .map(.string)), .optional("opens", .string), .optional("main", .bool),
-      .optional("live", .bool), .optional("destructive", .bool),
+      .optional("when", .string), .optional("unless", .string), .optional("live", .bool),
+      .optional("destructive", .bool),
     ])
   }
 

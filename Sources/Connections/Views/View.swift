@@ -36,8 +36,8 @@ package final class View: DisposeBagProvider {
   package private(set) var children: [View] = []
   package private(set) var isClosed = false
 
-  private(set) var properties: [String: ViewProperty] = [:]
-  private(set) var intents: [String: ViewIntent] = [:]
+  private(set) var properties = ViewParts<ViewProperty>()
+  private(set) var intents = ViewParts<ViewIntent>()
 
   /// Collects the binder's lines while it runs.
   private var lines: Assembly?
@@ -82,10 +82,12 @@ package final class View: DisposeBagProvider {
   // MARK: For binders
 
   /// The property with a name; created on first use and then shown to the client.
+  ///
+  /// Clients show the properties in the order of their first use.
   package subscript(name: String) -> ViewProperty {
     if let property = properties[name] { return property }
     let property = ViewProperty(self)
-    properties[name] = property
+    properties.append(property, named: name)
     return property
   }
 
@@ -100,13 +102,14 @@ package final class View: DisposeBagProvider {
 
   /// Returns the intent with a name; created on first use.
   ///
-  /// The members of `Arguments` are the intent's parameters. Traps if the intent has other
+  /// Clients offer the intents in the order of their first use. The members of `Arguments` are the intent's parameters. Traps if the intent has other
   /// arguments.
   package func intent<Arguments: Decodable>(
     _ name: String, _ arguments: Arguments.Type
   ) -> Intent<Arguments> {
-    let intent = intents[name] ?? ViewIntent(name, Intent<Arguments>(on: self))
-    intents[name] = intent
+    let known = intents[name]
+    let intent = known ?? ViewIntent(name, Intent<Arguments>(on: self))
+    if known == nil { intents.append(intent, named: name) }
     guard let typed = intent.typed as? Intent<Arguments> else {
       preconditionFailure("the intent \\(name) of \\(binder) takes two kinds of arguments")
     }
@@ -164,7 +167,7 @@ package final class View: DisposeBagProvider {
   /// Returns the intent with a name; `nil` if there is none.
   package func intent(named name: String) -> ViewIntent? { intents[name] }
 
-  package var intentNames: some Sequence<String> { intents.keys }
+  package var intentNames: some Sequence<String> { intents.lazy.map(\.name) }
 
   // MARK: Lines of a binder
 
@@ -204,7 +207,7 @@ package final class View: DisposeBagProvider {
     for child in children.reversed() { child.end(each) }
     children = []
     bag.dispose()
-    intents = [:]
+    intents.removeAll()
     (memories, reopeners) = ([:], [:])
     parent?.children.removeAll { $0 === self }
     views.remove(self)
@@ -269,7 +272,7 @@ extension View {
   /// - Parameter size: The most bytes of the frame.
   /// - Returns: Whether something was written or nothing was left to write.
   func writeNext(_ buffer: inout ByteBuffer, size: Int) -> Bool {
-    let changed = properties.filter { $0.value.hasNews() }.sorted { $0.key < $1.key }
+    let changed = properties.filter { $0.part.hasNews() }
     guard !changed.isEmpty || hasMore else { return true }
     let start = buffer.count
     begin("next", &buffer)
@@ -294,7 +297,7 @@ extension View {
       buffer.truncate(to: start)
       return hasRoom
     }
-    hasMore = properties.values.contains { $0.content.isNew }
+    hasMore = properties.contains { $0.part.content.isNew }
     if hasMore { buffer.member("more", true) }
     Frame.endParams(&buffer)
     return true
@@ -304,7 +307,7 @@ extension View {
   var newsSize: Int {
     var buffer = ByteBuffer()
     buffer.append(UInt8(ascii: "{"))
-    for property in properties.values where property.content.isNew {
+    for (_, property) in properties where property.content.isNew {
       var content = property.content
       _ = content.writeNews(to: &buffer, upTo: .max)
     }
@@ -323,7 +326,7 @@ extension View {
     // Limits the lists to the room in the line, however long they are.
     var room = end == .max ? .max : max(0, end - start)
     writeContents(&buffer, room: &room)
-    hasMore = properties.values.contains { $0.content.isNew }
+    hasMore = properties.contains { $0.part.content.isNew }
     guard hasMore || buffer.count + Self.endBytes > end else { return }
     buffer.truncate(to: start)
     room = 0
@@ -334,7 +337,7 @@ extension View {
       room = rest
       writeContents(&buffer, room: &room)
     }
-    hasMore = properties.values.contains { $0.content.isNew }
+    hasMore = properties.contains { $0.part.content.isNew }
     if hasMore { buffer.member("more", true) }
   }
 
@@ -343,15 +346,15 @@ extension View {
     writeObject("intents", intents, &buffer) { $0.write(to: &$1) }
   }
 
-  /// Appends an object as a member, with its members sorted by name.
-  private func writeObject<Value>(
-    _ name: StaticString, _ members: [String: Value], _ buffer: inout ByteBuffer,
-    _ write: (Value, inout ByteBuffer) -> Void
+  /// Appends an object as a member, with its members in order of declaration.
+  private func writeObject<Part>(
+    _ name: StaticString, _ parts: ViewParts<Part>, _ buffer: inout ByteBuffer,
+    _ write: (Part, inout ByteBuffer) -> Void
   ) {
     buffer.object(name) {
-      for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+      for (name, part) in parts {
         $0.key(quoted: name)
-        write(value, &$0)
+        write(part, &$0)
       }
     }
   }
@@ -369,6 +372,9 @@ extension ViewIntent {
       }
       $0.member("opens", opens)
       $0.member("main", isMain ? true : nil)
+      if let condition {
+        $0.member((condition.isMet ? "when" : "unless") as StaticString, condition.property)
+      }
       $0.member("live", isLive ? true : nil)
       $0.member("destructive", isDestructive ? true : nil)
     }

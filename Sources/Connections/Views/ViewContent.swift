@@ -26,6 +26,9 @@ struct ViewContent {
 
   /// The way in which clients show the value to people; `nil` for the usual one.
   var hint: ViewProperty.Hint?
+
+  /// The members of the value or of its elements that people need not see.
+  var hides: [String] = []
   private(set) var shown = Shown.nothing
   private(set) var loading: Loading?
   private var isLoadingNew = false
@@ -143,6 +146,9 @@ struct ViewContent {
     buffer.append(UInt8(ascii: "{"))
     buffer.member("kind", kind.rawValue)
     buffer.member("hint", hint?.rawValue)
+    if !hides.isEmpty {
+      buffer.member("hides", JSONText(elements: hides.map { JSONText(string: $0) }))
+    }
     if let loading { Self.write(loading, &buffer) }
     (isLoadingNew, isKindNew) = (false, false)
     switch shown {

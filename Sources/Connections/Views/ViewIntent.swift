@@ -24,6 +24,11 @@ package final class ViewIntent {
   /// Whether clients ask the person for confirmation first.
   fileprivate(set) var isDestructive = false
 
+  /// The property on which it depends whether the intent makes sense now; `nil` if it always does.
+  ///
+  /// `isMet` is whether the property must say something, or must not.
+  fileprivate(set) var condition: (property: String, isMet: Bool)?
+
   /// The intent as an ``Intent`` of its argument type.
   let typed: AnyObject
 
@@ -145,9 +150,28 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
   }
 
   /// Declares the main action of the view, which clients offer first.
+  ///
+  /// Of several, at most one makes sense at a time; see ``when(_:)``.
   @discardableResult
   package func main() -> Self {
     intent?.isMain = true
+    return self
+  }
+
+  /// Declares that the intent makes sense only while a property says something: its value is there,
+  /// and neither null, false, 0 nor empty.
+  ///
+  /// Clients then offer it only meanwhile. The service decides itself what it accepts.
+  @discardableResult
+  package func when(_ property: String) -> Self {
+    intent?.condition = (property, true)
+    return self
+  }
+
+  /// Declares that the intent makes sense only while a property says nothing; see ``when(_:)``.
+  @discardableResult
+  package func unless(_ property: String) -> Self {
+    intent?.condition = (property, false)
     return self
   }
 

@@ -50,11 +50,24 @@ package final class ViewProperty: Viewer {
     case before
     /// It is the number of elements after the last one that is shown.
     case after
+    /// It is worth showing only while it says something: its value is there, and neither null, false,
+    /// 0 nor empty.
+    case quiet
+    /// It is for programs, and not shown.
+    case hidden
   }
 
   /// Declares how clients show the value to people.
+  @discardableResult
   package func hint(_ hint: Hint) -> ViewProperty {
     change { $0.hint = hint }
+    return self
+  }
+
+  /// Declares members of the value, or of each element of the list, that people need not see.
+  @discardableResult
+  package func hiding(_ members: String...) -> ViewProperty {
+    change { $0.hides = members }
     return self
   }
 

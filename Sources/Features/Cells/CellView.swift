@@ -9,10 +9,10 @@ package func bindCell(_ view: View, to cells: CellsService, _ cell: CellArgument
   let source = try cells.source(of: name)
   view.assign("name", name)
   cells.ledger.values(of: source).bind(to: view["value"])
-  view.intent("set", SetValue.self).calls { try cells.set(name, to: $0.value) }
-  view.intent("add", AddValue.self).calls { try cells.add($0.by, to: name) }
+  view.intent("set", SetValue.self).calls { try cells.set(name, to: $0.value) }.main()
   view.intent("toggle").calls { _ in try cells.toggle(name) }
-  view.intent("remove").calls { _ in try cells.remove(name) }
+  view.intent("add", AddValue.self).calls { try cells.add($0.by, to: name) }
+  view.intent("remove").calls { _ in try cells.remove(name) }.destructive()
 }
 
 /// The arguments of the view of a cell.

@@ -12,8 +12,9 @@ func bindDescribeRoom(_ view: View, _ messages: MessagesService) {
       topic: new.topic == shown?.topic ? nil : new.topic)
   }
   .dismisses()
-  view.intent("remove").calls { _ in try messages.remove() }.destructive()
+  .main()
   view.intent("dismiss").dismisses()
+  view.intent("remove").calls { _ in try messages.remove() }.destructive()
 }
 
 private struct DescribedRoom: Decodable {

@@ -4,7 +4,7 @@ internal import Wire
 
 /// Shows the messages and members of a room.
 ///
-/// A user who has not joined can read and join.
+/// A user who has not joined can read and join; `joined` says which intents make sense.
 ///
 /// The view shows a movable window of the messages; `before` and `after` count the messages outside
 /// of it.
@@ -13,31 +13,41 @@ internal import Wire
 func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int? = nil) {
   let messages = session.messages(in: room)
   let window = messages.window(at: message)
-  if let message { view.assign("chosen", message) }
   view.remember("window", { window.place }, restore: window.show)
   messages.info.map(\.name).bind(to: view["name"])
-  messages.info.map(\.topic).bind(to: view["topic"])
-  messages.members.bind(to: view["members"], as: MembersLine.self)
+  messages.info.map(\.topic).bind(to: view["topic"].hint(.quiet))
+  messages.members.bind(to: view["members"].hint(.quiet), as: MembersLine.self)
+  messages.info.map { $0.members[session.name] != nil }.removeDuplicates()
+    .bind(to: view["joined"].hint(.hidden))
+  if let message {
+    view["chosen"].hint(.hidden)
+    view.assign("chosen", message)
+  }
   window.messages.mapCollection(MessageRow.init).bind(to: view["messages"])
   window.beyond.map(\.before).bind(to: view["before"].hint(.before))
   window.beyond.map(\.after).bind(to: view["after"].hint(.after))
   messages.removal.bind(to: view) { view, _ in view.dismiss() }
-  view.intent("join").calls { _ in try messages.join() }
+  view.intent("join").calls { _ in try messages.join() }.main().unless("joined")
   view.intent("send", NewText.self).calls { new in
     let id = try messages.send(new.text)
     window.showEnd()
     return id
   }
   .main()
+  .when("joined")
   view.intent("edit", ChangedText.self).calls { try messages.edit($0.id, to: $0.text) }
-  view.intent("remove", MessageID.self).calls { try messages.removeMessage($0.id) }
-  view.intent("older").calls { _ in window.showOlder() }
-  view.intent("newer").calls { _ in window.showNewer() }
-  view.intent("end").calls { _ in window.showEnd() }
+    .when("joined")
+  view.intent("older").calls { _ in window.showOlder() }.when("before")
+  view.intent("newer").calls { _ in window.showNewer() }.when("after")
+  view.intent("end").calls { _ in window.showEnd() }.when("after")
   view.intent("describe").opens("describe_room", as: .present) { view, _ in
     bindDescribeRoom(view, messages)
   }
+  .when("joined")
+  view.intent("remove", MessageID.self).calls { try messages.removeMessage($0.id) }.destructive()
+    .when("joined")
   view.intent("leave").calls { _ in try messages.leave() }.dismisses().destructive()
+    .when("joined")
 }
 
 /// The members of a room in one line; online members are marked with `*`.

@@ -3,13 +3,14 @@ internal import Signals
 
 /// Shows the rooms with their unread counts, and lets the user enter one.
 func bindRooms(_ view: View, _ session: UserSession) {
-  session.presence.all.bind(to: view["here"], as: NamesLine.self)
+  session.presence.all.bind(to: view["here"].hint(.quiet), as: NamesLine.self)
   session.rooms.all.bind(to: view["rooms"], as: RoomRow.self)
+  view.intent("enter", RoomRow.ID.self).calls { try session.rooms.enter($0.id) }
+    .opens("room") { view, room in bindRoom(view, session, room.id) }
+    .main()
   view.intent("create", NewRoom.self)
     .calls { try session.rooms.create($0.name, topic: $0.topic ?? "") }
   view.intent("leave", RoomRow.ID.self).calls { try session.rooms.leave($0.id) }.destructive()
-  view.intent("enter", RoomRow.ID.self).calls { try session.rooms.enter($0.id) }
-    .opens("room") { view, room in bindRoom(view, session, room.id) }
 }
 
 /// Names in one line.

@@ -11,13 +11,14 @@ package func bindFeed(
   _ view: View, to feeds: FeedsService, _ feed: FeedArguments, mayRefresh: Bool
 ) {
   let (id, count) = (feed.id, max(0, feed.newest ?? FeedArguments.newest))
-  feeds.values(of: id).bind(to: view["feed"])
+  feeds.values(of: id).bind(to: view["feed"].hiding("id", "link"))
   feeds.states(of: id).ignoreNils().updateLoadingState(of: view["feed"]).bind(to: view) { _, _ in }
-  feeds.episodes(of: id, newest: count).bind(to: view["episodes"])
+  feeds.episodes(of: id, newest: count).bind(to: view["episodes"].hiding("url", "audio", "key"))
   feeds.isGone(id).bind(to: view) { view, _ in view.dismiss() }
   view.intent("mark_played", MarkEpisode.self).calls {
     try feeds.mark(id, $0.episode, played: $0.played ?? true)
   }
+  .main()
   if mayRefresh { view.intent("refresh").calls { _ in try feeds.refresh(id) } }
   view.intent("unsubscribe").calls { _ in try feeds.unsubscribe(id) }.destructive()
 }

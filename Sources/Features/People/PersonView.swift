@@ -16,9 +16,9 @@ package func bindPerson(
   let shown = Property(person.id)
   screen.show(try people.model(of: person.id))
 
-  host.whenDurable(screen.text(in: screen.idLabel)).bind(to: view["id"])
   host.whenDurable(screen.text(in: screen.nameField)).bind(to: view["name"])
   host.whenDurable(screen.text(in: screen.colorField)).bind(to: view["color"])
+  host.whenDurable(screen.text(in: screen.idLabel)).bind(to: view["id"].hint(.hidden))
   screen.formerNames.bind(to: view["former_names"])
   people.ledger.undone.bind(to: view) { _, _ in screen.showAgain() }
   shown.toSignal().flatMapLatest(people.removal(of:)).bind(to: view) { view, _ in view.dismiss() }
@@ -30,12 +30,12 @@ package func bindPerson(
     try screen.type(color: new.color)
   }
   view.intent("reverse_name").calls { _ in try screen.edit { screen.onReverseName.send() } }
-  view.intent("remove").calls { _ in try people.remove(shown.value) }.destructive()
   view.intent("show", PersonArguments.self).calls { other in
     guard mayShow(other.id) else { throw PeopleError.unknown(id: other.id) }
     screen.show(try people.model(of: other.id))
     shown.value = other.id
   }
+  view.intent("remove").calls { _ in try people.remove(shown.value) }.destructive()
 }
 
 /// The arguments of the view of a person.

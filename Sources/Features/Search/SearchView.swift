@@ -13,9 +13,9 @@ package func bindSearch(
   view.remember("term", { JSONText(string: model.term.value) }) { term in
     if case .string(let term) = term.value { model.term.value = term }
   }
-  model.results.bind(to: view["results"])
-  model.failure.map { $0?.description }.bind(to: view["failure"])
-  model.isSearching.bind(to: view["searching"])
+  model.failure.map { $0?.description }.bind(to: view["failure"].hint(.quiet))
+  model.isSearching.bind(to: view["searching"].hint(.quiet))
+  model.results.bind(to: view["results"].hiding("source"))
   view.intent("search", SearchTerm.self).main().live().calls { model.term.value = $0.term }
   view.intent("select", SearchResult.self).calls { [unowned view] selected in
     let hit = try model.hit(selected.id)

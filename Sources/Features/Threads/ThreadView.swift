@@ -13,26 +13,29 @@ package func bindThread(
   isAnyAllowed: Bool = false
 ) throws {
   let (id, user) = (thread.id, session.caller.uid)
+  view["id"].hint(.hidden)
   view.assign("id", try threads.thread(id).id)
   threads.name(of: id).bind(to: view["name"])
   threads.posts(of: id).bind(to: view["posts"], as: PostCell.self)
   threads.removal(of: id).bind(to: view) { view, _ in view.dismiss() }
+  view.intent("post", PostBody.self).calls {
+    try threads.post($0.body, to: id, by: user, as: session.name)
+  }
+  .main()
+  view.intent("edit", EditedPost.self).calls {
+    try threads.edit($0.id, of: id, $0.body, by: user, as: session.name)
+  }
+  view.intent("like", NumberedPost.self).calls { try threads.like($0.id, of: id, by: user) }
+  view.intent("unlike", NumberedPost.self).calls { try threads.unlike($0.id, of: id, by: user) }
   view.intent("rename", ThreadName.self)
     .calls {
       try threads.rename(
         id, to: $0.name, by: user, as: session.name, isAnyAllowed: isAnyAllowed)
     }
-  view.intent("post", PostBody.self).calls {
-    try threads.post($0.body, to: id, by: user, as: session.name)
-  }
-  view.intent("edit", EditedPost.self).calls {
-    try threads.edit($0.id, of: id, $0.body, by: user, as: session.name)
-  }
   view.intent("remove", NumberedPost.self).calls {
     try threads.removePost($0.id, of: id, by: user, as: session.name)
   }
-  view.intent("like", NumberedPost.self).calls { try threads.like($0.id, of: id, by: user) }
-  view.intent("unlike", NumberedPost.self).calls { try threads.unlike($0.id, of: id, by: user) }
+  .destructive()
 }
 
 /// The arguments of the view of a thread.
@@ -47,11 +50,11 @@ private struct PostCell: Encodable, ListRow {
   /// The name of the logged-in author, or the user id.
   let author: String
   let body: String
-  let likes: String
+  let likes: Int
 
   init(_ id: Int, _ post: Post) {
-    (self.id, author, body) = (id, post.name ?? "\(post.author)", post.body)
-    likes = post.likes == 1 ? "1 like" : "\(post.likes) likes"
+    (self.id, author) = (id, post.name ?? "\(post.author)")
+    (body, likes) = (post.body, post.likes)
   }
 }
 

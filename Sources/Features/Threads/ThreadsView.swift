@@ -10,13 +10,14 @@ package func bindThreads(
   _ view: View, _ session: Session, to threads: ThreadsService, isAnyAllowed: Bool = false
 ) {
   threads.rows.bind(to: view["threads"], as: ThreadRow.self)
-  view.intent("start", ThreadName.self)
-    .calls { try threads.start(name: $0.name, by: session.caller.uid, as: session.name) }
   view.intent("open", ThreadArguments.self).calls { _ = try threads.thread($0.id) }
     .opens("thread") { child, thread in
       // `calls` above has checked that the thread exists.
       try? bindThread(child, session, to: threads, thread, isAnyAllowed: isAnyAllowed)
     }
+    .main()
+  view.intent("start", ThreadName.self)
+    .calls { try threads.start(name: $0.name, by: session.caller.uid, as: session.name) }
   view.intent("remove", ThreadArguments.self)
     .calls {
       try threads.remove(

@@ -12,6 +12,7 @@ func bindEditProfile(_ view: View, _ session: UserSession) {
       about: new.about == shown?.about ? nil : new.about)
   }
   .dismisses()
+  .main()
   view.intent("dismiss").dismisses()
 }
 

@@ -7,9 +7,10 @@ internal import Signals
 func bindToken(_ view: View, _ session: UserSession) {
   view.assign(
     "how", "a token lets you log in as \(session.name) from elsewhere; it is shown only once")
-  view.intent("make").calls { _ in try session.prepareToken() }.unkept()
+  let token = view["token"].hint(.quiet).loadedWhenAsked()
+  view.intent("make").calls { _ in try session.prepareToken() }.unkept().main()
     .flatMapLatest { _ in session.users.token }
-    .consumeLoadingState(by: view["token"].loadedWhenAsked()).bind(to: view["token"])
-  view.intent("revoke_all").calls { _ in try session.users.revokeTokens() }.destructive()
+    .consumeLoadingState(by: token).bind(to: token)
   view.intent("done").dismisses()
+  view.intent("revoke_all").calls { _ in try session.users.revokeTokens() }.destructive()
 }

@@ -20,7 +20,7 @@ struct ChatViewTests {
     let client = bench.connect()
     let opened = client.open("chat", "c")
     #expect(opened.count == 2)
-    #expect(opened.first?.contains(#""user":{"kind":"state","value":null}"#) == true)
+    #expect(opened.first?.contains(#""user":{"kind":"state","hint":"quiet","value":null}"#) == true)
     #expect(opened.last?.contains(#""view":"c.1","seq":0,"parent":"c","binder":"login""#) == true)
 
     let inside = client.ask("c.1", "log_in", #"{"name":"kim"}"#)
@@ -133,7 +133,7 @@ struct ChatViewTests {
     let (kim, lee) = (chat.client("kim"), chat.client("lee", uid: 1001))
     chat.makeRoom("lobby", by: kim)
     let opened = lee.open("room", "r", #"{"room":"lobby"}"#)
-    #expect(opened.first?.contains(#""join":{"params":{}}"#) == true)
+    #expect(opened.first?.contains(#""join":{"params":{},"main":true,"unless":"joined"}"#) == true)
     let refused = lee.ask("r", "send", #"{"text":"hello"}"#)
     #expect(refused.first?.contains(#""reason":"not_member""#) == true)
     let joined = lee.ask("r", "join")

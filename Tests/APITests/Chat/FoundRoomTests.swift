@@ -41,12 +41,12 @@ struct FoundRoomTests {
     let opened = lee.ask("s", "select", #"{"id":"chat/1/2"}"#)
     let room = try #require(opened.last)
     #expect(room.contains(#""parent":"s","binder":"room","style":"push""#))
-    #expect(room.contains(#""chosen":{"kind":"state","value":2}"#))
+    #expect(room.contains(#""chosen":{"kind":"state","hint":"hidden","value":2}"#))
     #expect(room.contains("message 1\"") && room.contains("message 52\""), "around the message")
     #expect(
       room.contains(
-        #""after":{"kind":"state","hint":"after","value":108},"#
-          + #""before":{"kind":"state","hint":"before","value":0}"#))
+        #""before":{"kind":"state","hint":"before","value":0},"#
+          + #""after":{"kind":"state","hint":"after","value":108}"#))
     #expect(lee.ask("s.1", "join").first?.contains(#""value":true"#) == true)
     #expect(lee.ask("s.1", "send", #"{"text":"hi"}"#).first?.contains(#""value":161"#) == true)
     #expect(lee.ask("s.1", "older").last?.contains(#""before":{"value":60}"#) == true, "the end")

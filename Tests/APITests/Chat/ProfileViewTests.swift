@@ -19,9 +19,11 @@ struct ProfileViewTests {
     let opened = kim.open("profile", "p")
     #expect(
       opened.first?.contains(
-        #""props":{"about":{"kind":"state","value":""},"added":{"kind":"loading"},"#
+        #""props":{"name":{"kind":"state","value":"kim"},"#
+          + #""full_name":{"kind":"state","hint":"quiet","value":""},"#
+          + #""about":{"kind":"state","hint":"quiet","value":""},"#
           + #""friends":{"kind":"loading","state":"loaded","value":[]},"#
-          + #""full_name":{"kind":"state","value":""},"name":{"kind":"state","value":"kim"}}"#)
+          + #""added":{"kind":"loading","hint":"quiet"}}"#)
         == true, "\(opened)")
   }
 
@@ -40,8 +42,8 @@ struct ProfileViewTests {
       kim.settle() == [
         #"{"jsonrpc":"2.0","id":2,"result":{"seq":3,"version":2}}"#,
         #"{"jsonrpc":"2.0","method":"next","params":{"view":"p","seq":3,"props":"#
-          + #"{"added":{"state":"loaded","value":"lee"},"#
-          + #""friends":{"changes":[{"op":"insert","at":0,"value":"lee"}]}}}}"#,
+          + #"{"friends":{"changes":[{"op":"insert","at":0,"value":"lee"}]},"#
+          + #""added":{"state":"loaded","value":"lee"}}}}"#,
       ])
     let refused = kim.ask("p", "add_friend", #"{"name":"nobody"}"#)
     #expect(refused.last?.contains(#""added":{"state":"failed","error":{"code":1001"#) == true)
@@ -59,7 +61,7 @@ struct ProfileViewTests {
     let saved = kim.ask("p.1", "save", #"{"full_name":"Kim","about":"hi"}"#)
     #expect(saved.contains { $0.contains(#""view":"p.1","seq":3,"reason":"dismissed""#) })
     #expect(
-      saved.last?.contains(#"{"about":{"value":"hi"},"full_name":{"value":"Kim"}}"#) == true)
+      saved.last?.contains(#"{"full_name":{"value":"Kim"},"about":{"value":"hi"}}"#) == true)
     _ = kim.ask("p", "edit_profile")
     #expect(kim.ask("p.2", "dismiss").last?.contains("dismissed") == true)
   }

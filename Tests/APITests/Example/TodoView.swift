@@ -4,7 +4,7 @@ internal import Signals
 /// Shows the open tasks: new ones appear, finished ones disappear.
 func bindTodos(_ view: View, to todos: TodoService) {
   todos.all.bind(to: view["todos"], as: TodoRow.self)
-  view.intent("add", AddTodo.self).calls { try todos.add(title: $0.title) }
+  view.intent("add", AddTodo.self).calls { try todos.add(title: $0.title) }.main()
   view.intent("finish", FinishTodo.self).calls { try todos.finish($0.id) }
 }
 
