@@ -8,16 +8,15 @@ struct LostViewTests {
   private static let room =
     #""messages":{"kind":"list","value":[{"id":1,"time":"1","text":"a"}]}"#
   private static let intents =
-    #""send":{"params":{"text":"string"}},"older":{"params":{}}"#
+    #""send":{"params":{"text":"string"},"main":true},"older":{"params":{}}"#
 
   @Test
   func `a lost view stays on screen, sends nothing, and keeps the typed text`() throws {
     var view = try ShownView("room", props: Self.room, intents: Self.intents)
-    view.press(.enter)
     view.type("hello")
     view.session.lose("waiting for the daemon")
     #expect(view.screen.contains { $0.contains("waiting for the daemon") })
-    #expect(view.screen.contains { $0.contains("1     a") })
+    #expect(view.screen.contains { $0.contains("> 1     a") })
     #expect(view.press(.enter) == [])
     #expect(view.session.form?.fields == ["hello"])
     try view.open("room", props: Self.room, intents: Self.intents)
@@ -33,7 +32,7 @@ struct LostViewTests {
   func `a form is closed if its view does not exist any more`() throws {
     var view = try ShownView("chat", props: "")
     try view.push("room", props: Self.room, intents: Self.intents)
-    view.press(.enter)
+    view.type("x")
     view.session.lose("")
     #expect(try view.open("chat", props: "") == .sync, "it may come by itself")
     #expect(view.session.form != nil)
@@ -48,7 +47,7 @@ struct LostViewTests {
   // MARK: Behind a login
 
   private static let login =
-    #""log_in":{"params":{"name":"string"}},"choose":{"params":{"id":"string"}}"#
+    #""log_in":{"params":{"name":"string"},"main":true},"choose":{"params":{"id":"string"}}"#
   private static let rooms =
     #""rooms":{"kind":"list","value":[{"id":1,"name":"a"},{"id":2,"name":"b"}]}"#
   private static let enter = #""enter":{"params":{"id":"integer"},"opens":"room"}"#
@@ -57,7 +56,6 @@ struct LostViewTests {
   private func inRoom() throws -> ShownView {
     var view = try ShownView("chat", props: "")
     try view.push("login", style: "replace", props: "", intents: Self.login, as: "v.1")
-    view.press(.character("l"))
     view.type("kim")
     view.press(.enter)
     view.send(as: 1)
@@ -93,7 +91,6 @@ struct LostViewTests {
   @Test
   func `the login and the room are restored, and the typed text is kept`() throws {
     var view = try inRoom()
-    view.press(.enter)
     view.type("hello")
     view.session.lose("waiting for the daemon")
     // The login view is not open yet.
@@ -134,7 +131,6 @@ struct LostViewTests {
   @Test
   func `a login name that another user has taken ends the restoration with a notice`() throws {
     var view = try inRoom()
-    view.press(.enter)
     view.type("hello")
     view.session.lose("")
     _ = try view.open("chat", props: "")
@@ -155,7 +151,6 @@ struct LostViewTests {
   @Test
   func `a loss during the restoration starts it again`() throws {
     var view = try inRoom()
-    view.press(.enter)
     view.type("hello")
     view.session.lose("")
     _ = try view.open("chat", props: "")
@@ -192,10 +187,9 @@ struct LostViewTests {
 
   @Test
   func `a live intent is sent again with the typed text`() throws {
-    let intents = #""search":{"params":{"term":"string"},"live":true}"#
+    let intents = #""search":{"params":{"term":"string"},"main":true,"live":true}"#
     let tea = ShownView.ask("search", ["term": .string("tea")])
     var view = try ShownView("search", props: "", intents: intents)
-    view.press(.enter)
     view.type("tea")
     view.session.lose("")
     #expect(try view.open("search", props: "", intents: intents) == tea, "while one types")

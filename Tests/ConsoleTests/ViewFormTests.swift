@@ -19,8 +19,11 @@ struct ViewFormTests {
     #expect(view.session.form?.fields == ["", ""])
     view.press(.escape)
     view.type("m")
-    #expect(view.session.form?.fields == ["swift", "https://swift.org/"])
-    #expect(view.session.form?.current == 1)
+    #expect(view.session.form?.fields == ["https://swift.org/"], "the row gives its id")
+    #expect(
+      view.press(.enter) == [
+        ShownView.ask("move", ["id": .string("swift"), "url": .string("https://swift.org/")])
+      ])
   }
 
   @Test
@@ -41,7 +44,8 @@ struct ViewFormTests {
   private static let search =
     #""term":{"kind":"state","value":""},"results":{"kind":"list","value":[]}"#
   private static let searchIntents =
-    #""search":{"params":{"term":"string"},"live":true},"select":{"params":{"id":"string"}}"#
+    #""search":{"params":{"term":"string"},"main":true,"live":true},"#
+    + #""select":{"params":{"id":"string"}}"#
 
   private func term(_ text: String) -> ViewSession.Action {
     ShownView.ask("search", ["term": .string(text)])
@@ -50,17 +54,63 @@ struct ViewFormTests {
   @Test
   func `a live intent is sent at each key, and not again at the end`() throws {
     var view = try ShownView("search", props: Self.search, intents: Self.searchIntents)
-    #expect(view.press(.enter) == [], "nothing is chosen, so one types")
-    #expect(view.type("te") == [term("t"), term("te")])
+    #expect(view.type("te") == [term("t"), term("te")], "the field is open")
     #expect(view.press(.up, .control("a")) == [], "what changes nothing asks nothing")
     #expect(view.press(.backspace) == [term("t")])
-    #expect(view.press(.enter) == [])
-    #expect(view.session.form == nil)
-    try view.change(#""term":{"value":"t"},"results":{"value":[{"id":"a"}]}"#)
-    view.type("s")
+    #expect(view.press(.enter) == [], "nothing is chosen")
+    try view.change(#""term":{"value":"t"},"results":{"value":[{"id":"a"},{"id":"b"}]}"#)
+    #expect(view.screen[22] == "enter select   arrows choose   esc other keys: select, back, quit")
+    view.press(.down)
+    #expect(view.press(.enter) == [ShownView.ask("select", ["id": .string("b")])])
+    try view.push("thread", props: "")
+    #expect(view.session.notice == nil, "the term was sent")
+    view.end("v.1")
     #expect(view.session.form?.fields == ["t"], "one goes on typing")
-    #expect(view.press(.escape) == [])
-    #expect(view.press(.enter) == [ShownView.ask("select", ["id": .string("a")])])
+    view.press(.escape)
+    #expect(view.line("term") == "term  t")
+    #expect(view.press(.enter) == [ShownView.ask("select", ["id": .string("b")])])
+    view.type("s")
+    #expect(view.session.form?.fields == ["t"])
+  }
+
+  @Test
+  func `escape leaves the field, so that letters are keys; its text stays`() throws {
+    var view = try ShownView(
+      "room", props: "",
+      intents: #""send":{"params":{"text":"string"},"main":true},"older":{"params":{}}"#)
+    view.type("older q")
+    #expect(view.session.form?.fields == ["older q"], "no letter was a key")
+    #expect(view.screen[22] == "enter send   esc other keys: older, back, quit")
+    view.press(.escape)
+    #expect(view.screen[22] == "enter send…   o older   q quit   ? keys")
+    #expect(view.type("o") == [ShownView.ask("older", [:])])
+    view.press(.enter)
+    #expect(view.session.form?.fields == ["older q"])
+    #expect(view.press(.enter) == [ShownView.ask("send", ["text": .string("older q")])])
+    #expect(view.session.form?.fields == [""])
+    #expect(view.press(.enter) == [], "an empty line is not sent")
+    view.type("x")
+    #expect(view.press(.control("c")) == [])
+    #expect(view.session.form?.fields == [""])
+    #expect(view.press(.control("c")) == [.quit])
+  }
+
+  @Test
+  func `the main intent of a single value has a form with the value`() throws {
+    var view = try ShownView(
+      "cell", props: #""name":{"kind":"state","value":"a"},"value":{"kind":"state","value":20}"#,
+      intents:
+        #""set":{"params":{"value":"any"},"main":true},"remove":{"params":{},"destructive":true}"#)
+    #expect(view.session.form == nil, "letters are keys")
+    #expect(view.screen[22] == "enter set…   r remove   q quit   ? keys")
+    view.press(.enter)
+    #expect(view.session.form?.fields == ["20"])
+    view.press(.control("u"))
+    view.type("21")
+    #expect(view.press(.enter) == [ShownView.ask("set", ["value": .number(JSONNumber(21))])])
+    #expect(view.session.form == nil)
+    #expect(view.type("r") == [])
+    #expect(view.session.question?.text == "remove a")
   }
 
   @Test
@@ -77,8 +127,8 @@ struct ViewFormTests {
 
   @Test
   func `the end of a long text is visible during typing`() throws {
-    var view = try ShownView("room", props: "", intents: #""send":{"params":{"text":"string"}}"#)
-    view.press(.enter)
+    var view = try ShownView(
+      "room", props: "", intents: #""send":{"params":{"text":"string"},"main":true}"#)
     view.type(String(repeating: "word ", count: 200) + "end")
     #expect(view.screen.contains { $0.hasSuffix("end") })
     #expect(view.screen.count == view.height)

@@ -19,9 +19,8 @@ start_chat() { # terminal
 shows() { tmux -S "$directory/tmux" capture-pane -p -t "$1" | grep -qE -e "$2"; } # terminal pattern
 keys() { tmux -S "$directory/tmux" send-keys -t "$1" "${@:2}"; }                  # terminal key...
 
-# Logs in under a new name.
+# Logs in under a new name: the field is open.
 log_in() { # terminal name
-    keys "$1" l
     eventually shows "$1" '^> name'
     keys "$1" "$2" Enter
     eventually shows "$1" '^chat › main › rooms'
@@ -41,14 +40,11 @@ log_in() { # terminal name
 
     keys two Enter # enters the room
     eventually shows two '^members +kim\* lee\*$'
-    keys two Enter # begins a message
-    eventually shows two '^> text'
+    eventually shows two '^> text' # the field is open
     keys two 'hello kim' Enter
     eventually shows one 'lobby +1 +2 +yes'
     keys one Enter
     eventually shows one 'lee +hello kim'
-    keys one Enter
-    eventually shows one '^> text'
     keys one 'hello lee' Enter 'how are you' Enter
     eventually shows two 'kim +how are you'
 
@@ -65,7 +61,7 @@ log_in() { # terminal name
     keys one Tab
     eventually shows one '^chat › main › profile'
     keys one l
-    eventually shows one '^> kim' # Enter chooses an existing name
+    eventually shows one '^> kim' # Enter in the empty field chooses an existing name
     eventually shows two '^members +kim lee\*$'
     keys one Enter
     eventually shows one '^chat › main › rooms'
@@ -85,7 +81,6 @@ log_in() { # terminal name
     eventually shows two 'lobby +0 +1 +no'
     keys one Enter
     eventually shows one '^members +kim\*$'
-    keys one Enter
     eventually shows one '^> text'
     keys one 'are you'
     eventually shows one '^> text +are you'
@@ -111,7 +106,6 @@ log_in() { # terminal name
 
 @test "a name that is being typed is still there after a restart of the daemon" {
     start_chat one
-    keys one l
     eventually shows one '^> name'
     keys one ki
     eventually shows one '^> name +ki'

@@ -1,9 +1,15 @@
 internal import Facts
 package import JSON
 
-/// A form for the arguments of an intent, with one field each.
+/// A form for the arguments of an intent, with a field for each that the chosen row does not give.
 package struct IntentForm: Equatable {
   package let intent: ViewState.Intent
+
+  /// The parameters with a field.
+  let parameters: [ViewState.Intent.Parameter]
+
+  /// The arguments without a field: those that name the chosen row.
+  private let fixed: JSONObject
   package private(set) var fields: [String]
 
   /// The index of the active field.
@@ -11,6 +17,9 @@ package struct IntentForm: Equatable {
 
   /// Whether a key was pressed in the form.
   private(set) var isTouched = false
+
+  /// Whether no field has a text.
+  var isEmpty: Bool { fields.allSatisfy(\.isEmpty) }
 
   /// The result of a key.
   package enum Outcome: Equatable {
@@ -20,9 +29,9 @@ package struct IntentForm: Equatable {
   }
 
   /// - Parameters:
-  ///   - row: The chosen element. If the intent concerns it, its members fill the required fields
-  ///     of the same names. Fields of an intent that creates something, and optional fields, start
-  ///     empty.
+  ///   - row: The chosen element. If the intent concerns it, its `id` needs no field, and its members
+  ///     fill the required fields of the same names. Fields of an intent that creates something, and
+  ///     optional fields, start empty.
   ///   - list: The name of the list.
   ///   - view: A view whose content is edited; its properties fill the fields of the same names
   ///     too.
@@ -30,7 +39,9 @@ package struct IntentForm: Equatable {
     _ intent: ViewState.Intent, row: JSONValue?, of list: String?, view: ViewState? = nil
   ) {
     self.intent = intent
-    fields = intent.parameters.map { parameter in
+    fixed = intent.fixed(by: row, of: list)
+    parameters = intent.parameters.filter { [fixed] in fixed[$0.name] == nil }
+    fields = parameters.map { parameter in
       if let shown = view?.properties[parameter.name]?.value, shown != .null { return shown.bare }
       guard case .object(let row)? = row, intent.concerns(row, of: list),
         !parameter.isOptional || parameter.isElement(of: list)
@@ -38,13 +49,13 @@ package struct IntentForm: Equatable {
       return parameter.value(in: row, of: list)?.bare ?? ""
     }
     current =
-      fields.firstIndex(of: "") ?? intent.parameters.firstIndex { $0.name != "id" } ?? 0
+      fields.firstIndex(of: "") ?? parameters.firstIndex { $0.name != "id" } ?? 0
   }
 
   /// The arguments typed so far, without empty optional ones.
   package var arguments: JSONObject {
-    var arguments = JSONObject()
-    for (parameter, field) in zip(intent.parameters, fields) {
+    var arguments = fixed
+    for (parameter, field) in zip(parameters, fields) {
       if field.isEmpty, parameter.isOptional { continue }
       arguments[parameter.name] =
         parameter.type == "string" ? .string(field) : JSONText(typed: field).value
@@ -54,10 +65,13 @@ package struct IntentForm: Equatable {
 
   /// Whether all required arguments are present; an empty text counts.
   package var isComplete: Bool {
-    zip(intent.parameters, fields).allSatisfy { parameter, field in
+    zip(parameters, fields).allSatisfy { parameter, field in
       !field.isEmpty || parameter.isOptional || parameter.type == "string"
     }
   }
+
+  /// Notes that its text is sent, so that it can be closed without a notice.
+  mutating func settle() { isTouched = false }
 
   /// Handles a key.
   package mutating func press(_ key: Key) -> Outcome {
@@ -83,6 +97,9 @@ package struct IntentForm: Equatable {
 }
 
 extension String {
+  /// A name of the protocol as people read it: `log in` for `log_in`.
+  var shownName: String { String(map { $0 == "_" ? " " : $0 }) }
+
   /// The text in one line: inner line breaks become spaces, others are removed.
   fileprivate var asOneLine: String {
     split(whereSeparator: \.isNewline).joined(separator: " ")
@@ -90,10 +107,36 @@ extension String {
 }
 
 extension ViewState.Intent {
+  /// The name for people.
+  package var title: String { name.shownName }
+
   /// Whether it takes exactly one text, so that a user can write line after line.
   var takesText: Bool {
     parameters.count == 1
       && parameters.allSatisfy { $0.type == "string" && !$0.isOptional && $0.name != "id" }
+  }
+
+  /// Returns whether its form is open from the beginning when it is the main intent of a view.
+  func isFocused(in view: ViewState) -> Bool {
+    !isDestructive && (takesText || view.style == "present" && !parameters.isEmpty)
+  }
+
+  /// Returns the arguments that name a list element: its `id`, or its number under the name of the
+  /// list.
+  func fixed(by row: JSONValue?, of list: String?) -> JSONObject {
+    var fixed = JSONObject()
+    guard case .object(let row)? = row, concerns(row, of: list) else { return fixed }
+    for parameter in parameters
+    where !parameter.isOptional && (parameter.name == "id" || parameter.isElement(of: list)) {
+      fixed[parameter.name] = parameter.value(in: row, of: list)
+    }
+    return fixed
+  }
+
+  /// Returns whether it requires nothing but the element of a list that it concerns.
+  func isDone(to row: JSONObject, of list: String?) -> Bool {
+    concerns(row, of: list)
+      && parameters.allSatisfy { $0.isOptional || $0.name == "id" || $0.isElement(of: list) }
   }
 
   /// Returns whether it concerns an element of a list.

@@ -44,7 +44,7 @@ package struct ViewScreen {
       } else if session.pane != nil {
         [style.dim("arrows scroll   esc back")]
       } else if let form = session.form {
-        self.form(form)
+        session.isFocused ? field(form, session) : self.form(form)
       } else {
         help(session)
       }
@@ -53,10 +53,12 @@ package struct ViewScreen {
 
   /// Returns the title: the path from the root to the front view, and the tabs.
   private func title(_ stack: ViewStack) -> String {
-    let path = stack.path.map(\.binder).joined(separator: " › ")
+    let path = stack.path.map(\.binder.shownName).joined(separator: " › ")
     guard stack.tabs.count > 1 else { return style.bold(path.cut(to: width)) }
     let front = Set(stack.path.map(\.handle))
-    let tabs = stack.tabs.map { front.contains($0.handle) ? "[\($0.binder)]" : " \($0.binder) " }
+    let tabs = stack.tabs.map {
+      front.contains($0.handle) ? "[\($0.binder.shownName)]" : " \($0.binder.shownName) "
+    }
     return style.bold((path + "   " + tabs.joined(separator: " ")).cut(to: width))
   }
 
@@ -68,23 +70,23 @@ package struct ViewScreen {
     let properties = session.properties
     let names = (properties.map(\.name.columns).max() ?? 0) + 2
     var lines = properties.flatMap { name, property in
-      self.lines(name.padded(to: names), property, isWhole: list == nil)
+      self.lines(name.shownName.padded(to: names), property, isWhole: list == nil)
     }
     guard let list, let property = view.properties[list.name] else { return lines }
     // The list gets at least half of the room.
     lines = Array(lines.prefix(room / 2))
     lines.append(
       style.bold(
-        ("\(list.name) (\(list.elements.count))" + beyond(view) + loading(property)).cut(to: width))
-    )
-    let elements = list.elements.map { $0.shown(as: property.hint) }
+        ("\(list.name.shownName) (\(list.elements.count))" + beyond(view) + loading(property))
+          .cut(to: width)))
+    let elements = list.elements.map { $0.shown(as: property.hint).without(property.hides) }
     return lines + rows(elements, session, max(1, room - lines.count))
   }
 
   /// Returns how many elements of the list are not shown, in words.
   private func beyond(_ view: ViewState) -> String {
     ["before", "after"].compactMap { side in
-      let count = view.properties.values.first { $0.hint == side }?.value?.bare ?? "0"
+      let count = view.properties.first { $0.property.hint == side }?.property.value?.bare ?? "0"
       return count == "0" ? nil : ", \(count) \(side == "before" ? "older" : "newer")"
     }.joined()
   }
@@ -98,15 +100,18 @@ package struct ViewScreen {
       return lines.enumerated().map { ($0 == 0 ? name : space) + style($1) }
     }
     if let error = property.error { return wrapped(error, style.red) }
+    // Its name says all of it.
+    if property.hint == "quiet", property.value == .bool(true) { return wrapped("…") { $0 } }
     guard let value = property.value, value != .null else {
       return wrapped(property.state == "loading" ? "loading …" : "–", style.dim)
     }
-    return wrapped(value.shown(as: property.hint).short + loading(property)) { $0 }
+    let shown = value.shown(as: property.hint).without(isWhole ? [] : property.hides)
+    return wrapped(shown.short + loading(property)) { $0 }
   }
 
   private func loading(_ property: ViewState.Property) -> String {
     if let error = property.error { return "  " + error }
-    return ["loading", "reloading"].contains(property.state) ? "  …" : ""
+    return property.isLoading ? "  …" : ""
   }
 
   /// Returns the rows around the chosen one that fit, with column names if there is enough room.
@@ -130,7 +135,8 @@ package struct ViewScreen {
     guard !near.isEmpty else { return [] }
     var middle = lines(chosen)
     if middle.count > space {
-      middle = middle.prefix(max(1, space - 1)) + [style.dim("  … space shows all of it")]
+      let key = session.form == nil ? "space" : "esc, space"
+      middle = middle.prefix(max(1, space - 1)) + [style.dim("  … \(key) shows all of it")]
     }
     var (above, below): ([String], [String]) = ([], [])
     for row in stride(from: chosen - 1, through: first, by: -1) where above.count < space {
@@ -149,12 +155,10 @@ package struct ViewScreen {
 
   /// Returns the key help in at most two lines, with as many intents as fit.
   private func help(_ session: ViewSession) -> [String] {
-    let main = session.keys.filter(\.intent.isMain)
-    let keys = (main + session.keys.filter { !$0.intent.isMain }).map { key, intent in
-      let isEntered = intent.isMain && intent.takesText
-      return (isEntered ? "enter " : "\(key) ") + intent.name
-        + (intent.parameters.isEmpty ? "" : "…")
-    }
+    let entered = session.entered
+    let keys =
+      (entered.map { ["enter " + title($0, session)] } ?? [])
+      + session.keys.filter { $0.intent != entered }.map { "\($0) " + title($1, session) }
     let own =
       (session.row == nil ? [] : ["space read"])
       + (session.stack.path.contains { ["push", "present"].contains($0.style) } ? ["esc back"] : [])
@@ -165,6 +169,11 @@ package struct ViewScreen {
       if lines.count <= room || count == 0 { return lines.prefix(room).map(style.dim) }
     }
     return []
+  }
+
+  /// Returns the name of an intent, with dots if its key opens a form.
+  private func title(_ intent: ViewState.Intent, _ session: ViewSession) -> String {
+    intent.title + (session.begins(intent) ? "…" : "")
   }
 
   private func packed(_ words: some Sequence<String>) -> [String] {
@@ -179,12 +188,34 @@ package struct ViewScreen {
     return lines
   }
 
+  /// Returns the field of the main intent with the keys for it.
+  private func field(_ form: IntentForm, _ session: ViewSession) -> [String] {
+    let isOne = form.fields.count == 1
+    let first =
+      ["enter " + (isOne ? (session.entered ?? form.intent).title : "next, \(form.intent.title)")]
+      + (isOne && (session.list?.elements.count ?? 0) > 1 ? ["arrows choose"] : [])
+      + (isOne && session.stack.tabs.count > 1 ? ["tab next"] : [])
+    let others = session.keys.filter { $0.intent != form.intent }.map(\.intent.title)
+    let last =
+      others.isEmpty
+      ? "esc other keys" : "esc other keys: " + others.joined(separator: ", ") + ", back, quit"
+    let help = packed(first + [last.cut(to: width)]).prefix(height < 8 ? 1 : 2)
+    return (isOne ? [] : [style.bold(form.intent.title)]) + fields(form) + help.map(style.dim)
+  }
+
   private func form(_ form: IntentForm) -> [String] {
-    let names = form.intent.parameters.map { $0.name + ($0.isOptional ? "?" : "") }
+    let keys =
+      form.intent.isLive
+      ? "sent as you type   enter done   esc done" : "enter next, send   esc cancel"
+    return [style.bold(form.intent.title)] + fields(form) + [style.dim(keys)]
+  }
+
+  private func fields(_ form: IntentForm) -> [String] {
+    let names = form.parameters.map { $0.name.shownName + ($0.isOptional ? "?" : "") }
     let indent = (names.map(\.columns).max() ?? 0) + 2
     let room = max(1, width - indent - 3)
     var lines: [String] = []
-    for (i, (name, parameter)) in zip(names, form.intent.parameters).enumerated() {
+    for (i, (name, parameter)) in zip(names, form.parameters).enumerated() {
       let text = form.fields[i]
       guard i == form.current else {
         let hint = text.isEmpty ? style.dim(parameter.type) : text.cut(to: room)
@@ -200,10 +231,7 @@ package struct ViewScreen {
             + line + (isLast ? style.reversed(" ") : ""))
       }
     }
-    let keys =
-      form.intent.isLive
-      ? "sent as you type   enter done   esc done" : "enter next, send   esc cancel"
-    return [style.bold(form.intent.name)] + lines + [style.dim(keys)]
+    return lines
   }
 
   private func status(_ session: ViewSession) -> [String] {
@@ -230,12 +258,14 @@ extension ViewScreen {
 
   private func keys(_ session: ViewSession) -> [String] {
     let intents = session.keys.map { key, intent in
-      let names = intent.parameters.map { $0.name + ($0.isOptional ? "?" : "") }
+      let names = intent.parameters.map { $0.name.shownName + ($0.isOptional ? "?" : "") }
       let takes = names.isEmpty ? "" : " (" + names.joined(separator: ", ") + ")"
-      return ("\(key)", intent.name + takes + (intent.opens.map { ", opens \($0)" } ?? ""))
+      return (
+        "\(key)", intent.title + takes + (intent.opens.map { ", opens \($0.shownName)" } ?? "")
+      )
     }
     let own = [
-      ("enter", "the main action for the row, or write"), ("space", "show the whole row and view"),
+      ("enter", session.entered?.title ?? "nothing here"), ("space", "show the whole row and view"),
       ("arrows", "choose a row; also page up, page down, home and end"),
       ("tab", "the next view beside this one"), ("esc, left", "back"),
       ("control-l", "redraw the screen"), ("control-z", "suspend; 'fg' in the shell resumes"),
@@ -261,12 +291,15 @@ extension ViewScreen {
     case let value?: lines += value.short.lines(columns: width) + [""]
     case nil: break
     }
-    return lines + fields(session.properties.map { ($0.name, $0.property) })
+    let all = session.stack.frontView?.properties.filter {
+      $0.name != session.list?.name && $0.property.hint != "hidden"
+    }
+    return lines + fields(all?.map { ($0.name, $0.property) } ?? [])
   }
 
   private func fields(_ fields: [(String, ViewState.Property)]) -> [String] {
     let names = (fields.map(\.0.columns).max() ?? 0) + 2
-    return fields.flatMap { lines($0.padded(to: names), $1, isWhole: true) }
+    return fields.flatMap { lines($0.shownName.padded(to: names), $1, isWhole: true) }
   }
 }
 

@@ -6,6 +6,7 @@ extension ViewSession {
   package mutating func press(_ key: Key) -> Action? {
     let action = act(key)
     bringBack()
+    focus()
     // While the daemon is away, no other action is possible.
     guard isAway, action != .quit else { return action }
     unsent = nil
@@ -85,28 +86,28 @@ extension ViewSession {
     return nil
   }
 
-  /// Performs the intent that fits the chosen row, or opens a form for text.
-  ///
-  /// It takes the intent that opens a view of the row, or the only one whose arguments the row has.
-  /// Otherwise it opens a form for the first intent that takes one text.
+  /// Sends the intent for the chosen row, or begins the main one.
   private mutating func choose() -> Action? {
-    if case .object(let row)? = chosen, let front = stack.frontView {
-      let fitting = front.intents.compactMap { intent in
-        intent.arguments(for: row, of: list?.name).map { (intent: intent, arguments: $0) }
-      }
-      if let (intent, arguments) = fitting.first(where: { $0.intent.opens != nil })
-        ?? (fitting.count == 1 ? fitting.first : nil)
-      {
-        return ask(intent, arguments, of: front)
-      }
-    }
-    let written = stack.frontView.flatMap { view in
-      view.intents.first { $0.isMain && $0.takesText } ?? view.intents.first(where: \.takesText)
-    }
-    guard let written else { return nil }
-    let action = begin(written, for: nil)
-    isComposing = !written.isLive && stack.frontView?.style != "present"
-    return action
+    guard let front = stack.frontView else { return nil }
+    if let (intent, arguments) = rowIntent { return ask(intent, arguments, of: front) }
+    // An intent for a row needs one.
+    return entered.flatMap { begin($0, for: nil) }
+  }
+
+  /// The intent that enter sends, or for which it opens a form; `nil` for none.
+  var entered: ViewState.Intent? {
+    if let form, !form.isEmpty, !form.intent.isLive { return form.intent }
+    if let intent = rowIntent?.intent { return intent }
+    if let form { return form.intent }
+    let main = stack.frontView?.main
+    return main?.parameters.contains { $0.name == "id" } == true ? nil : main
+  }
+
+  /// Returns whether an intent needs a form for arguments that the chosen row does not give.
+  func begins(_ intent: ViewState.Intent) -> Bool {
+    let fixed = intent.fixed(by: chosen, of: list?.name)
+    if intent == rowIntent?.intent, intent.isMain { return false }
+    return intent.parameters.contains { fixed[$0.name] == nil }
   }
 
   private mutating func begin(_ intent: ViewState.Intent) -> Action? { begin(intent, for: chosen) }
@@ -114,16 +115,25 @@ extension ViewSession {
   private mutating func begin(_ intent: ViewState.Intent, for row: JSONValue?) -> Action? {
     if !isAway { message = "" }
     guard let front = stack.frontView else { return nil }
-    guard !intent.parameters.isEmpty else { return ask(intent, [:], of: front) }
-    let isEditing = intent.isLive || front.style == "present"
-    form = IntentForm(intent, row: row, of: list?.name, view: isEditing ? front : nil)
-    (isComposing, isNextLine) = (false, false)
+    let fixed = intent.fixed(by: row, of: list?.name)
+    guard intent.parameters.contains(where: { fixed[$0.name] == nil }) else {
+      return ask(intent, fixed, of: front)
+    }
+    isFocused = false
+    if intent == front.main, intent.isFocused(in: front) {
+      left = nil
+      focus()
+    } else {
+      let view = isEdited(by: intent) ? front : nil
+      form = IntentForm(intent, row: row, of: list?.name, view: view)
+    }
     return nil
   }
 
   private mutating func type(_ key: Key) -> Action? {
     guard var form, let view = stack.frontView else { return nil }
     let front = view.handle
+    if isFocused, isCommand(key, in: form) { return command(key, in: view) }
     if form.fields.count == 1, [.up, .down, .pageUp, .pageDown].contains(key) {
       move(by: key == .up ? -1 : key == .down ? 1 : key == .pageUp ? -10 : 10)
       return nil
@@ -142,10 +152,39 @@ extension ViewSession {
     // Keep the input until the daemon is back.
     case .done where isAway: self.form = form
     case .done(let arguments):
-      unsent = SentForm(view: front, form: form, isComposing: isComposing)
-      self.form = isComposing ? IntentForm(form.intent, row: nil, of: nil) : nil
-      isNextLine = isComposing
+      unsent = SentForm(view: front, form: form, isFocused: isFocused)
+      self.form = nil
       return ask(form.intent, arguments, of: view)
+    }
+    return nil
+  }
+
+  /// Returns whether a key is not for the text in the field of the main intent.
+  private func isCommand(_ key: Key, in form: IntentForm) -> Bool {
+    switch key {
+    case .escape, .control("c"): true
+    case .control("d"): form.isEmpty
+    case .left: form.isEmpty && form.fields.count == 1
+    case .tab: form.fields.count == 1
+    case .enter: form.fields.count == 1 && (form.isEmpty || form.intent.isLive)
+    default: false
+    }
+  }
+
+  /// Handles such a key.
+  private mutating func command(_ key: Key, in view: ViewState) -> Action? {
+    switch key {
+    case .escape:
+      left = view.handle
+      stow()
+    case .control("c") where form?.isEmpty == false && form?.intent.isLive == false: form = nil
+    case .control("c"), .control("d"): return .quit
+    case .left: return back(from: view)
+    case .tab: turn()
+    case .enter:
+      form?.settle()
+      if let (intent, arguments) = rowIntent { return ask(intent, arguments, of: view) }
+    default: break
     }
     return nil
   }

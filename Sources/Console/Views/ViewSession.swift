@@ -40,11 +40,14 @@ package struct ViewSession {
   /// Whether the daemon is disconnected.
   package internal(set) var isAway = false
 
-  /// Whether a new line is started after one was sent.
-  var isComposing = false
+  /// Whether the form is the field of the main intent, which opens by itself.
+  package internal(set) var isFocused = false
 
-  /// Whether the form was opened automatically after a line was sent.
-  var isNextLine = false
+  /// The view whose field the user has left, so that letters are keys.
+  var left: Handle?
+
+  /// The texts in fields that the user has left, by view.
+  var drafts: [Handle: IntentForm] = [:]
 
   /// The form about to be sent, and the sent forms by request; refused ones are shown again.
   var unsent: SentForm?
@@ -90,21 +93,20 @@ package struct ViewSession {
     if stack.front != front {
       pane = nil
       let end = view.map { $0.end(method, params) } ?? ""
-      // A sent line may open another view; then no input was interrupted.
-      let isExpected =
-        isNextLine && (method == "opened" || params["reason"] == .string("replaced"))
-      if question != nil || form?.isTouched == true || !isExpected { interrupt(end) }
-      (form, question, returned) = (nil, nil, [])
+      if question != nil || !isFocused || form?.isTouched == true { interrupt(end) }
+      (form, question, left, returned) = (nil, nil, nil, [])
       if stack.isEmpty { ending = end }
     }
     rows = rows.filter { stack[$0.key] != nil }
     typed = typed.filter { stack[$0.key] != nil }
+    drafts = drafts.filter { stack[$0.key] != nil }
     unchosen.formIntersection(stack.views.map(\.handle))
     if let front, front == stack.front { follow(id, in: front) }
     if method == "opened", let handle = params["view"].flatMap(Handle.init) {
       unchosen.insert(handle)
     }
     showChosen()
+    focus()
     guard method == "fail", case .object(let error)? = params["error"] else { return }
     if case .string(let text)? = error["message"] { message = text }
   }
@@ -144,9 +146,12 @@ package struct ViewSession {
 
   private func list(of view: ViewState) -> (name: String, elements: [JSONValue])? {
     let lists = view.properties.compactMap { name, property in
-      property.elements.map { (name: name, elements: $0) }
+      property.hint == "hidden" ? nil : property.elements.map { (name: name, elements: $0) }
     }
-    return lists.max { ($0.elements.count, $1.name) < ($1.elements.count, $0.name) }
+    // Of equally long ones, the first.
+    return lists.reduce(nil as (name: String, elements: [JSONValue])?) { longest, next in
+      if let longest, longest.elements.count >= next.elements.count { longest } else { next }
+    }
   }
 
   /// The index of the chosen row; `nil` if there is none.
@@ -172,9 +177,13 @@ package struct ViewSession {
   }
 
   /// Brings the next tab to the front.
-  mutating func turn() { stack.turn() }
+  mutating func turn() {
+    stow()
+    stack.turn()
+    left = nil
+  }
 
-  /// The intents of the front view with their keys.
+  /// The intents of the front view that make sense now, with their keys.
   ///
   /// The key is the first letter of the name; if that is taken, another letter of it, or a capital
   /// one.
@@ -188,17 +197,32 @@ package struct ViewSession {
     for i in intents.indices where keys[i] == nil {
       let name = intents[i].name.lowercased()
       let wishes = name + name.uppercased() + "abcdefghijklmnoprstuvwxyz123456789"
-      keys[i] = wishes.first { $0.isASCII && $0 != "q" && !keys.contains($0) }
+      keys[i] = wishes.first { $0.isASCII && $0 != "q" && $0 != "_" && !keys.contains($0) }
     }
-    return zip(keys, intents).compactMap { key, intent in key.map { ($0, intent) } }
+    return zip(keys, intents).compactMap { key, intent in
+      key.flatMap { key in stack.frontView?.offers(intent) == true ? (key, intent) : nil }
+    }
   }
 
-  /// The properties of the front view besides the list, by name.
+  /// The properties of the front view besides the list that people are to see.
+  ///
+  /// Those that the user edits are in the form.
   var properties: [(name: String, property: ViewState.Property)] {
-    (stack.frontView?.properties ?? [:]).sorted { $0.key < $1.key }.map { ($0, $1) }
-      .filter { name, property in
-        name != list?.name && name != "chosen" && !["before", "after"].contains(property.hint)
-      }
+    guard let view = stack.frontView else { return [] }
+    let list = list?.name
+    return view.properties.filter { name, property in
+      name != list && name != "chosen" && property.isShown
+        && !(form?.intent.parameters.contains { $0.name == name && isEdited(by: form?.intent) }
+          ?? false)
+    }
+  }
+
+  /// Returns whether an intent changes the properties of the front view that have the names of its
+  /// parameters.
+  func isEdited(by intent: ViewState.Intent?) -> Bool {
+    guard let intent else { return false }
+    return intent.isLive || stack.frontView?.style == "present"
+      || intent.isMain && !intent.takesText
   }
 }
 
@@ -213,7 +237,7 @@ extension JSONValue {
 struct SentForm {
   let view: Handle
   let form: IntentForm
-  let isComposing: Bool
+  let isFocused: Bool
 }
 
 extension ViewSession {
@@ -259,12 +283,52 @@ extension ViewSession {
     bringBack()
   }
 
+  // MARK: The field of the main intent
+
+  /// Opens the field of the main intent, unless something else is in the way or the user has left
+  /// it.
+  ///
+  /// A field whose intent makes no sense any more is closed, unless the user types.
+  mutating func focus() {
+    guard let front = stack.frontView else { return }
+    if isFocused, let form, !form.isTouched, !front.offers(form.intent) { self.form = nil }
+    guard form == nil, question == nil, notice == nil, pane == nil, left != front.handle,
+      let main = front.main, main.isFocused(in: front)
+    else { return }
+    let draft = drafts.removeValue(forKey: front.handle)
+    form =
+      draft?.intent == main
+      ? draft : IntentForm(main, row: nil, of: nil, view: isEdited(by: main) ? front : nil)
+    isFocused = true
+  }
+
+  /// Closes the field and keeps its text.
+  mutating func stow() {
+    guard let form, let front = stack.front else { return }
+    if isFocused, !form.isEmpty { drafts[front] = form }
+    self.form = nil
+  }
+
+  /// The intent that only needs the chosen row, with its arguments: the main one, one that opens the
+  /// row, or the only one; never one that removes something.
+  var rowIntent: (intent: ViewState.Intent, arguments: JSONObject)? {
+    guard case .object(let row)? = chosen, let front = stack.frontView else { return nil }
+    let fitting = front.intents.compactMap { intent in
+      let fits =
+        front.offers(intent) && !intent.isDestructive && intent.isDone(to: row, of: list?.name)
+      return (fits ? intent.arguments(for: row, of: list?.name) : nil)
+        .map { (intent: intent, arguments: $0) }
+    }
+    return fitting.first { $0.intent.isMain } ?? fitting.first { $0.intent.opens != nil }
+      ?? (fitting.count == 1 ? fitting.first : nil)
+  }
+
   /// Shows the last refused form again, unless the user is typing.
   mutating func bringBack() {
     guard form?.isTouched != true, let i = returned.lastIndex(where: { $0.view == stack.front })
     else { return }
     let last = returned.remove(at: i)
-    (form, isComposing) = (last.form, last.isComposing)
+    (form, isFocused) = (last.form, last.isFocused)
   }
 
   // MARK: Interrupted input
@@ -276,7 +340,7 @@ extension ViewSession {
     notice =
       reason
       + (typed.isEmpty ? "" : "; what you typed was not sent: " + typed.joined(separator: ", "))
-    (form, question, unsent, isComposing) = (nil, nil, nil, false)
+    (form, question, unsent) = (nil, nil, nil)
   }
 
   // MARK: Destructive intents
@@ -287,7 +351,7 @@ extension ViewSession {
   ) -> Action? {
     let action = Action.ask(view.handle, intent: intent.name, arguments)
     guard intent.isDestructive else { return action }
-    question = Question(text: intent.name + " " + what(arguments, of: view), action: action)
+    question = Question(text: intent.title + " " + what(arguments, of: view), action: action)
     return nil
   }
 
@@ -300,7 +364,9 @@ extension ViewSession {
     }
     guard arguments.members.isEmpty else { return JSONValue.object(arguments).short }
     var properties = JSONObject()
-    for (name, property) in view.properties { properties[name] = property.value }
+    for (name, property) in view.properties where property.hint != "hidden" {
+      properties[name] = property.value
+    }
     if let title = properties.title { return title }
     let titles = properties.members.lazy.compactMap { member in
       if case .object(let object) = member.value { object.title } else { nil }
@@ -327,11 +393,13 @@ extension ViewState {
     var why = params["reason"]?.bare
     if case .object(let error)? = params["error"] { why = error["message"]?.bare }
     return switch (method, why) {
-    case ("opened", _): "another view opened in front of '\(binder)'"
-    case (_, "dismissed"): "the view '\(binder)' has ended: what it showed was removed or left"
-    case (_, "replaced"): "another view replaced '\(binder)'"
-    case (_, "permission_denied"): "you may no longer see the view '\(binder)'"
-    case (_, let why): "the view '\(binder)' has failed" + (why.map { ": \($0)" } ?? "")
+    case ("opened", _): "another view opened in front of '\(binder.shownName)'"
+    case (_, "dismissed"):
+      "the view '\(binder.shownName)' has ended: what it showed was removed or left"
+    case (_, "replaced"): "another view replaced '\(binder.shownName)'"
+    case (_, "permission_denied"): "you may no longer see the view '\(binder.shownName)'"
+    case (_, let why):
+      "the view '\(binder.shownName)' has failed" + (why.map { ": \($0)" } ?? "")
     }
   }
 }
@@ -373,6 +441,9 @@ extension ViewSession {
       uniqueKeysWithValues: way.old.compactMap { new, old in
         rows[old].map { (new, $0) }
       })
+    drafts = Dictionary(
+      uniqueKeysWithValues: way.old.compactMap { new, old in drafts[old].map { (new, $0) } })
+    left = way.old.first { $0.value == left }?.key
     (stack, unchosen, self.typed, pane) = (way.stack, [], [:], nil)
     (sent, returned, question, unsent) = ([:], [], nil, nil)
     (isAway, message) = (false, way.fault ?? "")
@@ -384,8 +455,12 @@ extension ViewSession {
     if let form,
       !isThere || before.front?.binder != front.binder || !front.intents.contains(form.intent)
     {
-      interrupt("the daemon is back, but the view you were typing in is gone")
+      if !isFocused || form.isTouched {
+        interrupt("the daemon is back, but the view you were typing in is gone")
+      }
+      self.form = nil
     }
+    focus()
     if let form, form.intent.isLive {
       self.typed[front.handle] = .ask(front.handle, intent: form.intent.name, form.arguments)
     } else if before.root?.binder == front.binder,

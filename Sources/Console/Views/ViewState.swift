@@ -9,9 +9,12 @@ package struct ViewState: Equatable {
     /// The kind: `state`, `list` or `loading`.
     package var kind = "state"
 
-    /// The way to show the value: `bytes`, `seconds`, `share`, `before` or `after`; `nil` for the
-    /// usual one.
+    /// The way to show the value: `bytes`, `seconds`, `share`, `before`, `after`, `quiet` or
+    /// `hidden`; `nil` for the usual one.
     package var hint: String?
+
+    /// The members of the value, or of its elements, that are shown only with the whole element.
+    package var hides: [String] = []
 
     /// The loading state; `nil` for a property that does not load.
     package var state: String?
@@ -27,6 +30,57 @@ package struct ViewState: Equatable {
     /// The elements; `nil` if the value is not a list.
     package var elements: [JSONValue]? {
       if case .array(let elements)? = value { elements } else { nil }
+    }
+
+    /// Whether the value is there, and neither null, false, 0 nor empty.
+    package var saysSomething: Bool {
+      switch value {
+      case nil, .null?, .bool(false)?: false
+      case .number(let number)?: number.double != 0
+      case .string(let text)?: !text.isEmpty
+      case .array(let elements)?: !elements.isEmpty
+      case .object(let object)?: !object.members.isEmpty
+      case .bool(true)?: true
+      }
+    }
+
+    /// Whether people are to see it besides the list.
+    var isShown: Bool {
+      switch hint {
+      case "hidden", "before", "after": false
+      case "quiet": saysSomething || error != nil || isLoading
+      default: true
+      }
+    }
+
+    var isLoading: Bool { ["loading", "reloading"].contains(state) }
+  }
+
+  /// The properties of a view by name, in the order in which the daemon declares them.
+  package struct Properties: Equatable, Sequence {
+    private var all: [(name: String, property: Property)] = []
+
+    package subscript(name: String) -> Property? { all.first { $0.name == name }?.property }
+
+    /// Changes a property, which is added if it is new.
+    mutating func change<Failure: Error>(
+      _ name: String, _ body: (inout Property) throws(Failure) -> Void
+    ) throws(Failure) {
+      if let i = all.firstIndex(where: { $0.name == name }) {
+        try body(&all[i].property)
+      } else {
+        var property = Property()
+        try body(&property)
+        all.append((name, property))
+      }
+    }
+
+    package func makeIterator() -> IndexingIterator<[(name: String, property: Property)]> {
+      all.makeIterator()
+    }
+
+    package static func == (left: Self, right: Self) -> Bool {
+      left.all.elementsEqual(right.all) { $0 == $1 }
     }
   }
 
@@ -49,6 +103,11 @@ package struct ViewState: Equatable {
     /// Whether it is the main action of the view.
     package let isMain: Bool
 
+    /// The property that must say something, or nothing, for the intent to make sense; `nil` if it
+    /// always does.
+    fileprivate let when: String?
+    fileprivate let unless: String?
+
     /// Whether it is sent after each typed key.
     package let isLive: Bool
 
@@ -62,7 +121,9 @@ package struct ViewState: Equatable {
 
   /// The relation to its parent; empty for a view that the client has opened.
   package let style: String
-  package private(set) var properties: [String: Property] = [:]
+  package private(set) var properties = Properties()
+
+  /// The intents in the order of the daemon, those that remove something last.
   package let intents: [Intent]
 
   /// Parses a view from the reply to `open` or from `opened`; returns `nil` if it is invalid.
@@ -75,7 +136,8 @@ package struct ViewState: Equatable {
     (self.handle, self.binder) = (handle, binder)
     parent = opened["parent"].flatMap(Handle.init)
     if case .string(let style)? = opened["style"] { self.style = style } else { style = "" }
-    self.intents = intents.members.map(Intent.init)
+    let all = intents.members.map(Intent.init)
+    self.intents = all.filter { !$0.isDestructive } + all.filter(\.isDestructive)
     guard (try? change(properties)) != nil else { return nil }
   }
 
@@ -85,9 +147,20 @@ package struct ViewState: Equatable {
   package mutating func change(_ changes: JSONObject) throws(CollectionChange.Fault) {
     for member in changes.members {
       guard case .object(let change) = member.value else { continue }
-      try properties[member.name, default: Property()].take(change)
+      try properties.change(member.name) { property throws(CollectionChange.Fault) in
+        try property.take(change)
+      }
     }
   }
+
+  /// Returns whether an intent makes sense now.
+  package func offers(_ intent: Intent) -> Bool {
+    func says(_ name: String) -> Bool { properties[name]?.saysSomething == true }
+    return intent.when.map(says) ?? true && !(intent.unless.map(says) ?? false)
+  }
+
+  /// The main action that makes sense now; `nil` for none.
+  package var main: Intent? { intents.first { $0.isMain && offers($0) } }
 }
 
 extension ViewState.Property {
@@ -97,6 +170,7 @@ extension ViewState.Property {
       switch (member.name, member.value) {
       case ("kind", .string(let kind)): self.kind = kind
       case ("hint", .string(let hint)): self.hint = hint
+      case ("hides", .array(let names)): hides = names.map(\.bare)
       case ("state", .string(let state)):
         self.state = state
         error = nil
@@ -127,7 +201,11 @@ extension ViewState.Intent {
     func says(_ name: String) -> Bool {
       if case .object(let intent) = member.value { intent[name] == .bool(true) } else { false }
     }
+    func property(_ name: String) -> String? {
+      if case .object(let intent) = member.value { intent[name]?.bare } else { nil }
+    }
     (isMain, isLive, isDestructive) = (says("main"), says("live"), says("destructive"))
+    (when, unless) = (property("when"), property("unless"))
   }
 }
 

@@ -20,7 +20,7 @@ package struct ViewTable {
   ///   - elements: The visible elements, which determine the column widths.
   ///   - width: The total width of all columns.
   package init(_ elements: ArraySlice<JSONValue>, width: Int) {
-    var names = Self.names(elements)
+    var names = Self.names(elements).filter { !Self.isNumber($0, elements) }
     guard !names.isEmpty else {
       header = nil
       cells = elements.map { [$0.short] }
@@ -31,16 +31,25 @@ package struct ViewTable {
     func wanted(_ column: Int) -> Int {
       max(names[column].columns, cells.map { $0[column].columns }.max() ?? 0)
     }
-    func room() -> Int { width - Self.gap * (names.count - 1) }
-    if names.indices.reduce(0, { $0 + wanted($1) }) > room() {
-      // Empty columns take no space from others.
-      let used = names.indices.filter { column in cells.contains { !$0[column].isEmpty } }
-      names = used.map { names[$0] }
+    // Empty columns take no space from others.
+    let used = names.indices.filter { column in cells.contains { !$0[column].isEmpty } }
+    if !used.isEmpty {
+      names = used.map { names[$0].shownName }
       cells = cells.map { row in used.map { row[$0] } }
     }
-    widths = Self.fit(names.indices.map(wanted), into: room())
+    widths = Self.fit(names.indices.map(wanted), into: width - Self.gap * (names.count - 1))
     header = Self.line(names, widths)
     self.cells = cells
+  }
+
+  /// Returns whether a column is the `id` and holds numbers only, which say nothing to people.
+  private static func isNumber(_ name: String, _ elements: ArraySlice<JSONValue>) -> Bool {
+    guard name == "id" else { return false }
+    return elements.allSatisfy { element in
+      guard case .object(let object) = element, object.members.count > 1 else { return false }
+      if case .number? = object["id"] { return true }
+      return false
+    }
   }
 
   /// Returns the lines of a row.
@@ -89,6 +98,16 @@ extension JSONValue {
     if case .object(let object) = self { object[name] } else { nil }
   }
 
+  /// Returns an object without some of its members; any other value as it is.
+  func without(_ names: [String]) -> JSONValue {
+    guard !names.isEmpty, case .object(let object) = self else { return self }
+    var rest = JSONObject()
+    for member in object.members where !names.contains(member.name) {
+      rest[member.name] = member.value
+    }
+    return .object(rest)
+  }
+
   /// Returns the value with its numbers as a hint says; see ``ViewState/Property/hint``.
   func shown(as hint: String?) -> JSONValue {
     switch self {
@@ -102,11 +121,13 @@ extension JSONValue {
       }
     case .array(let elements) where hint != nil:
       return .array(elements.map { $0.shown(as: hint) })
-    case .object(var object) where hint != nil:
-      for member in object.members where member.name != "id" {
-        object[member.name] = member.value.shown(as: hint)
+    case .object(let object) where hint != nil:
+      var shown = JSONObject()
+      for member in object.members {
+        let value = member.name == "id" ? member.value : member.value.shown(as: hint)
+        shown[member.name.shownName] = value
       }
-      return .object(object)
+      return .object(shown)
     default: return self
     }
   }

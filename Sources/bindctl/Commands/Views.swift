@@ -44,10 +44,11 @@ let openSyntax = Syntax(
   details: """
     ARG is name=text or name:=json; 'bindctl views' lists the views with their arguments.
 
-    In a terminal, press the key before an intent to send it. Arrows choose a row, enter sends the main
-    intent for the row, space shows the whole row, escape goes back, ? lists all keys, q quits. Intents
-    that remove something ask first. Pasted text is always text, never keys. After a restart of the
-    daemon, bindctl logs in again and reopens the front view; typed text stays.
+    In a terminal, a view whose main intent takes a text has its field open: type, and enter sends.
+    Escape leaves the field; then the last lines say which key sends which intent. Arrows choose a row,
+    enter sends the main intent, space shows the whole row, escape goes back, ? lists all keys, q quits.
+    Intents that remove something ask first. Pasted text is always text, never keys. After a restart of
+    the daemon, bindctl logs in again and reopens the front view; typed text stays.
 
     With -j, or if stdin or stdout is not a terminal, input and output are lines of JSON. Output: the
     view, then {"next":…}, {"opened":…}, {"closed":…} and {"answer":…}. If the daemon is lost,
