@@ -82,9 +82,11 @@ struct Child {
 
   /// Runs a program and returns its exit code and output.
   ///
-  /// - Parameter errors: The file for its stderr; `nil` to inherit.
+  /// - Parameters:
+  ///   - environment: Variables in addition to those of this process.
+  ///   - errors: The file for its stderr; `nil` to inherit.
   static func output(
-    of words: [String], errorsTo errors: String? = nil
+    of words: [String], environment: [String: String] = [:], errorsTo errors: String? = nil
   ) throws -> (code: CInt, text: String) {
     var ends: [CInt] = [-1, -1]
     guard pipe(&ends) == 0 else {
@@ -92,7 +94,9 @@ struct Child {
     }
     _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
     defer { close(ends[0]) }
-    let started = Result { try Child(words, errorsTo: errors, printingTo: ends[1]) }
+    let started = Result {
+      try Child(words, environment: environment, errorsTo: errors, printingTo: ends[1])
+    }
     close(ends[1])
     let child = try started.get()
     var bytes: [UInt8] = []

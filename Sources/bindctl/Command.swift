@@ -24,6 +24,9 @@ final class Context {
   /// The machine of the daemon; `nil` for this one.
   let remote: RemoteHost?
 
+  /// The path of the socket that the user names, on the machine of the daemon; `nil` to search.
+  let socket: String?
+
   /// The syntax of all commands, for the help and the completions.
   let syntaxes: Syntaxes
 
@@ -31,17 +34,36 @@ final class Context {
     self.invocation = invocation
     self.syntaxes = syntaxes
     output = try Output(invocation)
-    let socket = invocation.value("socket")
-    remote = try invocation.value("host").map { name throws(UsageError) in
-      try RemoteHost(name, socket: socket)
+    let (named, surrounding) = (invocation.value("host"), Self.surroundingHost)
+    // $BINDER_SOCKET is a path on the machine of $BINDER_HOST.
+    let path =
+      invocation.value("socket")
+      ?? (named == nil && surrounding != nil ? Self.surroundingSocket : nil)
+    socket = path
+    remote = try (named ?? surrounding).map { name throws(UsageError) in
+      try RemoteHost(name, origin: named == nil ? "$BINDER_HOST" : "--host", socket: path)
     }
-    client = BinderClient(
-      socket: invocation.value("socket"), name: "bindctl", version: Release.version)
+    client = BinderClient(socket: path, name: "bindctl", version: Release.version)
     // If the reader of a pipe goes away, a waiting command ends.
     if output.isPipe { client.output = STDOUT_FILENO }
     client.onNote = { note($0.forPeople) }
     client.limits = try limits()
     if let remote { client.opener = remote.open }
+  }
+
+  private static var surroundingHost: String? {
+    variable("BINDER_HOST").flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  private static var surroundingSocket: String? {
+    variable("BINDER_SOCKET").flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// The variables with which a program started by bindctl uses the same daemon.
+  var childEnvironment: [String: String] {
+    guard let remote else { return socket.map { ["BINDER_SOCKET": $0] } ?? [:] }
+    // Without it, $BINDER_SOCKET would be taken for a path on that machine.
+    return ["BINDER_HOST": remote.name, "BINDER_SOCKET": socket ?? ""]
   }
 
   /// Returns the time limits for replies: `-t`, otherwise five minutes.

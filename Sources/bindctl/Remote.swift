@@ -17,8 +17,9 @@ final class RemoteHost {
 
   /// - Parameters:
   ///   - name: `[USER@]HOST[:PORT]`; an IPv6 address with a port is in brackets.
+  ///   - origin: The setting that names the machine.
   ///   - socket: The path of the socket on that machine; `nil` for the usual one.
-  init(_ name: String, socket: String?) throws(UsageError) {
+  init(_ name: String, origin: String, socket: String?) throws(UsageError) {
     self.name = name
     self.socket = socket.map { ["--socket", Self.quoted($0)] } ?? []
     var (host, port) = (name[...], Substring?.none)
@@ -31,7 +32,7 @@ final class RemoteHost {
     let isPort = port.map { (UInt16($0) ?? 0) > 0 } ?? true
     guard !host.hasPrefix("-"), address?.isEmpty == false, isPort,
       !host.contains(where: { $0.isWhitespace })
-    else { throw UsageError("--host takes [USER@]HOST[:PORT], not '\(name)'") }
+    else { throw UsageError("\(origin) takes [USER@]HOST[:PORT], not '\(name)'") }
     if address?.first == "[" { host.removeAll { $0 == "[" || $0 == "]" } }
     destination = (port.map { ["-p", String($0)] } ?? []) + ["--", String(host)]
   }

@@ -85,8 +85,15 @@ let helpTopics = [
     "socket", "how bindctl finds the daemon",
     """
     --socket PATH, else $BINDER_SOCKET, else $XDG_RUNTIME_DIR/binder/bus.sock if a
-    daemon listens there, else /run/binder/bus.sock. If $BINDER_TRACE names a file,
-    all sent (->) and received (<-) lines are appended to it.
+    daemon listens there, else /run/binder/bus.sock.
+
+    With -H HOST, else $BINDER_HOST, the daemon is that of another machine. --socket
+    PATH is then a path there, and so is $BINDER_SOCKET if $BINDER_HOST is set and -H
+    is not given. Commands that bindctl runs get both variables, so a bindctl in them
+    uses the same daemon.
+
+    If $BINDER_TRACE names a file, all sent (->) and received (<-) lines are appended
+    to it.
     """),
 ]
 

@@ -30,7 +30,9 @@ var lockCommand: Command {
     let signals = SignalWait([SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP])
     let command = try Child(
       Array(context.invocation.operands.dropFirst()),
-      environment: ["BINDER_LOCK": name, "BINDER_LOCK_TOKEN": "\(token)"])
+      environment: context.childEnvironment.merging([
+        "BINDER_LOCK": name, "BINDER_LOCK_TOKEN": "\(token)",
+      ]) { $1 })
     let descriptor = try signals.descriptor()
     while true {
       if let code = command.end() {

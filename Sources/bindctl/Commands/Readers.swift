@@ -62,7 +62,7 @@ func readDurably(_ name: String, _ context: Context) throws -> ExitCode {
   let work = EventWork(
     name: name, words: ["/bin/sh", "-c", command],
     // The command must use the daemon that sent the event.
-    environment: invocation.value("socket").map { ["BINDER_SOCKET": $0] } ?? [:],
+    environment: context.childEnvironment,
     maxRetries: try context.number("max-retries") ?? 5,
     firstPauseMilliseconds: try context.milliseconds("retry-delay") ?? 1_000)
   return try run(work, context)

@@ -52,7 +52,7 @@ var serveCommand: Command {
     let limit = try context.milliseconds("limit") ?? 30_000
     let server = try Server(
       methods, doc: invocation.value("doc") ?? "", jobs: Int(jobs), limit: limit,
-      environment: invocation.value("socket").map { ["BINDER_SOCKET": $0] } ?? [:])
+      environment: context.childEnvironment)
     return try JobLoop(context.client, server).run()
   }
 }

@@ -14,7 +14,7 @@ let sessionSyntax = Syntax(
 
 var sessionCommand: Command {
   Command(sessionSyntax) { context in
-    guard context.remote == nil else {
+    guard context.invocation.value("host") == nil else {
       throw UsageError(
         "session starts a daemon on this machine, not with --host", command: "session")
     }
@@ -23,7 +23,7 @@ var sessionCommand: Command {
     let daemon = try PrivateDaemon(journal: context.invocation.value("journal"), signals)
     defer { daemon.end() }
     let command = try Child(
-      context.invocation.operands, environment: ["BINDER_SOCKET": daemon.socket])
+      context.invocation.operands, environment: ["BINDER_SOCKET": daemon.socket, "BINDER_HOST": ""])
     var isDaemonGone = false
     while true {
       if let code = command.end() { return ExitCode(rawValue: code) }

@@ -7,8 +7,9 @@ let shellSyntax = Syntax(
   details: """
     A line is a command without the word bindctl: 'get cells/lamp'. Words are quoted as in sh; nothing is
     expanded, and there are no pipes. Tab completes commands, options, sources and methods. Ctrl-C ends
-    the running command or gives up the line; exit or Ctrl-D ends the shell. The prompt shows the exit
-    code of a command that has failed. # begins a comment.
+    the running command or gives up the line; exit or Ctrl-D ends the shell. The prompt shows the host of
+    -H, and the exit code of a command that has failed. # begins a comment. The options of the shell hold
+    for each command.
 
     The history is in $XDG_STATE_HOME/bindctl/history, by default ~/.local/state/bindctl/history.
     Editing needs the library libedit (Debian: apt install libedit2). If stdin is not a terminal, the
@@ -45,10 +46,12 @@ private func historyFile() -> String? {
 /// Runs lines as commands, each in a process of its own, so that each can be interrupted.
 private final class Shell {
   private let context: Context
-  private let environment: [String: String]
 
   /// The global options of the shell, which apply to each command.
   private let options: [String]
+
+  /// The form of results for the commands that name none.
+  private let form: [String]
   private var code = ExitCode.done
 
   /// The last answers for completions, by question, with the time of their end.
@@ -57,7 +60,9 @@ private final class Shell {
   init(_ context: Context) {
     self.context = context
     let invocation = context.invocation
-    environment = invocation.value("socket").map { ["BINDER_SOCKET": $0] } ?? [:]
+    form =
+      ["json", "raw"].filter(invocation.has).map { "--" + $0 }
+      + (invocation.value("format").map { ["--format", $0] } ?? [])
     options =
       (invocation.value("color").map { ["--color", $0] } ?? [])
       + (invocation.value("timeout").map { ["--timeout", $0] } ?? [])
@@ -67,7 +72,8 @@ private final class Shell {
   private static let program = "/proc/self/exe"
 
   private var prompt: String {
-    code == .done ? "bindctl> " : "bindctl [\(code.rawValue)]> "
+    let place = context.remote.map { " " + $0.name } ?? ""
+    return "bindctl\(place)" + (code == .done ? "> " : " [\(code.rawValue)]> ")
   }
 
   /// Runs lines with editing until the end.
@@ -122,7 +128,11 @@ private final class Shell {
       return true
     }
     do {
-      let child = try Child([Self.program] + options + words, environment: environment)
+      let hasForm = (try? context.syntaxes.parse(words)).map { invocation in
+        Form.options.contains { invocation.has($0.name) }
+      }
+      let all = options + (hasForm == true ? [] : form) + words
+      let child = try Child([Self.program] + all, environment: context.childEnvironment)
       code = ExitCode(rawValue: wait(for: child))
     } catch {
       complain("the command cannot be run: \((error as? Failure)?.message ?? "\(error)")")
@@ -166,9 +176,9 @@ private final class Shell {
   /// Returns the lines that a command prints; none if it fails.
   private func ask(_ question: [String]) -> [String] {
     if let answer = answers[question], !answer.until.isOver { return answer.lines }
-    var words = [Self.program, "--timeout", "1s"]
-    if let socket = context.invocation.value("socket") { words += ["--socket", socket] }
-    let result = try? Child.output(of: words + question, errorsTo: "/dev/null")
+    let words = [Self.program, "--timeout", "1s"] + question
+    let result = try? Child.output(
+      of: words, environment: context.childEnvironment, errorsTo: "/dev/null")
     let lines = (result?.text ?? "").split(separator: "\n").map(String.init)
     answers[question] = (lines, Deadline(inMilliseconds: 2000))
     return lines

@@ -56,7 +56,7 @@ var workCommand: Command {
       maxDeliveries: try context.number("max-deliveries") ?? 5,
       firstPause: try context.milliseconds("retry-delay") ?? 1_000,
       // The commands must use the daemon that sent the event.
-      environment: invocation.value("socket").map { ["BINDER_SOCKET": $0] } ?? [:])
+      environment: context.childEnvironment)
     if let pattern = invocation.value("stream") {
       worker.filter["streams"] = .array([.string(pattern)])
     }
