@@ -136,6 +136,63 @@ struct LiveTests {
   }
 
   @Test
+  func `top shows no rate that it does not know, and how many streams are left out`() throws {
+    var top = TopScreen(of: "") { "\($0)" }
+    func take(_ names: [String], of count: Int) throws {
+      let rows = names.map {
+        #"{"stream":"\#($0)","events_per_second":10,"bytes_per_second":1}"#
+      }
+      top.take(
+        "daemon/streams",
+        try text(#"{"count":\#(count),"streams":[\#(rows.joined(separator: ","))]}"#),
+        isPresent: false, at: 0)
+    }
+    func shown() -> [String] {
+      top.lines(width: 80, height: 24, plain, status: nil, at: 0)
+        .filter { $0.hasPrefix("s/") || $0.hasPrefix("STREAM") }
+        .map { $0.split(separator: " ").dropLast(2).joined(separator: " ") }
+    }
+    try take(["s/a", "s/b"], of: 2)
+    try take(["s/a"], of: 1)
+    #expect(shown() == ["STREAM", "s/a 10", "s/b 6"], "s/b was not written")
+    try take(["s/a"], of: 500)
+    #expect(shown() == ["STREAM (499 more not reported)", "s/a 10"], "the rate of s/b is not known")
+  }
+
+  @Test
+  func `arrows scroll what is visible of the streams, or of the clients`() throws {
+    var top = TopScreen(of: "") { "\($0)" }
+    let streams = (10..<60).map {
+      #"{"stream":"s/\#($0)","events_per_second":10,"bytes_per_second":1}"#
+    }
+    let clients = (10..<60).map {
+      #"{"id":\#($0),"uid":1,"pid":1\#($0),"client":"c\#($0)","subscriptions":1,"#
+        + #""requests":5,"output_bytes":0}"#
+    }
+    top.take(
+      "daemon/streams", try text(#"{"count":50,"streams":[\#(streams.joined(separator: ","))]}"#),
+      isPresent: false, at: 0)
+    top.take(
+      "daemon/connections", try text("[\(clients.joined(separator: ","))]"), isPresent: true, at: 0)
+    func lines() -> [String] { top.lines(width: 80, height: 24, plain, status: nil, at: 0) }
+    func first(_ part: String) -> String? { lines().first { $0.contains(part) } }
+    #expect(first("STREAM")?.hasPrefix("STREAM (1–6 of 50) ") == true)
+    #expect(first("PROGRAM")?.contains("PROGRAM (1–7 of 50) ") == true)
+    top.press(.down)
+    #expect(lines().first { $0.hasPrefix("s/") }?.hasPrefix("s/11 ") == true, "it moves at once")
+    #expect(first("STREAM")?.hasPrefix("STREAM (2–7 of 50) ") == true)
+    top.press(.end)
+    #expect(first("STREAM")?.hasPrefix("STREAM (45–50 of 50) ") == true)
+    top.press(.up)
+    #expect(first("STREAM")?.hasPrefix("STREAM (44–49 of 50) ") == true)
+    top.press(.tab)
+    top.press(.pageDown)
+    #expect(first("PROGRAM")?.contains("PROGRAM (7–13 of 50) ") == true)
+    #expect(first("STREAM")?.hasPrefix("STREAM (44–49 of 50) ") == true)
+    #expect(lines().last?.contains("arrows scroll clients   tab streams") == true)
+  }
+
+  @Test
   func `top computes requests per second, also after a restart of the daemon`() throws {
     var top = TopScreen(of: "") { "\($0)" }
     func rate(_ requests: Int, at now: UInt64) throws -> String? {

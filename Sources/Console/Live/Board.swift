@@ -133,13 +133,10 @@ package struct Board: LiveScreen {
     lines = Array(lines.prefix(max(1, height - 1)))
     lines += Array(repeating: "", count: max(0, height - 1 - lines.count))
     let order = isSortedByChange ? "name" : "last change"
-    let place =
-      shown.count > room
-      ? "\(visible.lowerBound + 1)–\(visible.upperBound) of \(Amount.number(Double(shown.count)))   "
-      : ""
+    let place = visible.place(of: shown.count)
     let keys = "q quit   arrows choose   enter whole value   s sort by \(order)"
     lines.append(
-      style.dim((place + keys).cut(to: width)))
+      style.dim(([place].filter { !$0.isEmpty } + [keys]).joined(separator: "   ").cut(to: width)))
     return lines.screen(width: width, height: height)
   }
 

@@ -63,6 +63,43 @@ struct Scroll {
   }
 }
 
+/// The visible part of a long list in which no row is chosen.
+struct Window {
+  private var top = 0
+  private var page = 10
+
+  /// Handles a key that scrolls.
+  mutating func press(_ key: Key) {
+    switch key {
+    case .up: top -= 1
+    case .down: top += 1
+    case .pageUp: top -= page
+    case .pageDown: top += page
+    case .home: top = 0
+    // The end of the list is not known here.
+    case .end: top = .max - page
+    default: break
+    }
+    top = max(0, top)
+  }
+
+  /// Returns the visible rows.
+  mutating func visible(count: Int, room: Int) -> Range<Int> {
+    let room = max(1, room)
+    page = max(1, room - 1)
+    top = max(0, min(top, count - room))
+    return top..<min(count, top + room)
+  }
+}
+
+extension Range<Int> {
+  /// The rows of a list that are visible, for people: `1–20 of 100`; empty if it is the whole list.
+  func place(of count: Int) -> String {
+    self.count < count
+      ? "\(lowerBound + 1)–\(upperBound) of \(Amount.number(Double(count)))" : ""
+  }
+}
+
 extension String {
   /// The text aligned to the right within a width.
   func leading(to columns: Int) -> String {

@@ -42,7 +42,14 @@ package struct TopScreen: LiveScreen {
   private var clients: [Client] = []
   private var clientTime: UInt64?
   private var order = Order.events
-  private var scroll = Scroll()
+
+  /// The number of streams that are written but not reported.
+  private var unreported = 0
+  private var streamWindow = Window()
+  private var clientWindow = Window()
+
+  /// Whether the arrows scroll the clients.
+  private var scrollsClients = false
 
   /// The most measurements that are kept for the curves.
   private static let kept = 300
@@ -86,22 +93,26 @@ package struct TopScreen: LiveScreen {
   }
 
   private mutating func take(_ rates: JSONObject) {
-    // A moving average over about three measurements, so that rows do not flicker.
-    for name in streams.keys {
-      streams[name]?.events *= 0.6
-      streams[name]?.bytes *= 0.6
-    }
+    var reported: [String: Rates] = [:]
     if case .array(let rows)? = rates["streams"] {
       for case .object(let row) in rows {
         guard case .string(let name)? = row["stream"] else { continue }
-        let isNew = streams[name] == nil
-        let share = isNew ? 1 : 0.4
-        streams[name, default: Rates(events: 0, bytes: 0)].events +=
-          row.double("events_per_second") * share
-        streams[name, default: Rates(events: 0, bytes: 0)].bytes +=
-          row.double("bytes_per_second") * share
+        reported[name] = Rates(
+          events: row.double("events_per_second"), bytes: row.double("bytes_per_second"))
       }
     }
+    unreported = max(0, Int(rates.double("count")) - reported.count)
+    // If the daemon leaves streams out, the rate of one that it does not report is not known.
+    if unreported > 0 { streams = streams.filter { reported[$0.key] != nil } }
+    // A moving average over about three measurements, so that rows do not flicker.
+    for name in streams.keys {
+      let now = reported.removeValue(forKey: name) ?? Rates(events: 0, bytes: 0)
+      streams[name]?.events *= 0.6
+      streams[name]?.bytes *= 0.6
+      streams[name]?.events += now.events * 0.4
+      streams[name]?.bytes += now.bytes * 0.4
+    }
+    streams.merge(reported) { $1 }
     streams = streams.filter { $0.value.events >= 0.05 }
   }
 
@@ -130,7 +141,8 @@ package struct TopScreen: LiveScreen {
     switch key {
     case .character("e"): order = .events
     case .character("b"): order = .bytes
-    default: _ = scroll.press(key, count: streams.count)
+    case .tab: scrollsClients.toggle()
+    default: if scrollsClients { clientWindow.press(key) } else { streamWindow.press(key) }
     }
   }
 
@@ -143,8 +155,10 @@ package struct TopScreen: LiveScreen {
   ) -> [String] {
     var lines = head(width: width, style)
     lines.append(status.map { style.red($0.cut(to: width)) } ?? "")
+    let (scrolled, other) = scrollsClients ? ("clients", "streams") : ("streams", "clients")
     let foot = style.dim(
-      "q quit   e sort by events   b sort by bytes   arrows scroll".cut(to: width))
+      "q quit   sort by e events, b bytes   arrows scroll \(scrolled)   tab \(other)"
+        .cut(to: width))
     let room = max(0, height - lines.count - 1)
     if width >= 120 {
       // Both tables beside each other.
@@ -210,13 +224,16 @@ package struct TopScreen: LiveScreen {
       return a == b ? left.key < right.key : a > b
     }
     let names = max(6, width - 24)
+    let visible = streamWindow.visible(count: rows.count, room: room - 1)
+    let more = unreported > 0 ? "\(Amount.number(Double(unreported))) more not reported" : ""
+    let title = head("STREAM", [visible.place(of: rows.count), more])
     var lines = [
       style.bold(
-        "STREAM".padded(to: names) + "  " + "EVENTS/S".leading(to: 9) + "  "
+        title.cut(to: names).padded(to: names) + "  " + "EVENTS/S".leading(to: 9) + "  "
           + "BYTES/S".leading(to: 11))
     ]
     if rows.isEmpty { lines.append(style.dim("nothing is written")) }
-    for row in rows[scroll.visible(count: rows.count, room: room - 1)] {
+    for row in rows[visible] {
       lines.append(
         row.key.cut(to: names).padded(to: names) + "  "
           + Amount.number(row.value.events).leading(to: 9) + "  "
@@ -225,18 +242,26 @@ package struct TopScreen: LiveScreen {
     return Array(lines.prefix(room))
   }
 
-  private func clientLines(width: Int, room: Int, _ style: Style) -> [String] {
+  /// Returns the heading of a list, with what is visible of it.
+  private func head(_ name: String, _ parts: [String]) -> String {
+    let parts = parts.filter { !$0.isEmpty }
+    return parts.isEmpty ? name : name + " (" + parts.joined(separator: ", ") + ")"
+  }
+
+  private mutating func clientLines(width: Int, room: Int, _ style: Style) -> [String] {
     guard room > 0 else { return [] }
     let busiest = clients.sorted { ($1.rate, $0.id) < ($0.rate, $1.id) }
     let users = min(12, max(4, clients.map(\.user.columns).max() ?? 0))
     let names = max(6, width - users - 51)
+    let visible = clientWindow.visible(count: busiest.count, room: room - 1)
+    let title = head("PROGRAM", [visible.place(of: busiest.count)])
     var lines = [
       style.bold(
         "ID".leading(to: 6) + "  " + "USER".padded(to: users) + "  " + "PID".leading(to: 8)
-          + "  " + "PROGRAM".padded(to: names) + "  " + "REQUESTS/S".leading(to: 10) + "  "
+          + "  " + title.cut(to: names).padded(to: names) + "  " + "REQUESTS/S".leading(to: 10) + "  "
           + "SUBS".leading(to: 5) + "  " + "OUTPUT".leading(to: 8))
     ]
-    for client in busiest.prefix(max(0, room - 1)) {
+    for client in busiest[visible] {
       lines.append(
         "\(Int(client.id))".leading(to: 6) + "  " + client.user.cut(to: users).padded(to: users)
           + "  " + client.pid.leading(to: 8) + "  " + client.name.cut(to: names).padded(to: names)

@@ -8,9 +8,10 @@ let topSyntax = Syntax(
   "top", "Shows the activity of the daemon: rates, streams and clients.",
   options: [noReconnectOption],
   details: """
-    On a terminal it stays in place until q. Keys: e sorts the streams by events, b by bytes. A curve is
-    scaled from 0 to its largest value. The rates of streams are averages of some seconds; bytes are
-    those of the event data.
+    On a terminal it stays in place until q. Keys: e sorts the streams by events, b by bytes; arrows scroll
+    the streams, or after tab the clients. A curve is scaled from 0 to its largest value. The rates of
+    streams are averages of some seconds; bytes are those of the event data. The daemon reports the 50
+    streams with the most events and the 50 with the most bytes, and how many others are written.
 
     In a pipe, with -j, -r or -F, it measures for a second and prints one line for each stream that was
     written. Streams are counted only while somebody watches.
@@ -37,12 +38,13 @@ private func printStreams(_ context: Context) throws -> ExitCode {
   // The daemon sends nothing if nothing was written.
   let deadline = Deadline(inMilliseconds: 2_500)
   var rows: [JSONValue] = []
+  var count: UInt64 = 0
   while true {
     do throws(ClientError) {
       guard case .value(let value) = try follower.next(until: deadline), !value.isPresent,
         case .object(let rates)? = value.value?.value, case .array(let streams)? = rates["streams"]
       else { continue }
-      rows = streams
+      (rows, count) = (streams, rates.uint("count") ?? 0)
     } catch {
       guard error == .timedOut, deadline.isOver else { throw error }
     }
@@ -54,6 +56,7 @@ private func printStreams(_ context: Context) throws -> ExitCode {
       human: [row.string("stream"), row["events_per_second"]?.bare, row["bytes_per_second"]?.bare]
         .map { $0 ?? "" }.joined(separator: "\t"))
   }
+  if count > rows.count { note("\(count - UInt64(rows.count)) more streams were written") }
   return .done
 }
 
