@@ -50,6 +50,19 @@ public struct Pattern: Hashable, Sendable {
     isOpen = stars == 2
   }
 
+  /// Returns the reason why a text is not a pattern of sources; `nil` if it is one.
+  public static func fault(in text: String) -> String? {
+    let segments = text.split(separator: "/", omittingEmptySubsequences: false)
+    if Pattern(text) != nil { return nil }
+    if text.isEmpty { return "it is empty" }
+    if text.utf8.count > maxBytes { return "it has more than \(maxBytes) bytes" }
+    if segments.first?.isEmpty == true { return "it begins with '/'" }
+    if segments.last?.isEmpty == true { return "it ends with '/'" }
+    if segments.contains("") { return "it has nothing between two '/'" }
+    if segments.dropLast().contains("**") { return "'**' is only at the end" }
+    return "a '*' is a whole segment, and '**' the last one"
+  }
+
   /// The first segment; `nil` if it is a wildcard.
   public var first: String? {
     let first = text.utf8.prefix { $0 != separator }

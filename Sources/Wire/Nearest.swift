@@ -1,5 +1,7 @@
 /// Returns the name most similar to a misspelled one, or `nil` if more than a third of it differs.
 ///
+/// If there is none, returns the shortest name that begins with it, if it has three bytes at least.
+///
 /// - Complexity: Bounded. Compares at most ``Nearest/maxNames`` names, and of each pair only a
 ///   short part between a common prefix and a common suffix.
 public func nearest(to name: String, among names: some Sequence<String>) -> String? {
@@ -9,13 +11,18 @@ public func nearest(to name: String, among names: some Sequence<String>) -> Stri
   var best: String?
   for candidate in names.prefix(Nearest.maxNames)
   where search.isNearer(wanted, candidate.utf8.span) { best = candidate }
-  return best
+  guard best == nil, wanted.count >= Nearest.minPrefix else { return best }
+  return names.prefix(Nearest.maxNames).filter { $0.hasPrefix(name) }
+    .min { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
 }
 
 /// A search for the name with the smallest edit distance, with bounded work.
 package struct Nearest {
   /// The largest edit distance of a suggestion.
   package static let maxEdits = 3
+
+  /// The shortest beginning of a name that is completed, in bytes.
+  package static let minPrefix = 3
 
   /// The most names to compare.
   package static let maxNames = 2000

@@ -87,8 +87,10 @@ extension WireError {
   public init(_ error: JSONDecodingError) {
     let message =
       switch (error.expected, error.got) {
-      case ("no such member", _): "unknown parameter '\(error.path.dropFirst())'"
-      case (let expected, "nothing"): "\(expected) is missing at \(error.path)"
+      case ("no such member", _): "unknown parameter '\(Self.parameter(error.path))'"
+      case ("a value", "nothing"): "missing parameter '\(Self.parameter(error.path))'"
+      case (let expected, "nothing"):
+        "missing parameter '\(Self.parameter(error.path))' (\(expected))"
       default: "\(error)"
       }
     self.init(
@@ -99,17 +101,26 @@ extension WireError {
       ])
   }
 
+  /// Returns the name of a parameter, or of an argument of a view; of a deeper part its path.
+  private static func parameter(_ path: String) -> Substring {
+    let path = path.dropFirst()
+    return path.hasPrefix("args/") ? path.dropFirst(5) : path
+  }
+
   /// Creates an error for a malformed request.
   public static func invalidRequest(_ why: String) -> WireError {
     WireError(.invalidRequest, why, ["why": .string(why)])
   }
 
   /// Creates an error for a missing object, with an optional suggestion.
-  public static func notFound(_ what: String, _ id: String, didYouMean: String? = nil) -> WireError
-  {
+  ///
+  /// - Parameter message: The message; `nil` for the usual one.
+  public static func notFound(
+    _ what: String, _ id: String, _ message: String? = nil, didYouMean: String? = nil
+  ) -> WireError {
     var data: JSONObject = ["what": .string(what), "id": .string(id)]
     if let didYouMean { data["did_you_mean"] = .string(didYouMean) }
-    return WireError(.notFound, "no \(what) '\(id)'", data)
+    return WireError(.notFound, message ?? "no \(what) '\(id)'", data)
   }
 
   /// Creates an error for a call that timed out.

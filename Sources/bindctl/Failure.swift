@@ -20,18 +20,31 @@ struct Asked {
   let command: String?
   let operands: [String]
 
-  /// Returns the daemon's description of a service or method; `nil` if it does not exist.
+  /// Returns the daemon's description of a service or method, or of everything for an empty name;
+  /// `nil` if it does not exist.
   let describe: (String) -> JSONObject?
 
   /// Returns whether the daemon has a service with a name.
   fileprivate func hasService(_ name: String) -> Bool { describe(name)?["service"] != nil }
 
-  /// A message about the first unknown argument of a call, with a suggestion; `nil` if all are
-  /// known.
+  /// The description of the view that was opened; `nil` for another request.
+  private var view: JSONObject? {
+    guard command == "open", case .array(let views)? = describe("")?["views"] else { return nil }
+    return views.lazy.map(\.object).first { $0.string("name") == operands.first }
+  }
+
+  /// The service of the called method or of the opened view; `nil` for another request.
+  fileprivate var service: String? {
+    command == "call"
+      ? operands.first?.split(separator: ".").first.map(String.init) : view?.string("service")
+  }
+
+  /// A message about the first unknown argument of a call or a view, with a suggestion; `nil` if all
+  /// are known.
   fileprivate var unknownArgument: String? {
-    guard command == "call", let method = operands.first,
-      case .array(let parameters)? = describe(method)?["params"]
-    else { return nil }
+    let described =
+      command == "call" ? operands.first.flatMap(describe)?["params"] : view?["args"]
+    guard case .array(let parameters)? = described else { return nil }
     let known = parameters.compactMap { parameter -> String? in
       if case .object(let parameter) = parameter { parameter.string("name") } else { nil }
     }
@@ -135,8 +148,7 @@ extension WireError {
     if data["what"] == .string("source"), case .string(let source)? = data["id"] {
       return source.split(separator: "/").first.map(String.init)
     }
-    guard asked.command == "call" else { return nil }
-    return asked.operands.first?.split(separator: ".").first.map(String.init)
+    return asked.service
   }
 
   /// The correct form of an argument that was a text but must have another type.
@@ -204,7 +216,8 @@ extension ExitCode {
     self =
       switch error {
       case .methodNotFound, .notFound: .notFound
-      case .conflict, .permissionDenied, .rejected, .invalidParams, .alreadyExists, .cmdReused:
+      case .conflict, .permissionDenied, .rejected, .invalidParams, .alreadyExists, .cmdReused,
+        .notBindable, .bindingCycle:
         .refused
       default: .no
       }

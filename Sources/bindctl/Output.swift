@@ -20,6 +20,10 @@ final class Output {
   init(_ invocation: Invocation) throws(UsageError) {
     form = try Form(invocation)
     isTerminal = isatty(STDOUT_FILENO) == 1
+    let color = invocation.value("color") ?? "auto"
+    guard ["always", "never", "auto"].contains(color) else {
+      throw UsageError("--color takes always, never or auto, not '\(color)'")
+    }
     style = Style(choice: invocation.value("color"), environment: variable, isTerminal: isTerminal)
     var size = winsize()
     let isSized = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0

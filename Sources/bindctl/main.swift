@@ -56,6 +56,6 @@ private func asked(_ context: Context?) -> Asked {
   Asked(
     command: context?.invocation.command, operands: context?.invocation.operands ?? [],
     describe: { name in
-      try? context?.client.call("describe", ["path": .string(name)]).object
+      try? context?.client.call("describe", name.isEmpty ? [:] : ["path": .string(name)]).object
     })
 }

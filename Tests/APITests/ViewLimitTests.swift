@@ -19,7 +19,7 @@ struct ViewLimitTests {
     let bench = try Bench()
     let cells = bench.cells
     bench.catalog.fill { catalog in
-      catalog.offerView("root", "A root.") { view, _ in
+      catalog.offerView("root", of: "cells", "A root.") { view, _ in
         view.intent("open", Wide.self)
           .calls { _ in _ = try cells.add(JSONNumber(1), to: "opened") }
           .opens("wide") { child, wide in

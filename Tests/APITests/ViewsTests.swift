@@ -115,7 +115,7 @@ struct ViewsTests {
     let client = try Bench().connect()
     #expect(
       client.call(#"{"id":1,"method":"describe"}"#).contains(
-        #""views":[{"name":"cell","doc":"One cell, to view and change.","args":"#
+        #""views":[{"name":"cell","service":"cells","doc":"One cell, to view and change.","args":"#
           + #"[{"name":"name","type":"string","optional":false}]}"#))
   }
 }

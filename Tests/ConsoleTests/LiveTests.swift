@@ -156,7 +156,8 @@ struct LiveTests {
     try take(["s/a"], of: 1)
     #expect(shown() == ["STREAM", "s/a 10", "s/b 6"], "s/b was not written")
     try take(["s/a"], of: 500)
-    #expect(shown() == ["STREAM (499 more not reported)", "s/a 10"], "the rate of s/b is not known")
+    #expect(
+      shown() == ["STREAM (499 more not reported)", "s/a 10"], "the rate of s/b is not known")
   }
 
   @Test

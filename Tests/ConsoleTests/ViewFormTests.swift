@@ -105,6 +105,7 @@ struct ViewFormTests {
     #expect(view.screen[22] == "enter set…   r remove   q quit   ? keys")
     view.press(.enter)
     #expect(view.session.form?.fields == ["20"])
+    #expect(view.line("value") == "value  20", "another client may change it meanwhile")
     view.press(.control("u"))
     view.type("21")
     #expect(view.press(.enter) == [ShownView.ask("set", ["value": .number(JSONNumber(21))])])

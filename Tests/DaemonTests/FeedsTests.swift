@@ -50,7 +50,9 @@ struct FeedsTests {
       ), "\(episodes)")
     let opened = try client.call(
       #"{"id":6,"method":"open","params":{"binder":"feed","view":"v","args":{"id":"show"}}}"#)
-    #expect(opened.contains(#""feed":{"kind":"loading","hides":["id","link"],"state":"reloading","value":"#))
+    #expect(
+      opened.contains(
+        #""feed":{"kind":"loading","hides":["id","link"],"state":"reloading","value":"#))
     _ = try line(of: client, with: #""feed":{"state":"loaded"}"#)
     #expect(server.requests.last?.headers["if-none-match"] == "\"1\"")
     #expect(daemon.end() == 0)

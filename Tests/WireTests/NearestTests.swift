@@ -12,6 +12,13 @@ struct NearestTests {
     #expect(nearest(to: typed, among: names) == meant)
   }
 
+  @Test
+  func `the beginning of a name is completed to the shortest one`() {
+    #expect(nearest(to: "his", among: names) == "history")
+    #expect(nearest(to: "cel", among: ["cells.add", "cells", "feeds"]) == "cells")
+    #expect(nearest(to: "cells/l", among: ["cells/lamp", "cells/door"]) == "cells/lamp")
+  }
+
   @Test(arguments: ["", "x", "frobnicate", "go", "ge", "wt"])
   func `an input unlike any name has no suggestion`(typed: String) {
     #expect(nearest(to: typed, among: names) == nil)

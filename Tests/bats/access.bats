@@ -121,7 +121,7 @@ bindctl: the configuration was not changed"
     as_user 4001 set cells/lamp false
     is "$status" 0
     as_user 4001 set cells/door 1
-    is "$status/$stderr" "5/bindctl: this client may not write cells/door"
+    is "$status/$stderr" "5/bindctl: permission denied: role 'panel' may not write cells/door"
     as_user 4001 get lists/a
     is "$status" 4
     as_user 4001 remove cells/lamp

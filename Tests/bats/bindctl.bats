@@ -46,7 +46,7 @@ start_false_daemon() { # script
     is "$(bindctl events -n 5 | cut -f 1,3-)" \
         $'1\tcells.set\tcells/lamp\t{"value":true}\n2\tcells.set\tcells/visits\t{"value":1}'
     is "$(bindctl history cells/lamp | cut -f 1,3-)" $'1\t1\ttrue'
-    refuses 4 "'cells/lamp' had no value at 0; 'bindctl history cells/lamp' shows when it had one" \
+    refuses 4 "'cells/lamp' had no value at -1m; 'bindctl history cells/lamp' shows when it had one" \
         get cells/lamp --at -1m
     kill_daemon
     start_daemon
@@ -84,7 +84,7 @@ start_false_daemon() { # script
     gives 0 2 get cells/lamp --at 2
     refuses 4 "'cells/lamp' had no value at 3; 'bindctl history cells/lamp' shows when it had one" \
         get cells/lamp --at 3
-    refuses 1 'the journal ends at 3' get cells/lamp --at 9
+    refuses 1 'position 9 is beyond the end of the journal (3)' get cells/lamp --at 9
     refuses 2 "'noon' is not a time; for example: 81234 (a position), -5m, 08:30, yesterday; see 'bindctl help when'" \
         get cells/lamp --at noon
 }
@@ -183,7 +183,7 @@ start_false_daemon() { # script
         call cells.add name=n --expect cells/n=4
     refuses 4 "no method 'cells.ad'; did you mean 'cells.add'?" call cells.ad name=n
     refuses 5 "unknown parameter 'nmae'" call cells.toggle name=n nmae=m
-    refuses 5 "string is missing at /name; unknown parameter 'nmae'; did you mean 'name'?" call cells.toggle nmae=m
+    refuses 5 "missing parameter 'name' (string); unknown parameter 'nmae'; did you mean 'name'?" call cells.toggle nmae=m
     run --separate-stderr bindctl call people.rename id:=9 name=x
     is "$status" 4
     [[ $stderr == *"; 'bindctl get \"people/**\"' lists those that exist" ]]
@@ -508,8 +508,9 @@ bindctl: connected again; continuing after 0'
     [[ $(bindctl describe system/load) == *'past  not kept'* ]]
     [[ $(bindctl describe) == *'  ping  '* ]]
     bindctl describe --names | grep -qx cells.toggle
-    refuses 4 "no path 'cels'; did you mean 'cells'?" describe cels
-    refuses 4 "no path 'nope'; 'bindctl services' lists the services" describe nope
+    refuses 4 "nothing called 'cels'; did you mean 'cells'?" describe cels
+    refuses 4 "nothing called 'cel'; did you mean 'cells'?" describe cel
+    refuses 4 "nothing called 'nope'; 'bindctl services' lists the services" describe nope
     [[ $(bindctl describe bind) == *$'\n''transformers'*'  scale(number)  '*'reversible'* ]]
     [[ $(bindctl help transformers) == *'  round(integer)  '*'one way'* ]]
     is "$(bindctl help transformers -r | grep -cx celsius_to_fahrenheit)" 1
@@ -1013,7 +1014,9 @@ END
         <<<"$output" | tr '\n' ' ')" 'cell true not_a_number true '
     refuses 4 "no view 'cel'; did you mean 'cell'?" open cel
     refuses 4 "no view 'nothing-like-it'; 'bindctl views' lists the views" open nothing-like-it
-    refuses 5 'string is missing at /args/name' open cell
+    refuses 5 "missing parameter 'name' (string)" open cell
+    refuses 5 "missing parameter 'name' (string); unknown parameter 'nam'; did you mean 'name'?" open cell nam=x
+    refuses 4 "there is no person 9; 'bindctl get \"people/**\"' lists those that exist" open person id:=9
     run bindctl open cell name=lamp <<<'toggle'
     is "$status" 2
     has_line() { grep -q "$1" "$directory/out"; }
@@ -1033,20 +1036,20 @@ END
     start_terminal
     types 'bindctl open cell name=lamp'
     eventually shows '^value  warm$'
-    shows '^a add…   r remove   s set…   t toggle   q quit   [?] keys$'
+    shows '^enter set…   t toggle   a add…   r remove   q quit   [?] keys$'
     bindctl set cells/lamp true
     eventually shows '^value  true$'
     tmux -S "$directory/tmux" send-keys -t test t
     eventually shows '^value  false$'
-    tmux -S "$directory/tmux" send-keys -t test s
-    eventually shows '^> value'
-    tmux -S "$directory/tmux" send-keys -t test '21' Enter
+    tmux -S "$directory/tmux" send-keys -t test Enter
+    eventually shows '^> value  false'
+    tmux -S "$directory/tmux" send-keys -t test C-u '21' Enter
     eventually shows '^value  21$'
     tmux -S "$directory/tmux" send-keys -t test t
     eventually shows 'is neither true nor false'
     tmux -S "$directory/tmux" resize-window -t test -x 40 -y 8
-    eventually shows '^a add…   r remove   s set…   t toggle$'
-    shows '^q quit   [?] keys$'
+    eventually shows '^enter set…   t toggle   a add…$'
+    shows '^r remove   q quit   [?] keys$'
     for size in 1:1 5:2 20:5 200:60 100:30; do
         tmux -S "$directory/tmux" resize-window -t test -x "${size%:*}" -y "${size#*:}"
         [ "$size" = 1:1 ] || eventually shows '^.?cell'
@@ -1099,7 +1102,7 @@ comes_back() { # word
     start_terminal
     types 'bindctl open cell name=lamp'
     eventually shows '^value  warm$'
-    tmux -S "$directory/tmux" send-keys -t test s
+    tmux -S "$directory/tmux" send-keys -t test Enter C-u
     tmux -S "$directory/tmux" send-keys -t test '21'
     eventually shows '^> value  21'
     kill_daemon

@@ -52,7 +52,7 @@ package struct Access {
   func notWritable(_ source: String) -> WireError {
     noteRefusal("to write \(source)")
     guard role.mayRead(source) else { return .notFound("source", source) }
-    return .permissionDenied(need: "write \(source)")
+    return .permissionDenied(of: role, need: "write \(source)")
   }
 
   /// Returns the error for a source that exists but may not be read.
@@ -62,7 +62,7 @@ package struct Access {
     guard rights.sources(of: source)?.hides(source) == true else { return nil }
     noteRefusal("to read \(source)")
     guard role.mayWrite(source) else { return nil }
-    return .permissionDenied(need: "read \(source)")
+    return .permissionDenied(of: role, need: "read \(source)")
   }
 
   /// Returns the error for a method that does not exist or may not be called.
@@ -90,7 +90,7 @@ package struct Access {
       !role.mayRead(source)
     {
       noteRefusal("to read \(source)")
-      throw .permissionDenied(need: "read \(source)")
+      throw .permissionDenied(of: role, need: "read \(source)")
     }
   }
 
@@ -108,7 +108,7 @@ package struct Access {
   func checkVersions(of stream: String) throws(WireError) {
     guard !role.mayReadEvents(of: stream), !role.mayRecordEvents(in: stream) else { return }
     noteRefusal("to expect a version of \(stream)")
-    throw .permissionDenied(need: "read \(stream)")
+    throw .permissionDenied(of: role, need: "read \(stream)")
   }
 
   // MARK: Errors
@@ -168,8 +168,9 @@ package final class CallContext {
 
 extension WireError {
   /// Returns the error for an operation that is not allowed on a source that the client may know.
-  static func permissionDenied(need: String) -> WireError {
+  static func permissionDenied(of role: Role, need: String) -> WireError {
     WireError(
-      .permissionDenied, "this client may not \(need)", ["need": .string(need)])
+      .permissionDenied, "permission denied: role '\(role.name)' may not \(need)",
+      ["need": .string(need)])
   }
 }

@@ -165,6 +165,7 @@ package final class Catalog {
   /// Adds a view that clients can open.
   func add(_ view: ViewBinder) {
     line(.view) { [unowned self] in
+      _ = offered(view.service, for: "the view \(view.name)")
       precondition(views[view.name] == nil, "two views \(view.name)")
       views[view.name] = view
     }

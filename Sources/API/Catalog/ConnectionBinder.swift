@@ -22,7 +22,8 @@ package func bindConnection(
   let access = Access(rights, by: connection.peer)
   for subscription in connection.subscriptions
   where !rights.mayStillShow(subscription.source, since: before) {
-    connection.end(subscription, with: .permissionDenied(need: "read \(subscription.source)"))
+    connection.end(
+      subscription, with: .permissionDenied(of: rights.role, need: "read \(subscription.source)"))
   }
   for (handle, binding) in connection.bindings {
     guard let binding = binding as? LiveBinding,
@@ -31,7 +32,9 @@ package func bindConnection(
     connection.fail(binding: handle, error)
     connection.removeBinding(handle)?.dispose()
   }
-  connection.endWaits { rights.role.mayRead($0) ? nil : .permissionDenied(need: "read \($0)") }
+  connection.endWaits {
+    rights.role.mayRead($0) ? nil : .permissionDenied(of: rights.role, need: "read \($0)")
+  }
   guard rights.role.read != before.role.read else { return }
   for view in connection.views.all.reversed() { view.close("permission_denied") }
 }
@@ -45,7 +48,7 @@ extension Rights {
     guard let now = (connection.handler as? CallContext)?.rights, now !== self,
       !now.mayStillShow(source, since: self)
     else { return }
-    throw .permissionDenied(need: "read \(source)")
+    throw .permissionDenied(of: role, need: "read \(source)")
   }
 
   /// Whether a subscription that began under another role may continue.

@@ -26,7 +26,9 @@ extension Rights {
     let names =
       catalog.services.filter(isVisible).map(\.name) + programs.map(\.name)
       + methodNames(near: path)
-    throw .notFound("path", path, didYouMean: Wire.nearest(to: path, among: names))
+    throw .notFound(
+      "path", path, "nothing called '\(path)'",
+      didYouMean: Wire.nearest(to: path, among: names))
   }
 
   /// The description of `events`, which every client may read as far as its role allows.
@@ -118,7 +120,10 @@ extension Rights {
         "optional": .bool(member.isOptional),
       ])
     }
-    return ["name": .string(view.name), "doc": .string(view.doc), "args": .array(arguments)]
+    return [
+      "name": .string(view.name), "service": .string(view.service), "doc": .string(view.doc),
+      "args": .array(arguments),
+    ]
   }
 
   /// Returns the event types of a service if the role may read some of its streams.

@@ -125,7 +125,8 @@ extension Shape {
       .init("operator", .bool), .init("doc", .string),
     ])
     let view = Shape.object([
-      .init("name", .string), .init("doc", .string), .init("args", .array(parameter)),
+      .init("name", .string), .init("service", .string), .init("doc", .string),
+      .init("args", .array(parameter)),
     ])
     return [
       .object([

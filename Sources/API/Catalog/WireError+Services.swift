@@ -60,9 +60,10 @@ extension WireError {
   }
 
   /// Returns the error for a position after the end of the journal.
-  static func seqFuture(last: UInt64) -> WireError {
+  static func seqFuture(_ seq: UInt64, last: UInt64) -> WireError {
     WireError(
-      .seqFuture, "the journal ends at \(last)", ["last": .number(JSONNumber(last))])
+      .seqFuture, "position \(seq) is beyond the end of the journal (\(last))",
+      ["last": .number(JSONNumber(last))])
   }
 
   /// Returns the error for a position before the first retained event.

@@ -55,7 +55,7 @@ private struct Compact: DocumentedParameters {
       run(before: nil, call)
     case (let position?, nil):
       guard position.seq <= context.host.durable else {
-        throw .seqFuture(last: context.host.durable)
+        throw .seqFuture(position.seq, last: context.host.durable)
       }
       guard let call = call.later() else { return }
       run(before: position.seq, call)

@@ -84,7 +84,7 @@ package func bindProtocol<Stats: Codable>(
   ) { context, call, sync in
     let position = sync.seq ?? host.last
     guard position <= host.last else {
-      return call.refuse(.seqFuture(last: host.last))
+      return call.refuse(.seqFuture(position, last: host.last))
     }
     guard let call = call.later() else { return }
     call.connection.sync(call, at: position)

@@ -275,9 +275,13 @@ extension WireError {
   /// Returns the error for an invalid pattern.
   static func badPattern(_ text: String) -> WireError {
     WireError(
-      JSONDecodingError(
-        path: "/source", expected: "a name or a pattern: * is one segment, ** the rest",
-        got: "'\(text)'"))
+      .invalidParams,
+      "'\(text)' is not a source name: \(Pattern.fault(in: text) ?? "it is malformed")",
+      [
+        "path": .string("/source"),
+        "expected": .string("a name or a pattern: * is one segment, ** the rest"),
+        "got": .string("'\(text)'"),
+      ])
   }
 }
 

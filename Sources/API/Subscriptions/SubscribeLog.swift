@@ -77,7 +77,7 @@ extension CallContext {
   func showsOrigin(_ isAsked: Bool?) throws(WireError) -> Bool {
     guard isAsked == true else { return false }
     let source = "daemon/connections"
-    guard role.mayRead(source) else { throw .permissionDenied(need: "read \(source)") }
+    guard role.mayRead(source) else { throw .permissionDenied(of: role, need: "read \(source)") }
     return true
   }
 
@@ -251,7 +251,7 @@ extension CallContext {
   /// - Throws: `seq_future` if it is after the last one; `seq_expired` if events after it were
   ///   removed, unless `mayBeGone`.
   func check(_ seq: UInt64, mayBeGone: Bool = false) throws(WireError) {
-    if seq > host.durable { throw .seqFuture(last: host.durable) }
+    if seq > host.durable { throw .seqFuture(seq, last: host.durable) }
     if !mayBeGone, seq + 1 < host.first { throw .seqExpired(first: host.first, last: host.durable) }
   }
 }

@@ -8,6 +8,9 @@ internal import Wire
 package struct ViewBinder {
   /// The name of the view, for example `"profile"`.
   let name: String
+
+  /// The service that it shows.
+  let service: String
   let doc: String
 
   /// The arguments, by name.
@@ -26,20 +29,23 @@ extension Catalog {
   /// Offers a view that clients can open by name.
   ///
   /// - Parameters:
+  ///   - service: The service that the view shows.
   ///   - arguments: The type of the arguments of `open`.
   ///   - reads: Returns the sources that the view shows. The client must be allowed to read all of
   ///     them. If `nil`, only roles that may read everything can open the view.
   ///   - isOffered: Whether a role may open the view at all.
   ///   - bind: Fills the view for the client of the context.
   package func offerView<Arguments: Decodable>(
-    _ name: String, _ doc: String, _ arguments: Arguments.Type,
+    _ name: String, of service: String, _ doc: String, _ arguments: Arguments.Type,
     reads: ((Arguments) -> [String])? = nil,
     isOffered: @escaping (Role) -> Bool = { _ in true },
     bind: @escaping (View, CallContext, Arguments) throws -> Void
   ) {
     let mayOpen: (Role) -> Bool = { ($0.read.allowsAll || reads != nil) && isOffered($0) }
     add(
-      ViewBinder(name: name, doc: doc, arguments: Shape(of: arguments), isOffered: mayOpen) {
+      ViewBinder(
+        name: name, service: service, doc: doc, arguments: Shape(of: arguments), isOffered: mayOpen
+      ) {
         view, context, text throws(WireError) in
         do {
           let arguments: Arguments = try JSONDecoder().decode(from: text)
@@ -57,11 +63,11 @@ extension Catalog {
 
   /// Offers a view that takes no arguments.
   package func offerView(
-    _ name: String, _ doc: String, reads: [String]? = nil,
+    _ name: String, of service: String, _ doc: String, reads: [String]? = nil,
     bind: @escaping (View, CallContext) throws -> Void
   ) {
     offerView(
-      name, doc, NoParameters.self, reads: { _ in [] },
+      name, of: service, doc, NoParameters.self, reads: { _ in [] },
       isOffered: { role in role.read.allowsAll || reads?.allSatisfy(role.mayRead) == true }
     ) { view, context, _ in try bind(view, context) }
   }

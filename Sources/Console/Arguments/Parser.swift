@@ -160,7 +160,8 @@ private struct Parser {
   }
 
   private func choices(_ operand: Operand) -> String {
-    operand.choices.isEmpty ? "" : ": " + operand.choices.joined(separator: " or ")
+    // A single choice is its name.
+    operand.choices.count < 2 ? "" : ": " + operand.choices.joined(separator: " or ")
   }
 
   // MARK: Errors

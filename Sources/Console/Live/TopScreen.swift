@@ -258,7 +258,8 @@ package struct TopScreen: LiveScreen {
     var lines = [
       style.bold(
         "ID".leading(to: 6) + "  " + "USER".padded(to: users) + "  " + "PID".leading(to: 8)
-          + "  " + title.cut(to: names).padded(to: names) + "  " + "REQUESTS/S".leading(to: 10) + "  "
+          + "  " + title.cut(to: names).padded(to: names) + "  " + "REQUESTS/S".leading(to: 10)
+          + "  "
           + "SUBS".leading(to: 5) + "  " + "OUTPUT".leading(to: 8))
     ]
     for client in busiest[visible] {

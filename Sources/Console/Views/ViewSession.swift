@@ -206,14 +206,14 @@ package struct ViewSession {
 
   /// The properties of the front view besides the list that people are to see.
   ///
-  /// Those that the user edits are in the form.
+  /// Those of a dialog or a search are in the fields of the form.
   var properties: [(name: String, property: ViewState.Property)] {
     guard let view = stack.frontView else { return [] }
     let list = list?.name
+    let isInForm = form?.intent.isLive == true || view.style == "present"
     return view.properties.filter { name, property in
       name != list && name != "chosen" && property.isShown
-        && !(form?.intent.parameters.contains { $0.name == name && isEdited(by: form?.intent) }
-          ?? false)
+        && !(isInForm && form?.parameters.contains { $0.name == name } == true)
     }
   }
 

@@ -17,7 +17,7 @@ package func bindCells(_ catalog: Catalog, to cells: CellsService) {
     write: { source, value throws(CellsError) in try cells.set(.named(source), to: value) })
 
   catalog.offerView(
-    "cell", "One cell, to view and change.", CellArguments.self,
+    "cell", of: "cells", "One cell, to view and change.", CellArguments.self,
     reads: { ["cells/" + $0.name] }
   ) { view, _, arguments in try bindCell(view, to: cells, arguments) }
 

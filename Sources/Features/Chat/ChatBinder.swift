@@ -30,10 +30,11 @@ package func bindChat(
   bindRooms(catalog, to: chat, clients)
   bindMessages(catalog, to: chat, clients)
   bindReading(catalog, to: chat, clients)
-  catalog.offerView("chat", "Rooms and people: log in, browse and chat.") { view, context in
+  catalog.offerView("chat", of: "chat", "Rooms and people: log in, browse and chat.") {
+    view, context in
     bindChat(view, clients[context])
   }
-  catalog.offerView("room", "One room: read it, and join to write.", EnterRoom.self) {
+  catalog.offerView("room", of: "chat", "One room: read it, and join to write.", EnterRoom.self) {
     view, context, enter in
     let session = clients[context]
     let user = try session.userSession(as: enter.as)

@@ -21,13 +21,15 @@ package func bindFeeds(_ catalog: Catalog, to feeds: FeedsService) {
     exists: { isEpisodes($0, of: feeds) }, beside: loadingFeeds(feeds))
 
   catalog.offerView(
-    "feeds", "All feeds, fetched while they are shown.", NoParameters.self, reads: { _ in [] },
+    "feeds", of: "feeds", "All feeds, fetched while they are shown.", NoParameters.self,
+    reads: { _ in [] },
     isOffered: { $0.mayReadEvents(of: "feeds") }  // the view shows all feeds
   ) { view, context, _ in
     bindFeeds(view, to: feeds, mayRefresh: context.role.mayCall("feeds.refresh"))
   }
   catalog.offerView(
-    "feed", "One feed and its newest episodes, fetched while it is shown.", FeedArguments.self,
+    "feed", of: "feeds", "One feed and its newest episodes, fetched while it is shown.",
+    FeedArguments.self,
     reads: { ["feeds/\($0.id)", Feeds.episodes(ofFeed: $0.id)] }
   ) { view, context, feed in
     _ = try feeds.feed(feed.id)

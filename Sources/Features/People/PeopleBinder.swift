@@ -18,11 +18,11 @@ package func bindPeople(_ catalog: Catalog, to people: PeopleService) {
     exists: { People.Part($0) != nil }, writes: ["people.renamed", "people.colored"],
     write: { source, value throws(PeopleError) in try set(source, value, people) })
 
-  catalog.offerView("people", "All people; each can be opened.") { view, context in
+  catalog.offerView("people", of: "people", "All people; each can be opened.") { view, context in
     bindPeople(view, context.host, to: people)
   }
   catalog.offerView(
-    "person", "One person, to view and change.", PersonArguments.self,
+    "person", of: "people", "One person, to view and change.", PersonArguments.self,
     reads: { ["people/\($0.id)"] }
   ) { view, context, person in
     try bindPerson(view, context.host, to: people, person) {

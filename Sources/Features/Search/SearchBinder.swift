@@ -18,7 +18,8 @@ package func bindSearch(
   }
   catalog.offer("search", "Search, once or while typing, here or on the web.")
   catalog.offerView(
-    "search", "A search while typing; a result can be selected.", SearchArguments.self,
+    "search", of: "search", "A search while typing; a result can be selected.",
+    SearchArguments.self,
     reads: { _ in [] }, isOffered: { $0.mayCall("search.find") }  // a search may query the web
   ) { view, context, arguments in
     let model = try search.model(in: arguments.backend, where: mayShow(context))

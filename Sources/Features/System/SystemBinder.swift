@@ -4,7 +4,7 @@ package import API
 package func bindSystem(_ catalog: Catalog, to system: SystemService) {
   catalog.offer("system", "This machine, measured every second while somebody watches.")
   catalog.offerView(
-    "system", "The state of this machine.",
+    "system", of: "system", "The state of this machine.",
     reads: ["load", "memory", "cpu", "uptime", "disk"].map { "system/" + $0 }
   ) { view, _ in
     bindSystem(view, to: system)

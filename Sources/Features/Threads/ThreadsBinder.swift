@@ -21,11 +21,12 @@ package func bindThreads(
         kind: .list),
     ],
     exists: { Threads.Part($0) != nil })
-  catalog.offerView("threads", "All discussions; each can be opened.") { view, context in
+  catalog.offerView("threads", of: "threads", "All discussions; each can be opened.") {
+    view, context in
     bindThreads(view, clients[context], to: threads, isAnyAllowed: context.role == .owner)
   }
   catalog.offerView(
-    "thread", "A discussion, to read and take part in.", ThreadArguments.self,
+    "thread", of: "threads", "A discussion, to read and take part in.", ThreadArguments.self,
     reads: { ["threads/\($0.id)", "threads/\($0.id)/posts"] }
   ) { view, context, thread in
     try bindThread(

@@ -22,14 +22,15 @@ package func bindUsers(
   bindLogin(catalog, to: users, clients)
   bindProfiles(catalog, to: users, clients)
   catalog.offerView(
-    "profile", "Your profile and friends; also logs you out.", As.self
+    "profile", of: "users", "Your profile and friends; also logs you out.", As.self
   ) { view, context, who in
     let session = clients[context]
     let user = try session.userSession(as: who.as)
     bindProfile(view, user)
     view.isFor(user, in: session)
   }
-  catalog.offerView("friends", "Your friends, and which of them are online.", As.self) {
+  catalog.offerView("friends", of: "users", "Your friends, and which of them are online.", As.self)
+  {
     view, context, who in
     let session = clients[context]
     let user = try session.userSession(as: who.as)

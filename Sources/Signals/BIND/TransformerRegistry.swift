@@ -250,7 +250,9 @@ public struct TransformerRegistry<Value> {
       if sign.goesRight, transformer.forward == nil {
         "'\(call)' cannot go from left to right"
       } else if sign.goesLeft, transformer.reverse == nil {
-        "'\(call)' cannot go from right to left"
+        sign.goesRight
+          ? "'\(call)' is not reversible and cannot be used with \(sign.rawValue)"
+          : "'\(call)' is not reversible; use ~> instead of \(sign.rawValue)"
       } else if sign.goesBothWays, !transformer.goesBothWays {
         "'\(call)' answers later and cannot go both ways"
       } else {

@@ -66,13 +66,21 @@ var kickCommand: Command {
       }
       return id
     }
+    var isMissing = false
     for id in ids {
-      let result = try context.client.call("kick", ["conn": .number(JSONNumber(id))]).object
-      if context.output.form != .human {
-        context.output.result(result, bare: result["conn"], human: "")
+      do throws(ClientError) {
+        let result = try context.client.call("kick", ["conn": .number(JSONNumber(id))]).object
+        if context.output.form != .human {
+          context.output.result(result, bare: result["conn"], human: "")
+        }
+      } catch {
+        // The others are kicked anyway.
+        guard case .refused(let refusal) = error, refusal.name == .notFound else { throw error }
+        isMissing = true
+        complain("\(refusal.message); 'bindctl ps' lists the connections")
       }
     }
-    return .done
+    return isMissing ? .notFound : .done
   }
 }
 

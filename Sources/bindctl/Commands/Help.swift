@@ -87,13 +87,13 @@ let helpTopics = [
     --socket PATH, else $BINDER_SOCKET, else $XDG_RUNTIME_DIR/binder/bus.sock if a
     daemon listens there, else /run/binder/bus.sock.
 
-    With -H HOST, else $BINDER_HOST, the daemon is that of another machine. --socket
-    PATH is then a path there, and so is $BINDER_SOCKET if $BINDER_HOST is set and -H
-    is not given. Commands that bindctl runs get both variables, so a bindctl in them
-    uses the same daemon.
+    With -H HOST, else $BINDER_HOST, the daemon is that of another machine. Then
+    --socket PATH is a path there, and so is $BINDER_SOCKET if $BINDER_HOST is set
+    and -H is not given. Programs that bindctl runs get both variables, so that a
+    bindctl in them uses the same daemon.
 
-    If $BINDER_TRACE names a file, all sent (->) and received (<-) lines are appended
-    to it.
+    If $BINDER_TRACE names a file, all sent (->) and received (<-) lines are
+    appended to it.
     """),
 ]
 

@@ -77,6 +77,11 @@ var journalCommand: Command {
 }
 
 private func backUp(to target: String, _ context: Context) throws -> ExitCode {
+  guard target != "-" else {
+    throw UsageError(
+      "backup takes a file or a directory, not '-'; 'bindctl journal export' writes to stdout",
+      command: "journal")
+  }
   let count = try context.number("keep")
   guard BackupDirectory.exists(at: target) else {
     guard count == nil else {

@@ -49,23 +49,23 @@ private func write(_ text: String, toFile path: String) throws {
   let new = "\(path).\(getpid())"
   let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
   guard file >= 0 else {
-    throw Failure("cannot create \(new): \(String(cString: strerror(errno)))")
+    throw Failure("cannot write \(path): \(String(cString: strerror(errno)))")
   }
   defer { close(file) }
   var rest = Array((text + "\n").utf8)[...]
   while !rest.isEmpty {
     let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
     if count < 0, errno == EINTR { continue }
-    guard count > 0 else { try fail("write", new) }
+    guard count > 0 else { try fail("write", path, removing: new) }
     rest = rest.dropFirst(count)
   }
-  guard fchmod(file, 0o644) == 0 else { try fail("change the mode of", new) }
-  guard rename(new, path) == 0 else { try fail("rename \(new) to", path, removing: new) }
+  guard fchmod(file, 0o644) == 0 else { try fail("change the mode of", path, removing: new) }
+  guard rename(new, path) == 0 else { try fail("replace", path, removing: new) }
 }
 
-private func fail(_ verb: String, _ path: String, removing new: String? = nil) throws -> Never {
+private func fail(_ verb: String, _ path: String, removing new: String) throws -> Never {
   let reason = String(cString: strerror(errno))
-  unlink(new ?? path)
+  unlink(new)
   throw Failure("cannot \(verb) \(path): \(reason)")
 }
 

@@ -124,11 +124,14 @@ private struct SampledHistory {
       if samples[i] == nil { samples[i] = Plot.Sample(value) } else { samples[i]?.add(value) }
     }
     guard samples.contains(where: { $0 != nil }) else {
-      throw isAnyValue
-        ? Failure(
+      if isAnyValue {
+        throw Failure(
           "the values of '\(source)' are not numbers; --pick /PATH plots a part of them", .refused)
-        : Failure(
-          "'\(source)' had no value in this time; see 'bindctl history \(source)'", .notFound)
+      }
+      // An error of the daemon if there is no such source.
+      _ = try connection.call("get", ["source": .string(source)])
+      throw Failure(
+        "'\(source)' had no value in this time; see 'bindctl history \(source)'", .notFound)
     }
     return samples
   }

@@ -62,10 +62,9 @@ private func past(_ source: String, _ moment: When, _ context: Context) throws -
   let result = try connection.call(
     "history", ["source": .string(source), "at": .object(connection.at(moment))])
   guard result.object["gone"] == nil else {
-    let seq = result.object["seq"]?.bare ?? ""
     throw Failure(
-      "'\(source)' had no value at \(seq); 'bindctl history \(source)' shows when it had one",
-      .notFound)
+      "'\(source)' had no value at \(context.invocation.value("at") ?? "");"
+        + " 'bindctl history \(source)' shows when it had one", .notFound)
   }
   return result.object
 }

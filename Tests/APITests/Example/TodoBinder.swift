@@ -13,7 +13,9 @@ package func bindTodos(_ catalog: Catalog, to todos: TodoService) {
   catalog.command(
     "todo.finish", "Takes something off the list.", FinishTodo.self, writes: ["todo.done"]
   ) { _, todo throws(TodoError) in try todos.finish(todo.id) }
-  catalog.offerView("todos", "What is to be done.") { view, _ in bindTodos(view, to: todos) }
+  catalog.offerView("todos", of: "todo", "What is to be done.") { view, _ in
+    bindTodos(view, to: todos)
+  }
 }
 
 struct AddTodo: DocumentedParameters {

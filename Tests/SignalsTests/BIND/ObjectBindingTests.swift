@@ -323,7 +323,10 @@ struct ObjectBindingTests {
     ("rpm ~> speed | text(1)", "'text' takes no argument, not 1 at column 16"),
     ("rpm ~> speed | round(1.5)", "expected integer, found 1.5 at column 22"),
     ("rpm ~> speed | format(1)", "expected string, found 1 at column 23"),
-    ("rpm <> speed | uppercase", "'uppercase' cannot go from right to left at column 16"),
+    (
+      "rpm <> speed | uppercase",
+      "'uppercase' is not reversible and cannot be used with <> at column 16"
+    ),
     ("rpm ~> speed | !uppercase", "'!uppercase' cannot go from left to right at column 17"),
   ])
   func `a fault has its column, and nothing is bound`(text: String, message: String) {
