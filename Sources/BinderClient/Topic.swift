@@ -43,16 +43,20 @@ public struct Topic: Equatable, Sendable {
   /// Requires ``Mode/newest``.
   public let intervalMilliseconds: UInt64
 
+  /// A JSON Pointer to the part of each value to deliver; `nil` for the whole value.
+  public let pick: String?
+
   /// Creates a topic for a source or a pattern of sources.
   public init(
     _ source: String, mode: Mode = .everyIfJournaled, from: JSONValue? = nil,
-    everyMilliseconds interval: UInt64 = 0
+    everyMilliseconds interval: UInt64 = 0, pick: String? = nil
   ) {
     self.source = source
     self.mode = mode
     self.from = from
     (filter, durable, passesGaps, withOrigin) = (nil, nil, false, false)
     intervalMilliseconds = interval
+    self.pick = pick
   }
 
   /// Creates a topic for the events of the journal.
@@ -72,7 +76,7 @@ public struct Topic: Equatable, Sendable {
     mode = .every
     self.from = from
     self.filter = filter
-    intervalMilliseconds = 0
+    (intervalMilliseconds, pick) = (0, nil)
   }
 }
 
@@ -138,8 +142,8 @@ public struct SourceValue: Equatable, Sendable {
     (self.skipped, self.isPresent) = (skipped, isPresent)
   }
 
-  /// Creates a value that existed when the stream began.
-  public init(source: String, seq: UInt64?, value: JSONText?) {
-    self.init(source: source, seq: seq, value: value, skipped: 0, isPresent: true)
+  /// Creates a value.
+  public init(source: String, seq: UInt64?, value: JSONText?, isPresent: Bool = true) {
+    self.init(source: source, seq: seq, value: value, skipped: 0, isPresent: isPresent)
   }
 }

@@ -56,6 +56,7 @@ struct TopicState {
     if topic.passesGaps { params["on_gap"] = .string("continue") }
     if topic.withOrigin { params["who"] = .bool(true) }
     params["filter"] = topic.filter.map { .object($0) }
+    params["pick"] = topic.pick.map { .string($0) }
     if topic.intervalMilliseconds > 0 {
       params["min_interval_ms"] = .number(JSONNumber(topic.intervalMilliseconds))
     }

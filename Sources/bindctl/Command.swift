@@ -108,8 +108,15 @@ final class Context {
   }
 }
 
-/// Writes a message that is not a result to stderr.
-func note(_ text: String) { say(text, messageStyle.yellow("bindctl:")) }
+/// Writes a message that is neither a result nor an error to stderr, unless `-q` is given.
+func note(_ text: String) {
+  if !isQuiet { say(text, messageStyle.yellow("bindctl:")) }
+}
+
+private let isQuiet = {
+  let words = Array(CommandLine.arguments.dropFirst())
+  return (try? commandSyntaxes.parse(words))?.has("quiet") ?? false
+}()
 
 /// Writes an error to stderr.
 func complain(_ text: String) { say(text, messageStyle.red("bindctl:")) }
@@ -149,6 +156,21 @@ let stringOption = Option("string", letter: "s", "take VALUE as a string, even i
 
 let noReconnectOption = Option(
   "no-reconnect", "exit with 6 if the connection is lost, instead of waiting for the daemon")
+
+let pickOption = Option(
+  "pick", value: "/PATH", "a part of each value, for example /one of system/load")
+
+extension Context {
+  /// The part of values that `--pick` names; `nil` for the whole value.
+  func pick() throws(UsageError) -> JSONPointer? {
+    guard let text = invocation.value("pick") else { return nil }
+    guard let pointer = JSONPointer(text) else {
+      throw UsageError(
+        "--pick takes a path such as /wind/speed, not '\(text)'", command: invocation.command)
+    }
+    return pointer
+  }
+}
 
 let sinceOption = Option(
   "since", value: "WHEN", "only those after a position, or from a time on; see 'bindctl help when'")

@@ -5,7 +5,8 @@ var allCommands: [Command] {
   [
     getCommand, setCommand, removeCommand, isCommand, waitCommand, callCommand, watchCommand,
     lockCommand, eventsCommand, ackCommand, workCommand, serveCommand, publishCommand,
-    historyCommand, atCommand, plotCommand, boardCommand, treeCommand, webCommand, servicesCommand,
+    historyCommand, atCommand, plotCommand, sparkCommand, boardCommand, treeCommand, webCommand,
+    servicesCommand,
     describeCommand,
     viewsCommand, openCommand, bindCommand, unbindCommand, bindingsCommand, statsCommand,
     metricsCommand, doctorCommand, slowCommand,
@@ -33,6 +34,7 @@ private let globalOptions =
   + Form.options + [
     Option("color", value: "WHEN", "color the output: always, never or auto"),
     Option("no-pager", "do not show long output in $PAGER"),
+    Option("quiet", letter: "q", "print only results and errors, no notes"),
     Option(
       "timeout", letter: "t", value: "TIME",
       "give up after TIME (250ms, 2s, 5m, 1h) and exit with 124"),

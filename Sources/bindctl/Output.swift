@@ -89,9 +89,12 @@ final class Output {
 
   /// Writes a table for people.
   ///
-  /// - Parameter cell: Styles a cell, given its column.
-  func table(_ table: Table, cell: (Int, String) -> String = { $1 }) {
-    for text in table.lines(isTerminal: isTerminal, style, cell: cell) { line(text) }
+  /// - Parameters:
+  ///   - wraps: Whether the last column is text, which is wrapped between words.
+  ///   - cell: Styles a cell, given its column.
+  func table(_ table: Table, wraps: Bool = false, cell: (Int, String) -> String = { $1 }) {
+    let width = wraps ? width : nil
+    for text in table.lines(isTerminal: isTerminal, width: width, style, cell: cell) { line(text) }
   }
 }
 

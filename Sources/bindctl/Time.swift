@@ -20,7 +20,7 @@ extension Timestamp {
   }
 
   /// The time at which UTC clocks show what local clocks show at this time.
-  fileprivate var movedHere: Timestamp {
+  var movedHere: Timestamp {
     var seconds = time_t(microseconds / 1_000_000)
     var fields = tm()
     localtime_r(&seconds, &fields)

@@ -19,9 +19,8 @@ func runBindctl(_ words: [String]) -> ExitCode {
       return .done
     }
     guard let name = invocation.command else {
-      guard invocation.has("help") else {
-        throw UsageError("missing argument COMMAND")
-      }
+      context.output.page()
+      defer { context.output.finish() }
       return try showHelp([], context)
     }
     if invocation.has("help") {

@@ -194,7 +194,7 @@ struct JournalWork {
   private func read(from origin: String) throws {
     let file = try LineFile(reading: origin)
     let builder = try JournalBuilder(at: path, for: .use, isForced: isForced)
-    let shown = Shown("import", progress, total: file.size)
+    let shown = Shown("import", of: .bytes, progress, total: file.size)
     var checker = JournalLineChecker()
     var removals = KnownRemovals()
     var notes: [JournalNote: String] = [:]
@@ -269,11 +269,14 @@ private final class Shown {
   private var meter: ProgressMeter
   private let total: UInt64
 
-  init(_ work: String, _ form: ProgressMeter.Form, total: UInt64) {
+  init(
+    _ work: String, of unit: ProgressMeter.Unit = .events, _ form: ProgressMeter.Form,
+    total: UInt64
+  ) {
     var size = winsize()
     let isSized = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
     meter = ProgressMeter(
-      work, form, width: isSized ? Int(size.ws_col) : 80, milliseconds: Self.now)
+      work, of: unit, form, width: isSized ? Int(size.ws_col) : 80, milliseconds: Self.now)
     self.total = total
   }
 

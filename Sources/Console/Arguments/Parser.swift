@@ -8,6 +8,9 @@ package struct Invocation: Equatable, Sendable {
   /// The operands in order.
   package var operands: [String] = []
 
+  /// The number of operands before `--`; `nil` if the line has none.
+  package internal(set) var operandsBeforeDashes: Int?
+
   private var values: [String: [String]] = [:]
 
   package init() {}
@@ -62,6 +65,7 @@ private struct Parser {
         if syntax?.endsOptionsAtOperand == true, !invocation.operands.isEmpty { isOver = true }
       } else if word == "--" {
         isOver = true
+        invocation.operandsBeforeDashes = invocation.operands.count
       } else if word.hasPrefix("--") {
         try takeLong(word.dropFirst(2))
       } else {

@@ -15,11 +15,17 @@ package struct Table {
     rows.append(cells)
   }
 
+  /// The narrowest last column whose text is wrapped; beside a wider table the terminal wraps it.
+  private static let narrowest = 16
+
   /// Returns the lines of the table.
   ///
-  /// - Parameter cell: Styles a cell, given its column.
+  /// - Parameters:
+  ///   - width: The width of the terminal, into which words of the last column are wrapped; `nil`
+  ///     for no limit.
+  ///   - cell: Styles a cell, given its column.
   package func lines(
-    isTerminal: Bool, _ style: Style, cell: (Int, String) -> String = { $1 }
+    isTerminal: Bool, width: Int? = nil, _ style: Style, cell: (Int, String) -> String = { $1 }
   ) -> [String] {
     guard isTerminal else { return rows.map { $0.joined(separator: "\t") } }
     // Escaped as they will be shown, so that the widths are right.
@@ -27,7 +33,20 @@ package struct Table {
     let widths = header.indices.map { column in
       ([header] + shown).map { $0[column].columns }.max() ?? 0
     }
-    return [style.bold(align(header, widths))] + shown.map { align($0, widths, cell) }
+    let before = widths.dropLast().reduce(0) { $0 + $1 + 2 }
+    let room = (width ?? .max) - before
+    return [style.bold(align(header, widths))]
+      + shown.flatMap { row in
+        guard room >= Self.narrowest, let last = row.last, last.columns > room else {
+          return [align(row, widths, cell)]
+        }
+        let parts = last.wrapped(width: room)
+        let space = String(repeating: " ", count: before)
+        return parts.enumerated().map { i, part in
+          i == 0
+            ? align(row.dropLast() + [part], widths, cell) : space + cell(row.count - 1, part)
+        }
+      }
   }
 
   private func align(

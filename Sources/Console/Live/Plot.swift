@@ -76,8 +76,23 @@ package struct Plot {
     return (number < 0 ? "-" : "") + padded.dropLast(decimals) + "." + padded.suffix(decimals)
   }
 
-  /// Returns the lines: the curve, its axes, and the labels at the ends of the time axis.
-  package func lines(height: Int, from: String, to: String, _ style: Style) -> [String] {
+  /// The last, the smallest and the largest value; empty if there is none.
+  package var summary: String {
+    let known = samples.compactMap(\.self)
+    guard let last = known.last?.last, let low = known.map(\.low).min(),
+      let high = known.map(\.high).max()
+    else { return "" }
+    return "last \(Self.short(last))  min \(Self.short(low))  max \(Self.short(high))"
+  }
+
+  /// Returns a number with at most two decimals.
+  private static func short(_ value: Double) -> String {
+    guard value.magnitude < 1e9, value != value.rounded() else { return Amount.number(value) }
+    return "\((value * 100).rounded() / 100)"
+  }
+
+  /// Returns the lines: the curve and its axes.
+  package func lines(height: Int, _ axis: TimeAxis, _ style: Style) -> [String] {
     let height = max(2, height)
     let columns = (samples.count + 1) / 2
     let names = labels
@@ -100,9 +115,7 @@ package struct Plot {
       lines.append((label ?? "").leading(to: width) + " " + axis + style.cyan(curve))
     }
     let space = String(repeating: " ", count: width + 1)
-    lines.append(space + "└" + String(repeating: "─", count: columns))
-    let gap = columns + 1 - from.columns - to.columns
-    lines.append(space + (gap > 0 ? from + String(repeating: " ", count: gap) + to : from))
+    for (mark, line) in zip(["└", " "], axis.lines) { lines.append(space + mark + line) }
     return lines
   }
 

@@ -2,6 +2,20 @@
 package enum Sparkline {
   private static let blocks = Array("▁▂▃▄▅▆▇█")
 
+  /// Returns one character for each value, scaled from the smallest to the largest one; a space for
+  /// a missing one.
+  package static func text(between values: [Double?]) -> String {
+    let known = values.compactMap(\.self).filter(\.isFinite)
+    let (low, high) = (known.min() ?? 0, known.max() ?? 0)
+    return String(
+      values.map { value in
+        guard let value, value.isFinite else { return " " }
+        // A constant is a line in the middle.
+        let part = high > low ? (value - low) / (high - low) : 0.5
+        return blocks[min(blocks.count - 1, Int((part * Double(blocks.count - 1)).rounded()))]
+      })
+  }
+
   /// Returns one character for each of the last values, scaled from 0 to the largest of them.
   ///
   /// A value that is not finite or is negative counts as 0.

@@ -6,27 +6,28 @@ import Wire
 
 let isSyntax = Syntax(
   "is", "Tests whether a source has a value; the exit code is the result.",
-  operands: [Operand("SRC"), Operand("VALUE", .optional)], options: [stringOption],
+  operands: [Operand("SRC"), Operand("VALUE", .optional)], options: [stringOption, pickOption],
   details: """
     Exits with 0 if it has the value, 1 if it has another value or none, 4 if it cannot exist.
     Without VALUE, tests for true. SRC may be a whole condition: 'a/b > 20', with == != < <= > >=, or
     'a/b exists', 'a/b !exists'. If a source is not set, != is true for every value.
-    An empty list is [], an empty map {}.
+    An empty list is [], an empty map {}. With --pick, a value without that part counts as not set.
     """,
   examples: [
     "bindctl is cells/lamp && echo on", "bindctl is cells/mode night",
-    "bindctl is 'cells/temp > 20.5'",
+    "bindctl is 'cells/temp > 20.5'", "bindctl is 'system/load < 2' --pick /one",
   ])
 
 var isCommand: Command {
   Command(isSyntax) { context in
     let condition = try condition(context)
+    let pointer = try context.pick()
     // Unlike `get`, a subscription distinguishes an unset cell from an impossible source.
     let follower = try context.client.follow([Topic(condition.source)], reconnects: false)
     var present: JSONText?
     while true {
       switch try follower.next() {
-      case .value(let value): present = value.value
+      case .value(let value): present = value.part(pointer).value
       case .caughtUp: return condition.holds(for: present) ? .done : .no
       case .event, .missed: break
       }
@@ -66,14 +67,15 @@ let waitSyntax = Syntax(
   "wait", "Waits until a source has a value, and prints it.",
   operands: [Operand("SRC"), Operand("VALUE", .optional)],
   options: [
-    stringOption, Option("change", "wait for the next change, whatever the value"),
+    stringOption, pickOption, Option("change", "wait for the next change, whatever the value"),
     noReconnectOption,
   ],
   details: """
     Returns at once if the source already has the value. Without VALUE, waits for true. SRC may be a whole
     condition: 'a/b > 20', with == != < <= > >=, or 'a/b exists', 'a/b !exists'. If a source is not
-    set, != is true for every value. An empty list is [], an empty map {}. Continues after a restart of
-    the daemon, even with another journal.
+    set, != is true for every value. An empty list is [], an empty map {}. With --pick, a value without
+    that part counts as not set, and only that part is printed. Continues after a restart of the daemon,
+    even with another journal.
     """,
   examples: [
     "bindctl wait cells/lamp true", "bindctl wait 'cells/temp > 20' -t 30",
@@ -88,7 +90,8 @@ var waitCommand: Command {
     {
       throw UsageError("--change takes a source without VALUE or condition", command: "wait")
     }
-    var wait = Wait(condition, isForChange: context.invocation.has("change"))
+    var wait = Wait(
+      condition, isForChange: context.invocation.has("change"), pointer: try context.pick())
     let deadline = context.client.limits.deadline
     // Even a short timeout suffices to read the current value.
     if deadline != .never {
@@ -109,13 +112,16 @@ private struct Wait: CustomStringConvertible {
   private let condition: SourceCondition
   private let isForChange: Bool
 
+  /// The part of the value to look at; `nil` for all of it.
+  private let pointer: JSONPointer?
+
   /// The last value seen.
   ///
   /// The outer `nil` means none yet, the inner one a missing value.
   private var present: JSONText??
 
-  init(_ condition: SourceCondition, isForChange: Bool) {
-    (self.condition, self.isForChange) = (condition, isForChange)
+  init(_ condition: SourceCondition, isForChange: Bool, pointer: JSONPointer?) {
+    (self.condition, self.isForChange, self.pointer) = (condition, isForChange, pointer)
   }
 
   /// Waits until the condition holds; it may hold already.
@@ -144,6 +150,7 @@ private struct Wait: CustomStringConvertible {
       switch try follower.next(until: deadline) {
       case .value(let value):
         isNew = true
+        let value = value.part(pointer)
         if take(value.value, isPresent: value.isPresent) { return value }
       case .caughtUp(_, let seq):
         // A source that is not set sends no value.
@@ -159,8 +166,8 @@ private struct Wait: CustomStringConvertible {
   private mutating func take(_ value: JSONText?, isPresent: Bool) -> Bool {
     defer { present = .some(value) }
     guard isForChange else { return condition.holds(for: value) }
-    // After a restart from the current value, compare it with the last value seen.
-    guard isPresent else { return true }
+    // After a restart from the current value, compare it with the last value seen, and a part always.
+    guard isPresent || pointer != nil else { return true }
     return present.map { $0 != value } ?? false
   }
 
@@ -182,4 +189,13 @@ private func show(_ value: SourceValue, _ context: Context) {
   context.output.result(
     document, bare: document["value"] ?? .string(""),
     human: value.value.map { context.output.style.value($0.text) } ?? "(gone)")
+}
+
+extension SourceValue {
+  /// Returns the same with a part of the value; `nil` for all of it.
+  func part(_ pointer: JSONPointer?) -> SourceValue {
+    guard let pointer else { return self }
+    return SourceValue(
+      source: source, seq: seq, value: value.flatMap { pointer.find(in: $0) }, isPresent: isPresent)
+  }
 }

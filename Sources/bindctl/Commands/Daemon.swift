@@ -35,7 +35,10 @@ var statsCommand: Command {
     guard let interval = try context.milliseconds("every") else {
       let answer = try context.client.call("stats").object
       let part = context.invocation.has("limits") ? "limits" : "stats"
-      context.output.result(answer, bare: nil, human: list(answer[part]))
+      context.output.result(
+        answer, bare: nil,
+        human: context.output.isTerminal
+          ? shownList(answer[part], context.output) : list(answer[part]))
       return .done
     }
     try follow(context, everyMilliseconds: max(interval, 10))
@@ -63,8 +66,11 @@ private func follow(_ context: Context, everyMilliseconds interval: UInt64) thro
       context.output.line(columns.line(shown.map(\.heading)) { context.output.style.bold($1) })
     }
     isFirst = false
-    context.output.result(
-      answer, bare: nil, human: columns.line(shown.map { stats[$0.member]?.bare ?? "" }) { $1 })
+    let cells = shown.map { column in
+      let value = stats[column.member]
+      return context.output.isTerminal ? amount(value, column.member) : value?.bare ?? ""
+    }
+    context.output.result(answer, bare: nil, human: columns.line(cells) { $1 })
     usleep(useconds_t(min(interval, 3_600_000) * 1000))
   }
 }
@@ -76,6 +82,36 @@ private func list(_ value: JSONValue?) -> String {
   return object.members.map { member in
     member.name + String(repeating: " ", count: width - member.name.count + 2) + member.value.bare
   }.joined(separator: "\n")
+}
+
+/// Returns the members of an object, one per line, with units and the meaning of limits.
+private func shownList(_ value: JSONValue?, _ output: Output) -> String {
+  guard case .object(let object)? = value else { return "" }
+  let rows = object.members.map { ($0.name, amount($0.value, $0.name)) }
+  let (names, amounts) = (
+    rows.map(\.0.columns).max() ?? 0, rows.map(\.1.columns).max() ?? 0
+  )
+  return Glossary(
+    rows.map { name, amount in
+      let space = String(repeating: " ", count: names - name.columns + amounts - amount.columns + 2)
+      return (name + space + amount, LimitName(rawValue: name)?.row.meaning ?? "")
+    }
+  ).text(width: output.width, Style(isOn: false))
+}
+
+/// Returns a counter for people, with the unit that its name or its meaning says.
+private func amount(_ value: JSONValue?, _ name: String) -> String {
+  guard case .number(let number)? = value else { return value?.bare ?? "" }
+  let meaning = LimitName(rawValue: name)?.row.meaning ?? ""
+  if name.hasSuffix("_bytes") && meaning.isEmpty || meaning.hasPrefix("bytes") {
+    return Amount.bytes(number.double)
+  }
+  if name.hasSuffix("_s") { return Amount.time(seconds: number.double) }
+  if name.hasSuffix("_ms") {
+    return meaning.isEmpty || number.double < 1000
+      ? "\(value?.bare ?? "") ms" : Amount.time(seconds: number.double / 1000)
+  }
+  return value?.bare ?? ""
 }
 
 let reloadSyntax = Syntax(

@@ -82,9 +82,12 @@ private func show(_ documents: [JSONObject], _ context: Context) {
     return
   }
   let withWho = documents.contains { $0.who != nil }
+  let bars = output.isTerminal ? bars(of: documents) : nil
   var table = Table(
-    ["SEQ", "TIME", "VERSION"] + (withWho ? ["WHO"] : []) + ["VALUE"], numbers: [0, 2])
-  for document in documents {
+    ["SEQ", "TIME", "VERSION"] + (withWho ? ["WHO"] : []) + ["VALUE"] + (bars == nil ? [] : [""]),
+    numbers: [0, 2])
+  let last = withWho ? 4 : 3
+  for (i, document) in documents.enumerated() {
     let time = document.string("time") ?? ""
     var cells = [
       document["seq"]?.bare ?? "",
@@ -92,12 +95,26 @@ private func show(_ documents: [JSONObject], _ context: Context) {
       document["version"]?.bare ?? "",
     ]
     if withWho { cells.append(document.who ?? "") }
-    table.add(cells + [document["value"]?.text.text ?? "(gone)"])
+    table.add(cells + [document["value"]?.text.text ?? "(gone)"] + (bars.map { [$0[i]] } ?? []))
   }
-  let last = withWho ? 4 : 3
   output.table(table) { column, cell in
     column < 2 || cell == "(gone)"
       ? output.style.dim(cell) : column == last ? output.style.value(cell) : cell
+  }
+}
+
+/// Returns a bar for each value if all of them are numbers, and not all the same; otherwise `nil`.
+private func bars(of documents: [JSONObject]) -> [String]? {
+  let values = documents.compactMap { $0["value"] }
+  let numbers = values.compactMap { value -> Double? in
+    if case .number(let number) = value { number.double } else { nil }
+  }
+  guard numbers.count == values.count, Set(numbers).count > 1, let bar = Bar(for: numbers) else {
+    return nil
+  }
+  return documents.map { document in
+    guard case .number(let number)? = document["value"] else { return "" }
+    return bar.text(number.double, width: 20)
   }
 }
 

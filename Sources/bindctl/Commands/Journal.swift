@@ -150,7 +150,7 @@ private func describe(_ figures: JSONObject) -> String {
   }
   for rule in figures.objects("retention") {
     var kept: [String] = []
-    if let age = rule.uint("max_age_s") { kept.append("\(age) s") }
+    if let age = rule.uint("max_age_s") { kept.append(Amount.time(seconds: Double(age))) }
     if let count = rule.uint("max_count") { kept.append("\(count) events") }
     if let bytes = rule.uint("max_bytes") { kept.append(size(bytes)) }
     lines.append("\(rule["streams"]?.bare ?? "?") is kept for \(kept.joined(separator: ", "))")
@@ -161,18 +161,20 @@ private func describe(_ figures: JSONObject) -> String {
         + "\(last["to"]?.bare ?? "?") were removed last")
   }
   if let ahead = figures.uint("clock_ahead_s") {
-    lines.append("the clock is \(ahead) s ahead of the expected time; see compact --force")
+    lines.append(
+      "the clock is \(Amount.time(seconds: Double(ahead))) ahead of the expected time; see compact --force"
+    )
   }
   if let behind = figures.uint("clock_behind_s") {
-    lines.append("the clock is \(behind) s behind the time of the last event; see the daemon's log")
+    lines.append(
+      "the clock is \(Amount.time(seconds: Double(behind))) behind the time of the last event; see the daemon's log"
+    )
   }
   return lines.joined(separator: "\n")
 }
 
 private func size(_ bytes: UInt64?) -> String {
-  guard let bytes else { return "?" }
-  if bytes < 10_000 { return "\(bytes) bytes" }
-  return bytes < 10_000_000 ? "\(bytes / 1000) kB" : "\(bytes / 1_000_000) MB"
+  bytes.map { Amount.bytes(Double($0)) } ?? "?"
 }
 
 // MARK: Compact

@@ -20,7 +20,7 @@ var servicesCommand: Command {
           human: "")
       }
     }
-    if context.output.form == .human { context.output.table(table) }
+    if context.output.form == .human { context.output.table(table, wraps: true) }
     return .done
   }
 }

@@ -200,7 +200,7 @@ struct EventWork {
         return .done
       }
       note(
-        "event \(item.seq): the command has \(Self.end(code)); retry \(attempt) of \(maxRetries) in"
+        "event \(item.seq): the command has \(Child.end(code)); retry \(attempt) of \(maxRetries) in"
           + " \(Double(pause) / 1000) s")
       // Nothing is in progress, so a signal may end the program here.
       Self.pause(milliseconds: pause)
@@ -219,30 +219,9 @@ struct EventWork {
   ///
   /// - Returns: Its exit code as in shells, and the first signal that arrived meanwhile.
   private func run(_ item: JournalItem, _ attempt: UInt64) throws -> (code: CInt, signal: CInt?) {
-    let signals = SignalWait([SIGCHLD, SIGINT, SIGTERM, SIGHUP])
-    defer { signals.end() }
-    let input = try Child.input(JSONValue.object(item.document).text.text + "\n")
-    defer { close(input) }
-    let child = try Child(
+    try Child.run(
       words, environment: item.variables(reader: name, attempt: attempt, environment),
-      readingFrom: input)
-    var received: CInt?
-    while true {
-      if let code = child.end() {
-        while let late = signals.next(withinMilliseconds: 0) {
-          if late != SIGCHLD { received = received ?? late }
-        }
-        return (code, received)
-      }
-      let signal = signals.next()
-      guard signal != SIGCHLD else { continue }
-      if received != nil { kill(child.pid, signal) }
-      received = received ?? signal
-    }
-  }
-
-  private static func end(_ code: CInt) -> String {
-    code > 128 ? "been ended by signal \(code - 128)" : "exited with \(code)"
+      input: JSONValue.object(item.document).text.text + "\n")
   }
 
   // MARK: Parking
@@ -252,7 +231,7 @@ struct EventWork {
     _ item: JournalItem, _ code: CInt, _ attempts: UInt64, _ client: BinderClient
   ) throws {
     var entry = item.document
-    entry["failure"] = .string(Self.end(code))
+    entry["failure"] = .string(Child.end(code))
     entry["attempts"] = .number(JSONNumber(attempts))
     let identity = try identity(of: item, client)
     do throws(ClientError) {
@@ -268,7 +247,7 @@ struct EventWork {
       try append(entry, identity + "-", client)
     }
     note(
-      "event \(item.seq): the command has \(Self.end(code)), attempt \(attempts) of \(attempts); the event"
+      "event \(item.seq): the command has \(Child.end(code)), attempt \(attempts) of \(attempts); the event"
         + " is parked in lists/\(parkedList)")
   }
 

@@ -66,7 +66,7 @@ private final class Shell {
     options =
       (invocation.value("color").map { ["--color", $0] } ?? [])
       + (invocation.value("timeout").map { ["--timeout", $0] } ?? [])
-      + (invocation.has("no-pager") ? ["--no-pager"] : [])
+      + ["no-pager", "quiet"].filter(invocation.has).map { "--" + $0 }
   }
 
   private static let program = "/proc/self/exe"

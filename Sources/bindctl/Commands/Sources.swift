@@ -7,14 +7,18 @@ import Wire
 let getSyntax = Syntax(
   "get", "Prints the value of a source, now or at a past moment.",
   operands: [Operand("SRC", .some)],
-  options: [Option("at", value: "WHEN", "at a position or a time; see 'bindctl help when'")],
+  options: [
+    Option("at", value: "WHEN", "at a position or a time; see 'bindctl help when'"), pickOption,
+  ],
   details: """
     For one source, prints only its value; for several, or a pattern, one line each with the name. If a
     source failed to load (a feed, for example), its error is printed next to the last known value.
-    Exits with 4 if the source does not exist, or did not exist at that time.
+    Exits with 4 if the source does not exist, or did not exist at that time. With --pick, sources of a
+    pattern without that part are left out; a single one without it is an error.
     """,
   examples: [
     "bindctl get cells/lamp", "bindctl get 'cells/**'", "bindctl get cells/lamp --at -5m",
+    "bindctl get system/load --pick /one",
   ])
 
 var getCommand: Command {
@@ -39,6 +43,7 @@ var getCommand: Command {
         }
       }
     }
+    if let pointer = try context.pick() { documents = try parts(pointer, of: documents, sources) }
     var table = Table(["SOURCE", "VALUE"])
     for document in documents {
       let text = (document["value"] ?? .null).text.text
@@ -53,6 +58,24 @@ var getCommand: Command {
       context.output.table(table) { $0 == 1 ? context.output.style.value($1) : $1 }
     }
     return .done
+  }
+}
+
+/// Returns the documents with a part of their values.
+///
+/// - Throws: ``Failure`` for a source that was named and has no such part.
+private func parts(
+  _ pointer: JSONPointer, of documents: [JSONObject], _ sources: [String]
+) throws -> [JSONObject] {
+  try documents.compactMap { document in
+    let name = document["source"]?.bare ?? ""
+    guard let part = document["value"].flatMap({ pointer.find(in: $0.text) }) else {
+      guard sources.contains(name) else { return nil }
+      throw Failure("'\(name)' has no '\(pointer.text)'", .notFound)
+    }
+    var document = document
+    document["value"] = part.value
+    return document
   }
 }
 

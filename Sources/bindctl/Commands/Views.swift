@@ -20,7 +20,7 @@ var viewsCommand: Command {
         context.output.result(view, bare: .string(name), human: "")
       }
     }
-    if context.output.form == .human { context.output.table(table) }
+    if context.output.form == .human { context.output.table(table, wraps: true) }
     return .done
   }
 }
@@ -39,10 +39,10 @@ private func arguments(_ view: JSONObject) -> [String] {
 
 let openSyntax = Syntax(
   "open", "Opens a view, which shows live values and offers actions (intents).",
-  operands: [Operand("VIEW"), Operand("ARG", .any)],
+  operands: [Operand("VIEW", .optional), Operand("ARG", .any)],
   options: [noReconnectOption],
   details: """
-    ARG is name=text or name:=json; 'bindctl views' lists the views with their arguments.
+    ARG is name=text or name:=json. Without VIEW, lists the views with their arguments.
 
     In a terminal, a view whose main intent takes a text has its field open: type, and enter sends.
     Escape leaves the field; then the last lines say which key sends which intent. Arrows choose a row,
@@ -63,6 +63,7 @@ let openSyntax = Syntax(
 
 var openCommand: Command {
   Command(openSyntax) { context in
+    guard !context.invocation.operands.isEmpty else { return try viewsCommand.run(context) }
     var params: JSONObject = ["binder": .string(context.operand(0))]
     var arguments = JSONObject()
     for word in context.invocation.operands.dropFirst() {
