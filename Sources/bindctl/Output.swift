@@ -17,6 +17,9 @@ final class Output {
   /// Whether stdout is a pipe or socket, whose reader may go away.
   let isPipe: Bool
 
+  /// The file for the last result, in a command of the shell; `nil` for none.
+  private let lastResult: CInt?
+
   init(_ invocation: Invocation) throws(UsageError) {
     form = try Form(invocation)
     isTerminal = isatty(STDOUT_FILENO) == 1
@@ -31,6 +34,16 @@ final class Output {
     var status = stat()
     let kind = fstat(STDOUT_FILENO, &status) == 0 ? status.st_mode & S_IFMT : 0
     isPipe = kind == S_IFIFO || kind == S_IFSOCK
+    lastResult = variable(Self.lastResultName).flatMap { CInt($0) }
+  }
+
+  /// The variable with the descriptor of the file for the last result.
+  static let lastResultName = "BINDCTL_RESULT"
+
+  private func keep(_ value: JSONValue) {
+    guard let lastResult, ftruncate(lastResult, 0) == 0 else { return }
+    let bytes = Array(value.text.text.utf8)
+    pwrite(lastResult, bytes, bytes.count, 0)
   }
 
   /// The size of the terminal in columns and lines.
@@ -71,6 +84,7 @@ final class Output {
   ///   - bare: The value for shell programs; `nil` for the document.
   ///   - human: The text for people; if it is empty, nothing is printed.
   func result(_ document: JSONObject, bare: JSONValue?, human: @autoclosure () -> String) {
+    if lastResult != nil { keep(bare ?? .object(document)) }
     switch form {
     case .human:
       let text = human()

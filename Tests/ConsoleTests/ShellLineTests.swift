@@ -1,4 +1,5 @@
 import Console
+import JSON
 import Testing
 
 struct ShellLineTests {
@@ -21,6 +22,19 @@ struct ShellLineTests {
     #expect(ShellWords("get 'a b").partial == "a b")
     #expect(ShellWords("get ce").partial == "ce")
     #expect(ShellWords("get ").partial == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("set a _", "5", ["set", "a", "5"]), ("set a _", #""on""#, ["set", "a", "on"]),
+      ("set a _", #""5""#, ["set", "a", #""5""#]), ("call m x=_", #""5""#, ["call", "m", "x=5"]),
+      ("call m x:=_", #""5""#, ["call", "m", #"x:="5""#]), ("set a '_'", "5", ["set", "a", "_"]),
+      (#"set a \_"#, "5", ["set", "a", "_"]), ("set a_ b_", "5", ["set", "a_", "b_"]),
+      ("set a _ ", #"{"x":[1]}"#, ["set", "a", #"{"x":[1]}"#]),
+    ] as [(String, String, [String])])
+  func `an underscore is the last result`(line: String, last: String, words: [String]) throws {
+    #expect(ShellWords(line).words(replacing: try JSONText(parsing: last)) == words)
+    #expect(ShellWords(line).words(replacing: nil) == ShellWords(line).words)
   }
 
   private let syntaxes = Syntaxes(

@@ -288,7 +288,9 @@ cells
 @test "plot draws the past of a source, with its peaks" {
     for i in 1 5 3 40 2; do bindctl set cells/t "$i"; done
     bindctl plot cells/t --since -1m > "$directory/plot"
-    is "$(head -n 1 "$directory/plot")" cells/t
+    is "$(head -n 1 "$directory/plot")" 'cells/t  last 2  min 1  max 40'
+    [ "$(sed -n '/└/p' "$directory/plot" | grep -o '┬' | wc -l)" -ge 3 ]
+    tail -n 1 "$directory/plot" | grep -qE '^ +([0-9:]{8} +){3}'
     grep -q '^40 ┤ *[^ ]' "$directory/plot"
     grep -q '^ 0 ┤' "$directory/plot"
     [ "$(LC_ALL=C.UTF-8 wc -L < "$directory/plot")" -le 80 ]
@@ -298,7 +300,7 @@ cells
     is "$(jq -s 'map(.low) | min' "$directory/points")" 1
     is "$(bindctl plot cells/t --since -1m --points 2 -r | tail -n 1)" 2
     terminal 120 20 'bindctl plot cells/t --since -1m; sleep 60'
-    eventually shows '^ +└─{100,}$'
+    eventually shows '^ +└[─┬]{100,}$'
     fits 120
 }
 
@@ -321,7 +323,7 @@ cells
         is "$output" ''
     }
     refuses 5 "the values of 'cells/s' are not numbers; --pick /PATH plots a part of them" plot cells/s
-    refuses 4 "'cells/none' had no value in this time; see 'bindctl history cells/none'" plot cells/none
+    refuses 4 "no source 'cells/none'; 'bindctl get \"cells/**\"' lists those that exist" plot cells/none
     refuses 2 "plot takes one source, not 'cells/*'; see 'bindctl help plot'" plot 'cells/*'
     refuses 2 "--pick takes a path such as /wind/speed, not 'wind'; see 'bindctl help plot'" plot cells/s --pick wind
     refuses 2 "--points must be from 2 to 10000; see 'bindctl help plot'" plot cells/s --points 1
@@ -386,6 +388,7 @@ END
     is "$status" 4
     run --separate-stderr bindctl shell <<< $'get cells/none\nget cells/a\nexit\nget cells/none'
     is "$status" 0
+    is "$(bindctl shell <<< $'set cells/c 5\nget cells/c\nset cells/d _\nlock a -- bindctl get cells/b\nget cells/d\nset cells/e _\nget cells/e' | tr '\n' ' ')" '5 3 5 5 '
     # The options of the shell apply to its commands.
     is "$(unset BINDER_SOCKET; bindctl --socket "$directory/bus.sock" shell <<< 'get cells/b')" 3
 }

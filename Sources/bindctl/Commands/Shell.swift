@@ -1,6 +1,7 @@
 import BinderClient
 import Console
 import Glibc
+import JSON
 
 let shellSyntax = Syntax(
   "shell", "Reads commands line by line, with history and completion.",
@@ -9,7 +10,7 @@ let shellSyntax = Syntax(
     expanded, and there are no pipes. Tab completes commands, options, sources and methods. Ctrl-C ends
     the running command or gives up the line; exit or Ctrl-D ends the shell. The prompt shows the host of
     -H, and the exit code of a command that has failed. # begins a comment. The options of the shell hold
-    for each command.
+    for each command. A word _, also after =, is the last result: 'get cells/a', then 'set cells/b _'.
 
     The history is in $XDG_STATE_HOME/bindctl/history, by default ~/.local/state/bindctl/history.
     Editing needs the library libedit (Debian: apt install libedit2). If stdin is not a terminal, the
@@ -54,12 +55,21 @@ private final class Shell {
   private let form: [String]
   private var code = ExitCode.done
 
+  /// The file into which a command writes its last result; `nil` if there can be none.
+  private let resultFile: CInt?
+
+  /// The last result; `nil` before the first.
+  private var last: JSONText?
+
   /// The last answers for completions, by question, with the time of their end.
   private var answers: [[String]: (lines: [String], until: Deadline)] = [:]
 
   init(_ context: Context) {
     self.context = context
     let invocation = context.invocation
+    resultFile = try? Child.input("")
+    // Commands inherit it.
+    if let resultFile { _ = fcntl(resultFile, F_SETFD, 0) }
     form =
       ["json", "raw"].filter(invocation.has).map { "--" + $0 }
       + (invocation.value("format").map { ["--format", $0] } ?? [])
@@ -118,7 +128,7 @@ private final class Shell {
   /// - Returns: `false` to end the shell.
   private func run(_ line: String) -> Bool {
     let line = ShellWords(line)
-    var words = line.words
+    var words = line.words(replacing: last)
     if words.first == "bindctl" { words.removeFirst() }
     guard let first = words.first else { return true }
     if words.count == 1, ["exit", "quit"].contains(first) { return false }
@@ -132,13 +142,28 @@ private final class Shell {
         Form.options.contains { invocation.has($0.name) }
       }
       let all = options + (hasForm == true ? [] : form) + words
-      let child = try Child([Self.program] + all, environment: context.childEnvironment)
+      var environment = context.childEnvironment
+      if let resultFile {
+        ftruncate(resultFile, 0)
+        environment[Output.lastResultName] = "\(resultFile)"
+      }
+      let child = try Child([Self.program] + all, environment: environment)
       code = ExitCode(rawValue: wait(for: child))
+      last = result ?? last
     } catch {
       complain("the command cannot be run: \((error as? Failure)?.message ?? "\(error)")")
       code = .bug
     }
     return true
+  }
+
+  /// The last result of the command that has run; `nil` if it had none.
+  private var result: JSONText? {
+    guard let resultFile else { return nil }
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    let count = pread(resultFile, &bytes, bytes.count, 0)
+    guard count > 0 else { return nil }
+    return try? JSONText(parsing: String(decoding: bytes[..<count], as: UTF8.self))
   }
 
   /// Waits for a command; if it stops itself, this process stops too.
