@@ -22,12 +22,21 @@ package enum LogEvent: String, CaseIterable {
 /// listen, lines go to standard error.
 package final class Log {
   /// Priorities of `syslog(3)`.
-  package enum Priority: Int {
+  package enum Priority: Int, CaseIterable {
     case error = 3
     case warning = 4
     case notice = 5
     case info = 6
+
+    /// Creates the priority with a name, for example `warning`; `nil` for another word.
+    package init?(named name: String) {
+      guard let found = Self.allCases.first(where: { "\($0)" == name }) else { return nil }
+      self = found
+    }
   }
+
+  /// The least priority of the lines that are written.
+  package var level = Priority.info
 
   /// The maximum text of a line, in bytes; longer text is cut.
   ///
@@ -80,6 +89,7 @@ package final class Log {
     _ priority: Priority, _ text: String, _ event: LogEvent? = nil,
     fields: [(name: String, value: String)] = []
   ) {
+    guard priority.rawValue <= level.rawValue else { return }
     if dropped > 0, put(.warning, "\(dropped) lines of the log were dropped", nil, []) {
       dropped = 0
     }

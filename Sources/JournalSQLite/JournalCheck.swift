@@ -70,6 +70,18 @@ package struct JournalCheck {
 
 /// Statistics of a journal; a daemon may write it meanwhile.
 package struct JournalInspection: Sendable {
+  /// The events of one stream.
+  package struct Written: Equatable, Sendable {
+    package let stream: String
+    package let events: Int
+
+    /// The bytes of the events' data.
+    package let bytes: Int
+  }
+
+  /// The most streams by events, and the most by bytes, in ``mostWritten``.
+  private static let maxStreams = 10
+
   /// The snapshots at one position.
   package struct States: Equatable, Sendable {
     package let seq: UInt64
@@ -82,6 +94,12 @@ package struct JournalInspection: Sendable {
   package private(set) var last: UInt64 = 0
   package private(set) var count = 0
   package private(set) var streams = 0
+
+  /// The bytes of event data.
+  package private(set) var dataBytes = 0
+
+  /// The streams with the most events, then others with the most bytes of data.
+  package private(set) var mostWritten: [Written] = []
 
   /// The number of events of each type.
   package private(set) var types: [String: Int] = [:]
@@ -119,7 +137,7 @@ package struct JournalInspection: Sendable {
       types[byType.string(0)] = number
       count += number
     }
-    streams = Int(try database.integer("SELECT count(DISTINCT stream) FROM event") ?? 0)
+    try countStreams(database)
     let states = try Statement(
       """
       SELECT seq, count(DISTINCT service), sum(length(CAST(data AS BLOB))) FROM snapshot
@@ -133,5 +151,33 @@ package struct JournalInspection: Sendable {
     }
     let size = try database.integer("PRAGMA page_size") ?? 0
     freeBytes = Int(size * (try database.integer("PRAGMA freelist_count") ?? 0))
+  }
+
+  private mutating func countStreams(_ database: Database) throws(SQLiteError) {
+    let rows = try Statement(
+      "SELECT stream, count(*), sum(length(CAST(data AS BLOB))) FROM event GROUP BY stream",
+      on: database)
+    var (byEvents, byBytes): ([Written], [Written]) = ([], [])
+    while try rows.step() {
+      let (events, bytes) = (Int(rows.int64(1)), Int(rows.int64(2)))
+      streams += 1
+      dataBytes += bytes
+      // The name is read only if the stream is among the first ones.
+      let isBusy = byEvents.count < Self.maxStreams || events > byEvents.last?.events ?? 0
+      let isLarge = byBytes.count < Self.maxStreams || bytes > byBytes.last?.bytes ?? 0
+      guard isBusy || isLarge else { continue }
+      let written = Written(stream: rows.string(0), events: events, bytes: bytes)
+      if isBusy { Self.insert(written, into: &byEvents) { $0.events < $1.events } }
+      if isLarge { Self.insert(written, into: &byBytes) { $0.bytes < $1.bytes } }
+    }
+    mostWritten = byEvents + byBytes.filter { !byEvents.contains($0) }
+  }
+
+  /// Inserts a stream into a sorted list, which keeps the first ones.
+  private static func insert(
+    _ written: Written, into list: inout [Written], isLess: (Written, Written) -> Bool
+  ) {
+    list.insert(written, at: list.firstIndex { isLess($0, written) } ?? list.endIndex)
+    if list.count > maxStreams { list.removeLast() }
   }
 }

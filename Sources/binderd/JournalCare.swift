@@ -13,6 +13,10 @@ extension JournalFigures {
     self.init(path: path, epoch: found.epoch, first: found.first, last: found.last)
     count = found.count
     streams = found.streams
+    dataBytes = found.dataBytes
+    mostWritten = found.mostWritten.map {
+      Written(stream: $0.stream, events: $0.events, bytes: $0.bytes)
+    }
     types = found.types
     snapshots = found.snapshots.map {
       Snapshot(seq: $0.seq, services: $0.services, bytes: $0.bytes)

@@ -1,4 +1,5 @@
 import Configuration
+import EventLoop
 import Facts
 import Glibc
 
@@ -40,6 +41,9 @@ struct Options {
   var durability: Durability?
   var isReadOnly = false
 
+  /// The least priority of the lines in the log.
+  var logLevel = Log.Priority.info
+
   /// The configuration file, if it is named.
   var configuration: String?
   var bindDirectory: String?
@@ -64,7 +68,7 @@ struct Options {
 
   static let help = """
     usage: binderd [--config FILE] [--bind-dir DIR] [--socket PATH] [--journal FILE]
-                   [--durability POLICY] [--read-only]
+                   [--durability POLICY] [--read-only] [--log-level LEVEL]
            binderd --verify | --info | --backup FILE | --restore FILE | --export FILE | --import FILE
                    [--journal FILE] [--epoch EPOCH] [--force] [--progress FORM]
            binderd --compact [--before SEQ] [--journal FILE] [--force]
@@ -86,6 +90,7 @@ struct Options {
                            os: the kernel decides when the data is on disk
       --read-only          serve the readable part of the journal and refuse writes; works on a
                            read-only disk
+      --log-level LEVEL    the least important lines in the log: error, warning, notice or info (default)
       --verify             read the whole journal and list damage; exit with 1 if there is any; a daemon
                            may run meanwhile, also during --info, --backup and --export
       --info               print statistics of the journal as one line of JSON
@@ -155,6 +160,13 @@ struct Options {
           throw Misuse(message: "--durability takes \(Durability.forms), not '\(text)'")
         }
         self.durability = durability
+      case "--log-level":
+        let text = try value()
+        guard let level = Log.Priority(named: text) else {
+          let names = Log.Priority.allCases.map { "\($0)" }.joined(separator: ", ")
+          throw Misuse(message: "--log-level takes one of \(names), not '\(text)'")
+        }
+        logLevel = level
       case "--read-only": isReadOnly = try flag(true)
       case "--verify": request = try flag(.work(.verify))
       case "--info": request = try flag(.work(.info))

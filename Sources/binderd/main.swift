@@ -18,6 +18,7 @@ func runRequest() -> CInt {
     journalSocket: manager.isLoggedByJournal ? "/run/systemd/journal/socket" : nil)
   do {
     let options = try Options(commandLine())
+    log.level = options.logLevel
     switch options.request {
     case .help: print(Options.help, terminator: "")
     case .version: print("binderd \(Release.version)")

@@ -40,6 +40,18 @@ struct LogTests {
     }
   }
 
+  @Test
+  func `lines below the level are left out, and are no dropped lines`() {
+    let sink = Sink(isSocket: false)
+    let log = Log(isJournal: true, to: sink.input)
+    log.level = .warning
+    for priority in Log.Priority.allCases { log.write(priority, "\(priority)") }
+    #expect(sink.text() == "<3>error\n<4>warning\n")
+    #expect(log.allDropped == 0)
+    #expect(Log.Priority(named: "notice") == .notice)
+    #expect(Log.Priority(named: "debug") == nil)
+  }
+
   @Test(arguments: [false, true])
   func `a long line is cut at a code point and written in one call`(isSocket: Bool) {
     let sink = Sink(isSocket: isSocket)

@@ -2,6 +2,19 @@ package import Facts
 
 /// The statistics of a journal.
 package struct JournalFigures: Codable, Equatable, Sendable {
+  /// The events of one stream.
+  package struct Written: Codable, Equatable, Sendable {
+    package let stream: String
+    package let events: Int
+
+    /// The bytes of the events' data.
+    package let bytes: Int
+
+    package init(stream: String, events: Int, bytes: Int) {
+      (self.stream, self.events, self.bytes) = (stream, events, bytes)
+    }
+  }
+
   /// The snapshots of all services at one position.
   package struct Snapshot: Codable, Equatable, Sendable {
     package let seq: UInt64
@@ -21,6 +34,12 @@ package struct JournalFigures: Codable, Equatable, Sendable {
   /// The number of events in the journal.
   package var count: Int
   package var streams: Int
+
+  /// The bytes of event data.
+  package var dataBytes: Int
+
+  /// The ten streams with the most events, then others of the ten with the most bytes of data.
+  package var mostWritten: [Written]
   package var types: [String: Int]
   package var snapshots: [Snapshot]
 
@@ -44,6 +63,7 @@ package struct JournalFigures: Codable, Equatable, Sendable {
   package init(path: String, epoch: String, first: UInt64, last: UInt64) {
     (self.path, self.epoch, self.first, self.last) = (path, epoch, first, last)
     (count, streams, types, snapshots) = (0, 0, [:], [])
+    (dataBytes, mostWritten) = (0, [])
     (bytes, freeBytes) = (0, 0)
   }
 
@@ -53,6 +73,8 @@ package struct JournalFigures: Codable, Equatable, Sendable {
 
   private enum CodingKeys: String, CodingKey {
     case path, epoch, first, last, count, streams, types, snapshots, bytes, boot
+    case dataBytes = "data_bytes"
+    case mostWritten = "most_written"
     case freeBytes = "free_bytes"
     case retention, compaction
     case clockAhead = "clock_ahead_s"

@@ -139,6 +139,22 @@ private func describe(_ figures: JSONObject) -> String {
     "\(number("count")) events, \(number("first")) to \(number("last")), of \(number("streams")) streams",
     "\(size(figures.uint("bytes"))), \(size(figures.uint("free_bytes"))) of it free",
   ]
+  let written = figures.objects("most_written")
+  for (title, member) in [("most events", "events"), ("most bytes of data", "bytes")] {
+    let most = written.sorted {
+      ($1.uint(member) ?? 0, $0.string("stream") ?? "")
+        < ($0.uint(member) ?? 0, $1.string("stream") ?? "")
+    }
+    lines.append("\(title):")
+    let names = most.prefix(5).map { $0.string("stream") ?? "" }
+    let width = names.map(\.count).max() ?? 0
+    for (name, stream) in zip(names, most) {
+      let space = String(repeating: " ", count: width - name.count + 2)
+      let events = stream["events"]?.bare ?? "?"
+      lines.append("  \(name)\(space)\(events) events, \(size(stream.uint("bytes")))")
+    }
+  }
+  lines.append("types:")
   if case .object(let types)? = figures["types"] {
     let byCount = types.members.sorted { ($1.value.count, $0.name) < ($0.value.count, $1.name) }
     lines += byCount.map { "  \($0.value.text.text) \($0.name)" }
