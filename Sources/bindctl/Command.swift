@@ -43,12 +43,18 @@ final class Context {
     remote = try (named ?? surrounding).map { name throws(UsageError) in
       try RemoteHost(name, origin: named == nil ? "$BINDER_HOST" : "--host", socket: path)
     }
-    client = BinderClient(socket: path, name: "bindctl", version: Release.version)
+    client = Self.client(path, remote)
     // If the reader of a pipe goes away, a waiting command ends.
     if output.isPipe { client.output = STDOUT_FILENO }
     client.onNote = { note($0.forPeople) }
     client.limits = try limits()
+  }
+
+  /// Returns a client of the daemon at a socket, or on another machine.
+  static func client(_ socket: String?, _ remote: RemoteHost?) -> BinderClient {
+    let client = BinderClient(socket: socket, name: "bindctl", version: Release.version)
     if let remote { client.opener = remote.open }
+    return client
   }
 
   private static var surroundingHost: String? {

@@ -32,7 +32,9 @@ private let globalOptions =
       "use the daemon of another machine, with ssh: [USER@]HOST[:PORT]"),
   ]
   + Form.options + [
-    Option("color", value: "WHEN", "color the output: always, never or auto"),
+    Option(
+      "color", value: "WHEN", "color the output: always, never or auto",
+      completes: .words(["always", "never", "auto"])),
     Option("no-pager", "do not show long output in $PAGER"),
     Option("quiet", letter: "q", "print only results and errors, no notes"),
     Option(

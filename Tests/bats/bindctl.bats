@@ -815,8 +815,11 @@ END
     bindctl set cells/lamp 1
     cat > "$directory/complete" <<'END'
 source <(bindctl completions bash)
-COMP_WORDS=("$@")
-COMP_CWORD=$(($# - 1))
+# As bash splits a line.
+COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
+read -ra COMP_WORDS <<< "$(sed 's/:=/ := /g; t; s/=/ = /g' <<< "$COMP_LINE")"
+[[ -n ${@: -1} ]] || COMP_WORDS+=('')
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 _bindctl
 echo "${COMPREPLY[@]}"
 END
@@ -825,8 +828,29 @@ END
     is "$(complete --socket "$BINDER_SOCKET" he)" help
     is "$(complete get ce)" cells/lamp
     is "$(complete call cells.t)" cells.toggle
-    is "$(complete set --if)" '--if-version --if'
-    is "$(complete journal '')" 'info verify backup restore export import compact'
+    is "$(complete set --if)" '--if --if-version'
+    is "$(complete journal '')" 'backup compact export import info restore verify'
+    is "$(complete -t 5s get ce)" cells/lamp
+    is "$(complete -F x get ce)" cells/lamp
+    is "$(complete set cells/lamp '')" ''
+    is "$(complete get cells/lamp --at '')" ''
+    is "$(complete call cells.add '')" 'by:= name='
+    is "$(complete call cells.add name=lamp b)" by:=
+    is "$(complete call cells.add by:=1 na)" name=
+    is "$(complete open cell '')" name=
+    is "$(complete describe cells/)" cells/lamp
+    is "$(complete --color a)" 'always auto'
+    bindctl bind --daemon --name warm 'cells/a ~> cells/b'
+    bindctl set locks/none 1 2> /dev/null || bindctl call locks.acquire name=backup ttl_ms:=60000 > /dev/null
+    bindctl publish door/open true
+    is "$(complete unbind '')" warm
+    is "$(complete lock '')" backup
+    is "$(complete tree ce)" cells
+    is "$(complete publish '')" door/open
+    is "$(complete bind cells/l)" cells/lamp
+    is "$(BINDER_SOCKET=/nowhere complete --socket "$BINDER_SOCKET" get ce)" cells/lamp
+    is "$(complete --socket /nowhere get ce)" ''
+    bindctl completions --line 'bindctl wai' | grep -q $'^wait\tWaits'
     is "$(complete completions f)" fish
     is "$(complete bo)" board
     is "$(complete plot ce)" cells/lamp
@@ -882,27 +906,28 @@ END
 source ./bash
 COMP_WORDS=("$@")
 COMP_CWORD=$(($# - 1))
+COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
 _bindctl
 printf '%s\n' "${COMPREPLY[@]}"
 END
-    is "$(bash complete bindctl get '')" $'cells/a\ncells/lamp'
+    is "$(bash complete bindctl get '')" cells/lamp
     is "$(bash complete bindctl get cells/l)" cells/lamp
     run has_run
     is "$status" 1
     if command -v zsh > no; then
         cat > ask <<'END'
 compdef() { }
-_arguments() { [[ ${@[-1]} == '*:word:'* ]] && eval "${${@[-1]}#\*:word:}"; state=words line=(get); }
-compadd() { print -l -- ${(P)2}; }
+_describe() { print -l -- ${(P)4}; }
+words=(bindctl get '') CURRENT=3
 source ./zsh
 _bindctl
 END
-        is "$(zsh -f ask)" $'cells/a\ncells/lamp'
+        is "$(zsh -f ask)" cells/lamp
         run has_run
         is "$status" 1
     fi
     if command -v fish > no; then
-        is "$(fish -c 'source fish; complete -C "bindctl get cells/"' | cut -f 1 | sort)" $'cells/a\ncells/lamp'
+        is "$(fish -c 'source fish; complete -C "bindctl get cells/"' | cut -f 1 | sort)" cells/lamp
         run has_run
         is "$status" 1
     fi

@@ -12,14 +12,41 @@ package struct Option: Equatable, Sendable {
   /// The description, one line.
   package let doc: String
 
+  /// The words that can complete its value.
+  package let completion: CompletionSource
+
   package init(
-    _ name: String, letter: Character? = nil, value: String? = nil, _ doc: String
+    _ name: String, letter: Character? = nil, value: String? = nil, _ doc: String,
+    completes completion: CompletionSource = .nothing
   ) {
     self.name = name
     self.letter = letter
     self.value = value
     self.doc = doc
+    self.completion = completion
   }
+}
+
+/// The words that can complete an argument.
+package enum CompletionSource: Hashable, Sendable {
+  /// Words that only the user knows, or names of files.
+  case nothing
+  case words([String])
+  /// The sources of the daemon.
+  case sources
+  /// The sources of a service, without its name.
+  case names(of: String)
+  case services
+  case methods
+  /// Services, methods and sources.
+  case paths
+  case views
+  /// The arguments of the method or of the view before.
+  case arguments
+  case bindings
+  case connections
+  /// The commands and topics of the help.
+  case topics
 }
 
 /// A positional argument of a command.
@@ -37,11 +64,26 @@ package struct Operand: Equatable, Sendable {
   /// The allowed words; empty if any word is allowed.
   package let choices: [String]
 
-  package init(_ name: String, _ count: Count = .one, choices: [String] = []) {
+  /// The words that can complete it.
+  package let completion: CompletionSource
+
+  /// - Parameter completion: The words that can complete it; `nil` for those that its name or its
+  ///   choices imply.
+  package init(
+    _ name: String, _ count: Count = .one, choices: [String] = [],
+    completes completion: CompletionSource? = nil
+  ) {
     self.name = name
     self.count = count
     self.choices = choices
+    self.completion =
+      completion ?? (choices.isEmpty ? Self.implied[name] ?? .nothing : .words(choices))
   }
+
+  private static let implied: [String: CompletionSource] = [
+    "SRC": .sources, "PATTERN": .sources, "METHOD": .methods, "PATH": .paths, "VIEW": .views,
+    "ARG": .arguments, "ID": .connections,
+  ]
 
   /// The operand as a usage line shows it: its choices if there are at most four, otherwise its
   /// name.

@@ -5,7 +5,7 @@ import JSON
 
 let bindSyntax = Syntax(
   "bind", "Binds two sources: a change of one is assigned to the other.",
-  operands: [Operand("EXPR")],
+  operands: [Operand("EXPR", completes: .sources)],
   options: [
     Option(
       "daemon", "keep the binding in the daemon, also after a restart; without it, Ctrl-C ends it"),
@@ -50,7 +50,7 @@ var bindCommand: Command {
 }
 
 let unbindSyntax = Syntax(
-  "unbind", "Removes a binding from the daemon.", operands: [Operand("NAME")],
+  "unbind", "Removes a binding from the daemon.", operands: [Operand("NAME", completes: .bindings)],
   details: "Exits with 1 if there was no such binding.", examples: ["bindctl unbind warm"])
 
 var unbindCommand: Command {

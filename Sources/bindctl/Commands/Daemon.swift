@@ -166,8 +166,8 @@ let aclSyntax = Syntax(
     Operand("check", choices: ["check"]), Operand("USER"), Operand("METHOD", .optional),
   ],
   options: [
-    Option("read", value: "SRC", "check whether the user may read SRC"),
-    Option("write", value: "SRC", "check whether the user may write SRC"),
+    Option("read", value: "SRC", "check whether the user may read SRC", completes: .sources),
+    Option("write", value: "SRC", "check whether the user may write SRC", completes: .sources),
   ],
   details: """
     USER is a user name or number; the groups of the user on this machine are included. Exits with 1 if

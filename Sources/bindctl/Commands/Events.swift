@@ -13,7 +13,8 @@ let eventsSyntax = Syntax(
     Option("until", value: "WHEN", "only those up to a position or a time"),
     Option(
       "durable", value: "NAME",
-      "the events that the durable reader NAME has not acknowledged; acknowledges none itself"),
+      "the events that the durable reader NAME has not acknowledged; acknowledges none itself",
+      completes: .names(of: "readers")),
     Option(
       "exec", value: "CMD",
       "with --durable: run CMD for each event, acknowledge it when CMD exits with 0"),

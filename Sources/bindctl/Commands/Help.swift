@@ -3,7 +3,7 @@ import Wire
 
 let helpSyntax = Syntax(
   "help", "Lists the commands and topics, or explains one of them.",
-  operands: [Operand("TOPIC", .any)], options: [Manual.option])
+  operands: [Operand("TOPIC", .any, completes: .topics)], options: [Manual.option])
 
 var helpCommand: Command {
   Command(helpSyntax) { context in
@@ -96,15 +96,3 @@ let helpTopics = [
     appended to it.
     """),
 ]
-
-let completionsSyntax = Syntax(
-  "completions", "Prints a completion script for a shell.",
-  operands: [Operand("SHELL", choices: Syntaxes.shells)],
-  examples: [". <(bindctl completions bash)", "bindctl completions fish | source"])
-
-var completionsCommand: Command {
-  Command(completionsSyntax) { context in
-    context.output.line(context.syntaxes.completions(for: context.operand(0)) ?? "")
-    return .done
-  }
-}

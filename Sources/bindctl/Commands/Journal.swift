@@ -21,7 +21,8 @@ let journalSyntax = Syntax(
     Option(
       "force", "replace a file that exists; compact: trust the system clock although it has jumped"),
     Option(
-      "progress", value: "FORM", "bar, lines, json or none; by default a bar on a terminal only"),
+      "progress", value: "FORM", "bar, lines, json or none; by default a bar on a terminal only",
+      completes: .words(["bar", "lines", "json", "none"])),
   ],
   details: """
       info           shows positions, streams, types, snapshots and sizes

@@ -116,7 +116,7 @@ extension BinderConnection {
 
 let treeSyntax = Syntax(
   "tree", "Shows the sources as a tree, with their values.",
-  operands: [Operand("PREFIX", .optional)],
+  operands: [Operand("PREFIX", .optional, completes: .services)],
   options: [
     Option("level", letter: "L", value: "N", "show N levels; deeper sources are counted")
   ],

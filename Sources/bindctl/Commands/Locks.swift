@@ -6,7 +6,7 @@ import Wire
 
 let lockSyntax = Syntax(
   "lock", "Runs a command while holding a lock.",
-  operands: [Operand("NAME"), Operand("CMD", .some)],
+  operands: [Operand("NAME", completes: .names(of: "locks")), Operand("CMD", .some)],
   options: [
     Option("wait", letter: "w", value: "TIME", "give up after TIME, 0s at once; otherwise waits")
   ],

@@ -6,7 +6,7 @@ import Wire
 
 let ackSyntax = Syntax(
   "ack", "Acknowledges the events of a durable reader up to a position.",
-  operands: [Operand("NAME"), Operand("SEQ")],
+  operands: [Operand("NAME", completes: .names(of: "readers")), Operand("SEQ")],
   options: [Option("steal", "take the reader over from its current holder")],
   details: """
     NAME is a durable reader, see 'bindctl help events'; a new reader starts after SEQ. When the

@@ -310,7 +310,7 @@ private final class Server: JobSource {
 
 let publishSyntax = Syntax(
   "publish", "Sets a live value, which the journal does not keep.",
-  operands: [Operand("SOURCE"), Operand("VALUE", .optional)],
+  operands: [Operand("SOURCE", completes: .names(of: "live")), Operand("VALUE", .optional)],
   options: [
     Option("keep", letter: "k", "set services/SOURCE, an event, instead of live/SOURCE"),
     stringOption,

@@ -62,7 +62,7 @@ private final class Shell {
   private var last: JSONText?
 
   /// The last answers for completions, by question, with the time of their end.
-  private var answers: [[String]: (lines: [String], until: Deadline)] = [:]
+  private var answers: [CompletionQuestion: (candidates: [Candidate], until: Deadline)] = [:]
 
   init(_ context: Context) {
     self.context = context
@@ -195,17 +195,13 @@ private final class Shell {
     var words = line.words
     if line.partial == nil { words.append("") }
     if words.first == "bindctl", words.count > 1 { words.removeFirst() }
-    return context.syntaxes.candidates(for: words, ask: ask)
-  }
-
-  /// Returns the lines that a command prints; none if it fails.
-  private func ask(_ question: [String]) -> [String] {
-    if let answer = answers[question], !answer.until.isOver { return answer.lines }
-    let words = [Self.program, "--timeout", "1s"] + question
-    let result = try? Child.output(
-      of: words, environment: context.childEnvironment, errorsTo: "/dev/null")
-    let lines = (result?.text ?? "").split(separator: "\n").map(String.init)
-    answers[question] = (lines, Deadline(inMilliseconds: 2000))
-    return lines
+    let completion = LineCompletion(words, context.syntaxes)
+    let completer = Completer(context, completion)
+    return completion.candidates(context.syntaxes) { question in
+      if let answer = answers[question], !answer.until.isOver { return answer.candidates }
+      let candidates = completer.ask(question)
+      answers[question] = (candidates, Deadline(inMilliseconds: 2000))
+      return candidates
+    }.map(\.word)
   }
 }

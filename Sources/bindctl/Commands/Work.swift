@@ -6,9 +6,11 @@ import Wire
 
 let workSyntax = Syntax(
   "work", "Runs a command for each event of a shared durable reader.",
-  operands: [Operand("NAME"), Operand("CMD", .some)],
+  operands: [Operand("NAME", completes: .names(of: "readers")), Operand("CMD", .some)],
   options: [
-    Option("stream", value: "PATTERN", "only events of these streams, for example 'lists/jobs'"),
+    Option(
+      "stream", value: "PATTERN", "only events of these streams, for example 'lists/jobs'",
+      completes: .sources),
     Option("type", value: "TYPE", "only events of a type, for example 'cells.*'; may be repeated"),
     Option("jobs", letter: "n", value: "N", "run N commands at a time; default 1"),
     Option(
