@@ -771,7 +771,6 @@ END
 }
 
 @test "a wrong command line is refused with one guess" {
-    refuses 2 "missing argument COMMAND; see 'bindctl help'"
     refuses 2 "unknown command 'xyzzy'; see 'bindctl help'" xyzzy
     refuses 2 "unknown command 'wacth': did you mean 'watch'? See 'bindctl help'" wacth
     refuses 2 "unknown command 'wath': did you mean 'watch'? See 'bindctl help'" wath

@@ -92,7 +92,7 @@ assert len(list(parse(sys.stdin.read()))) > 20' < "$directory/open"
     start_daemon
     run --separate-stderr bindctl metrics --textfile "$directory/none/binderd.prom"
     [ "$status" -eq 1 ]
-    [[ $stderr == "bindctl: cannot create $directory/none/binderd.prom."*": No such file or directory" ]]
+    [[ $stderr == "bindctl: cannot write $directory/none/binderd.prom: No such file or directory" ]]
 }
 
 # Prints a check of the doctor: its state, its text and its next step.

@@ -448,6 +448,8 @@ END
     bindctl set cells/c true
     is "$(bindctl at 2 --diff --color=always || true)" $'\e[31m- cells/a 1\e[0m\n\e[33m~ cells/b\e[0m 1 -> "x"\n\e[32m+ cells/c true\e[0m'
     is "$(bindctl at 2 --diff || true)" $'- cells/a 1\n~ cells/b 1 -> "x"\n+ cells/c true'
+    bindctl --color=always doctor | grep -q $'^\e\\[32mok\e\\[0m  *socket'
+    bindctl doctor | grep -q '^ok  *socket'
     run --separate-stderr bindctl get cells/none
     [[ $stderr != *$'\e'* ]]
     run --separate-stderr bindctl --color=always get cells/none

@@ -19,8 +19,9 @@ let doctorSyntax = Syntax(
 var doctorCommand: Command {
   Command(doctorSyntax) { context in
     if let remote = context.remote {
-      let form = context.output.form == .json ? ["doctor", "-j"] : ["doctor"]
-      let code = try Child(remote.command(form)).wait()
+      let form = context.output.form == .json ? ["-j"] : []
+      let color = context.output.style.isOn ? ["--color", "always"] : []
+      let code = try Child(remote.command(["doctor"] + form + color)).wait()
       return ExitCode(rawValue: code == 255 ? 3 : code)
     }
     var doctor = Doctor(context)
@@ -28,6 +29,18 @@ var doctorCommand: Command {
     context.output.result(
       health.document, bare: .string(health.state.rawValue), human: health.lines(context.output))
     return ExitCode(rawValue: health.exitCode)
+  }
+}
+
+extension HealthCheck.State {
+  /// Returns a text in the colour of the state.
+  fileprivate func styled(_ text: String, _ style: Style) -> String {
+    switch self {
+    case .ok: style.green(text)
+    case .warning, .unknown: style.yellow(text)
+    case .critical: style.red(text)
+    case .skipped: style.dim(text)
+    }
   }
 }
 
@@ -49,12 +62,13 @@ extension Health {
 
   fileprivate func lines(_ output: Output) -> String {
     let width = checks.map(\.name.count).max() ?? 0
-    var lines = [summary]
+    let style = output.style
+    var lines = [style.bold(summary)]
     for check in checks {
       let pad = String(repeating: " ", count: width - check.name.count)
       let state = check.state.rawValue
       let rest = String(repeating: " ", count: 8 - state.count)
-      lines.append("\(state)\(rest)  \(check.name)\(pad)  \(check.text)")
+      lines.append("\(check.state.styled(state, style))\(rest)  \(check.name)\(pad)  \(check.text)")
       if let fix = check.fix { lines.append(String(repeating: " ", count: 10) + "→ \(fix)") }
     }
     return lines.joined(separator: "\n")
