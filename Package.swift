@@ -16,7 +16,7 @@ let package = Package(
     .executable(name: "binderd", targets: ["binderd"]),
     .executable(name: "bindctl", targets: ["bindctl"]),
     .executable(name: "binder-web", targets: ["binder-web"]),
-    .library(name: "BinderClient", targets: ["BinderClient"]),
+    .library(name: "BinderClient", targets: ["BinderClient", "BinderAsync"]),
     .library(name: "JSON", targets: ["JSON"]),
     .library(name: "Signals", targets: ["Signals"]),
     .library(name: "SignalsDialects", targets: ["SignalsDialects"]),
@@ -105,6 +105,7 @@ let package = Package(
 
     // The client: for Swift programs, and the command line.
     .target(name: "BinderClient", dependencies: ["Facts", "JSON", "Wire"]),
+    .target(name: "BinderAsync", dependencies: ["BinderClient", "Facts", "JSON", "Wire"]),
     .target(name: "Console", dependencies: ["Facts", "JSON", "Wire"]),
     .executableTarget(
       name: "bindctl",
@@ -131,7 +132,8 @@ let package = Package(
     .testTarget(name: "ArchitectureTests"),
     .testTarget(name: "BrowsersTests", dependencies: ["Browsers", "TestSupport"]),
     .testTarget(
-      name: "BinderClientTests", dependencies: ["BinderClient", "JSON", "TestSupport", "Wire"]),
+      name: "BinderClientTests",
+      dependencies: ["BinderAsync", "BinderClient", "JSON", "TestSupport", "Wire"]),
     .testTarget(
       name: "APITests",
       dependencies: [

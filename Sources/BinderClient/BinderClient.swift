@@ -42,7 +42,7 @@ public final class BinderClient {
   ///   - socket: The path of the daemon's socket; `nil` to search as the environment says.
   ///   - name: The program's name, which `daemon/connections` shows.
   public init(socket: String? = nil, name: String, version: String = "") {
-    search = SocketSearch(option: socket) { name in getenv(name).map { String(cString: $0) } }
+    search = SocketSearch(socket: socket)
     client = ClientName(name: name, version: version)
   }
 
@@ -74,6 +74,44 @@ public final class BinderClient {
       default: break
       }
       throw error
+    }
+  }
+
+  /// Calls a method that changes something, so that it takes effect exactly once.
+  ///
+  /// If the connection is lost before the answer, the call is sent again on the next one, with the same
+  /// idempotency key.
+  ///
+  /// - Parameter id: The idempotency key, for a program that repeats the command after its own crash;
+  ///   `nil` for a new one.
+  /// - Throws: ``ClientError``. After ``ClientError/timedOut`` and ``ClientError/outcomeUnknown`` the
+  ///   daemon may have run it.
+  @discardableResult
+  public func command(
+    _ method: String, _ params: JSONObject = [:], id: String? = nil,
+    until deadline: Deadline = .never
+  ) throws(ClientError) -> JSONText {
+    var params = params
+    var meta: JSONObject = if case .object(let meta)? = params["_meta"] { meta } else { [:] }
+    meta["cmd"] = .string(id ?? newCommandID())
+    params["_meta"] = .object(meta)
+    var (epoch, backoff) = (String?.none, Backoff())
+    while true {
+      do throws(ClientError) {
+        let connection = try connected(until: deadline)
+        guard epoch == nil || epoch == connection.greeting.epoch else { throw .outcomeUnknown }
+        epoch = connection.greeting.epoch
+        return try connection.call(method, params, until: deadline)
+      } catch {
+        // Without a connection nothing was sent yet.
+        guard error.isPassing, epoch != nil else { throw error }
+        let pause = connection?.reconnectMilliseconds
+        connection = nil
+        let next = Deadline(inMilliseconds: backoff.next(requested: pause))
+        let end = Deadline.earlier(.earlier(deadline, limits.deadline), next)
+        if case .readerGone = waitFor(nil, until: end, output: output) { throw .readerGone }
+        if deadline.isOver || limits.deadline.isOver { throw .timedOut }
+      }
     }
   }
 
@@ -119,6 +157,25 @@ public final class BinderClient {
     let connection = try connectWithoutWaiting()
     try connection.greet(until: deadline) { [onNote] path in onNote?(.silent(path: path)) }
     return connection
+  }
+}
+
+/// Returns a new idempotency key: 128 random bits.
+package func newCommandID() -> String {
+  (0..<2).map { _ in
+    let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }.joined()
+}
+
+extension JSONText {
+  /// Decodes the value; members that the type does not read are ignored.
+  ///
+  /// - Throws: ``JSONDecodingError`` for the first mismatch.
+  public func decoded<Value: Decodable>(
+    as type: Value.Type = Value.self
+  ) throws(JSONDecodingError) -> Value {
+    try JSONDecoder().decode(type, from: self, unknownMembers: .ignored)
   }
 }
 

@@ -49,6 +49,12 @@ public enum ClientError: Error, Equatable, Sendable {
   /// The daemon ended the stream because of another client's action: `stolen` or `removed`.
   case closed(reason: String)
 
+  /// The journal was replaced while a command was in flight.
+  ///
+  /// The new journal may not know its idempotency key, so the command is not sent again. Look at the
+  /// present values first.
+  case outcomeUnknown
+
   /// The reader of this program's output has closed it.
   case readerGone
 }
@@ -80,6 +86,8 @@ extension ClientError: CustomStringConvertible {
     case .notUnderstood(let what): "cannot understand the daemon's answer: \(what)"
     case .closed(reason: "stolen"): "another client took over the reader"
     case .closed(let reason): "the daemon ended the stream: \(reason)"
+    case .outcomeUnknown:
+      "the journal was replaced while the command was in flight; check before you repeat it"
     case .readerGone: "nobody reads the output"
     }
   }

@@ -22,6 +22,13 @@ public struct SocketSearch: Equatable, Sendable {
   /// The places to try, in order; never empty.
   public let places: [Place]
 
+  /// Finds the places for this program.
+  ///
+  /// - Parameter socket: The path that the program names; `nil` to search as its environment says.
+  public init(socket: String? = nil) {
+    self.init(option: socket) { name in getenv(name).map { String(cString: $0) } }
+  }
+
   /// Finds the places for a program.
   ///
   /// A place set explicitly is the only one, so that a client never reaches the wrong daemon.
@@ -102,7 +109,7 @@ public final class ClientSocket {
   /// Connects to the first place where a daemon listens.
   ///
   /// - Returns: The socket and its path.
-  static func open(_ search: SocketSearch) throws(ClientError) -> (ClientSocket, String) {
+  package static func open(_ search: SocketSearch) throws(ClientError) -> (ClientSocket, String) {
     var attempts: [ClientError.Attempt] = []
     for place in search.places {
       do throws(Errno) {

@@ -1,4 +1,4 @@
-internal import JSON
+package import JSON
 internal import Wire
 
 /// The daemon's answer to `hello`.
@@ -101,7 +101,7 @@ extension JSONText {
 
 extension ClientError {
   /// Creates the error for an error answer.
-  init(_ error: JSONText) {
+  package init(_ error: JSONText) {
     if let known = WireError(error.value) {
       self = .refused(known)
     } else {

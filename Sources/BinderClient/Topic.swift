@@ -135,7 +135,7 @@ public struct SourceValue: Equatable, Sendable {
   /// Whether the source already had this value when the stream began.
   public let isPresent: Bool
 
-  init(
+  package init(
     source: String, seq: UInt64?, value: JSONText?, skipped: UInt64, isPresent: Bool
   ) {
     (self.source, self.seq, self.value) = (source, seq, value)

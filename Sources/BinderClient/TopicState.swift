@@ -1,5 +1,5 @@
 internal import Facts
-internal import JSON
+package import JSON
 internal import Wire
 
 /// The progress of a topic, so that it can resume on the next connection.
@@ -208,14 +208,14 @@ struct TopicState {
 
 extension JSONText {
   /// Whether the value is an array or an object.
-  fileprivate var isCollection: Bool {
+  package var isCollection: Bool {
     text.utf8.first == UInt8(ascii: "[") || text.utf8.first == UInt8(ascii: "{")
   }
 }
 
 extension JSONValue {
   /// Appends a further part of a list or map that did not fit one line.
-  fileprivate mutating func append(_ part: JSONValue) {
+  package mutating func append(_ part: JSONValue) {
     switch (self, part) {
     case (.array(let known), .array(let more)): self = .array(known + more)
     case (.object(var known), .object(let more)):

@@ -207,7 +207,7 @@ extension ExitCode {
       case .timedOut: .timeLimit
       case .closed: .refused
       case .readerGone: .readerGone
-      case .notUnderstood, .unknownError: .no
+      case .notUnderstood, .unknownError, .outcomeUnknown: .no
       case .refused(let error): ExitCode(error.name)
       }
   }

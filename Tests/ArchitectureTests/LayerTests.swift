@@ -38,8 +38,12 @@ private let law: [String: Set<String>] = [
   ],
   // The client, the terminal, the command line.
   "BinderClient": ["Facts", "Glibc", "JSON", "Wire"],
+  // For programs outside this package, with tasks: no layer may import it.
+  "BinderAsync": ["BinderClient", "Facts", "Glibc", "JSON", "Synchronization", "Wire"],
   "Console": ["Facts", "Glibc", "JSON", "Wire"],
-  "bindctl": ["BinderClient", "CSupport", "Console", "Facts", "Glibc", "JSON", "Wire"],
+  "bindctl": [
+    "BinderClient", "CSupport", "Console", "Facts", "Glibc", "JSON", "Synchronization", "Wire",
+  ],
   // The page for browsers, beside the daemon.
   "Browsers": ["CWebSockets", "EventLoop", "Glibc", "JSON", "Wire"],
   "binder-web": ["BinderClient", "Browsers", "EventLoop", "Facts", "Glibc", "Wire"],
@@ -96,9 +100,11 @@ struct LayerTests {
   }
 
   @Test(arguments: law.keys.sorted())
-  func `no layer uses Foundation or async code`(layer: String) throws {
+  func `no layer uses Foundation, and only BinderAsync uses async code`(layer: String) throws {
     for file in try sources(of: layer) {
       #expect(!file.imports.contains { $0.hasPrefix("Foundation") }, "\(layer)/\(file.name)")
+      // Console/Generate has the text of such code.
+      if layer == "BinderAsync" || file.name.hasPrefix("Generate/") { continue }
       for word in [" async ", " await ", "Task {", "Task.detached", " actor "] {
         let code = file.code
         #expect(!code.contains(word), "\(layer)/\(file.name) says \(word)")
@@ -155,7 +161,7 @@ private struct Source {
     // Indented lines are code or text, for example of a help text.
     text.split(separator: "\n").filter { $0.first != " " }.compactMap { line in
       let words = line.split(separator: " ").filter { !$0.hasPrefix("//") }
-      guard let i = words.firstIndex(of: "import"), i <= 1, i + 1 < words.count else { return nil }
+      guard let i = words.firstIndex(of: "import"), i <= 2, i + 1 < words.count else { return nil }
       return String(words[i + 1].prefix { $0 != "." })
     }
   }

@@ -20,6 +20,8 @@ conforms() { # languages...
 
 @test "the Go client" { conforms go go; }
 
+@test "the Swift client with tasks" { conforms swift swift; }
+
 @test "the shell client" { conforms dash shell; }
 
 @test "the conversation in the README of the protocol is the transcript that the tests play" {
