@@ -2,6 +2,7 @@ import BinderClient
 import Console
 import Glibc
 import JSON
+import Synchronization
 import Wire
 
 /// A command with its syntax and its action.
@@ -116,13 +117,13 @@ final class Context {
 
 /// Writes a message that is neither a result nor an error to stderr, unless `-q` is given.
 func note(_ text: String) {
-  if !isQuiet { say(text, messageStyle.yellow("bindctl:")) }
+  if !isQuiet.load(ordering: .relaxed) { say(text, messageStyle.yellow("bindctl:")) }
 }
 
-private let isQuiet = {
-  let words = Array(CommandLine.arguments.dropFirst())
-  return (try? commandSyntaxes.parse(words))?.has("quiet") ?? false
-}()
+/// Leaves out all notes from now on.
+func silenceNotes() { isQuiet.store(true, ordering: .relaxed) }
+
+private let isQuiet = Atomic(false)
 
 /// Writes an error to stderr.
 func complain(_ text: String) { say(text, messageStyle.red("bindctl:")) }

@@ -12,6 +12,7 @@ func runBindctl(_ words: [String]) -> ExitCode {
   do {
     let syntaxes = commandSyntaxes
     let invocation = try syntaxes.parse(words)
+    if invocation.has("quiet") { silenceNotes() }
     let context = try Context(invocation, of: syntaxes)
     running = context
     if invocation.has("version") {
