@@ -7,7 +7,7 @@ var allCommands: [Command] {
     lockCommand, eventsCommand, ackCommand, workCommand, serveCommand, publishCommand,
     historyCommand, atCommand, plotCommand, sparkCommand, boardCommand, treeCommand, webCommand,
     servicesCommand,
-    describeCommand,
+    describeCommand, generateCommand,
     viewsCommand, openCommand, bindCommand, unbindCommand, bindingsCommand, statsCommand,
     metricsCommand, doctorCommand, slowCommand,
     topCommand, psCommand, kickCommand, pingCommand, whoamiCommand,

@@ -338,7 +338,7 @@ cells
     bindctl set lists/x '[]' || true
     terminal 80 24 'exec bindctl shell'
     eventually shows '^bindctl> *$'
-    keys ge Tab
+    keys get Tab
     eventually shows '^bindctl> get *$'
     keys ce Tab
     eventually shows '^bindctl> get cells/la$'
