@@ -87,11 +87,15 @@ let package = Package(
         "Wire",
       ], linkerSettings: [.linkedLibrary("crypt")]),
 
+    // Shared by all stores: checksums, which snapshots stay, readers that stop.
+    .target(
+      name: "JournalStores", dependencies: ["CSupport", "EventLoop", "Facts", "Journal"]),
+
     // Stores: one target for each C library.
     .target(
       name: "JournalSQLite",
       dependencies: [
-        "CSQLite", "CSupport", "EventLoop", "Facts", "JSON", "Journal", "Queues", "Signals",
+        "CSQLite", "EventLoop", "Facts", "JSON", "Journal", "JournalStores", "Queues", "Signals",
       ],
       exclude: ["README.md"]),
 
@@ -172,7 +176,8 @@ let package = Package(
     .testTarget(
       name: "JournalTests",
       dependencies: [
-        "CSQLite", "EventLoop", "Facts", "Journal", "JournalSQLite", "Signals", "TestSupport",
+        "CSQLite", "EventLoop", "Facts", "Journal", "JournalSQLite",
+        "JournalStores", "Signals", "TestSupport",
       ]),
     .testTarget(
       name: "SignalsTests", dependencies: ["Signals", "SignalsTestSupport", "TestSupport"]),

@@ -1,5 +1,6 @@
 internal import JSON
 internal import Journal
+internal import JournalStores
 
 /// Writes the rows of the `event` table, inside the caller's transaction.
 final class EventTable {
@@ -39,9 +40,4 @@ final class EventTable {
     delete.bind(Int64(run.upperBound), at: 2)
     try delete.run()
   }
-}
-
-extension Span<UInt8> {
-  /// The memory of the bytes, which must not be used longer than the span.
-  var raw: UnsafeRawBufferPointer { withUnsafeBytes { $0 } }
 }

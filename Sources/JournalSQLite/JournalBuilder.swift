@@ -1,6 +1,7 @@
 package import Facts
 internal import Glibc
 package import Journal
+internal import JournalStores
 
 /// Builds a journal in a partial file, verifies it, and renames it into place.
 ///
@@ -111,7 +112,7 @@ package final class JournalBuilder {
       }
       for (service, seq) in removals.services {
         let note = try Statement("INSERT INTO journal VALUES (?, ?)", on: database)
-        note.bind(RemovalTable.key(of: service), at: 1)
+        note.bind(RemovalKey.text(service), at: 1)
         note.bind("\(seq)", at: 2)
         try note.run()
       }

@@ -1,4 +1,5 @@
 internal import Journal
+internal import JournalStores
 
 /// Records removals, inside the transaction that removes the events.
 final class RemovalTable {
@@ -54,7 +55,7 @@ final class RemovalTable {
     }
     for (service, last) in removal.services {
       stretch.services.insert(service[...])
-      noteService.bind(Self.key(of: service), at: 1)
+      noteService.bind(RemovalKey.text(service), at: 1)
       noteService.bind("\(last)", at: 2)
       try noteService.run()
     }
@@ -115,9 +116,6 @@ final class RemovalTable {
     try forgetOld.run()
     return UInt64(first)
   }
-
-  /// Returns the key under which the last removed position of a service is stored.
-  static func key(of service: String) -> String { "removed:" + service }
 }
 
 /// Looks up removed events on a reader's connection.
@@ -174,7 +172,7 @@ final class RemovalIndex {
 
   /// See ``JournalReader/lastRemoval(of:upTo:)``.
   func lastRemoval(of service: String, upTo seq: Int64) throws(SQLiteError) -> Int64 {
-    last.bind(RemovalTable.key(of: service), at: 1)
+    last.bind(RemovalKey.text(service), at: 1)
     defer { last.reset() }
     guard try last.step() else { return 0 }
     let newest = last.int64(0)
@@ -248,7 +246,7 @@ package struct KnownRemovals: Equatable, Sendable {
           range: from...to,
           services: rows.string(2).split(separator: " ").map(String.init)))
     }
-    let prefix = RemovalTable.key(of: "")
+    let prefix = RemovalKey.prefix
     let keys = try Statement(
       "SELECT key, CAST(value AS INTEGER) FROM journal WHERE key GLOB '\(prefix)*'", on: database)
     while try keys.step() {

@@ -5,6 +5,7 @@ import EventLoop
 import EventSourcing
 import Facts
 import Features
+import Journal
 import JournalSQLite
 import Wire
 

@@ -18,8 +18,10 @@ private let law: [String: Set<String>] = [
   "EventLoop": ["CSupport", "Clibuv", "Facts", "Glibc", "Signals"],
   // The event store, and its implementation.
   "Journal": ["Facts", "JSON", "Queues", "Signals"],
+  "JournalStores": ["CSupport", "EventLoop", "Facts", "Journal"],
   "JournalSQLite": [
-    "CSQLite", "CSupport", "EventLoop", "Facts", "Glibc", "JSON", "Journal", "Queues", "Signals",
+    "CSQLite", "EventLoop", "Facts", "Glibc", "JSON", "Journal", "JournalStores", "Queues",
+    "Signals",
   ],
   // Event sourcing, the view of a client, the features, and their access to the machine.
   "EventSourcing": ["Facts", "JSON", "Journal", "Queues", "Signals", "Wire"],

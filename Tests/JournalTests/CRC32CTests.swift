@@ -1,4 +1,4 @@
-import JournalSQLite
+import JournalStores
 import Testing
 
 struct CRC32CTests {

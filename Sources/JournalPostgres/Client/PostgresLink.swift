@@ -1,0 +1,172 @@
+internal import CPostgres
+internal import EventLoop
+internal import Queues
+
+/// A session on the loop, with statements in a pipeline: each is sent at once, and the results
+/// arrive in order.
+final class PostgresLink {
+  /// The result of a statement, and the warnings that came with it.
+  ///
+  /// A warning with a commit means that the server did not wait for its standbys.
+  struct Outcome {
+    let result: Result<PostgresResult, PostgresError>
+    var notices: [PostgresError] = []
+  }
+
+  /// Called once when the connection is lost; no statement in flight gets a result then.
+  var onLost: (PostgresError) -> Void = { _ in }
+
+  /// Called for each notification of a channel that the session listens to.
+  var onNotification: (_ channel: String, _ text: String) -> Void = { _, _ in }
+
+  let session: PostgresSession
+
+  /// The host, for messages.
+  let host: PostgresHost
+  private var watch: DescriptorWatch?
+  private var isWriting = false
+
+  private struct Running {
+    let statement: PostgresStatement?
+    let then: (Outcome) -> Void
+
+    /// The number of results to come before the one that counts.
+    var skipped: Int
+    var outcome: Outcome?
+    var notices: [PostgresError] = []
+  }
+
+  private var running = Queue<Running>()
+
+  /// - Parameter session: A connected session, which belongs to the link from now on.
+  init(
+    _ session: PostgresSession, to host: PostgresHost, on loop: Loop
+  ) throws(PostgresError) {
+    (self.session, self.host) = (session, host)
+    do throws(SystemError) {
+      watch = try DescriptorWatch(session.descriptor, on: loop) { [unowned self] in ready($0) }
+    } catch {
+      throw PostgresError(message: "\(error)")
+    }
+    watch?.wait(for: .readable)
+    session.onNotice = { [unowned self] notice in
+      guard var first = running.popFirst() else { return }
+      first.notices.append(notice)
+      running.prepend(first)
+    }
+  }
+
+  /// Closes the connection.
+  ///
+  /// Statements in flight get no result; their outcome is unknown.
+  func close() {
+    watch?.close()
+    watch = nil
+    running.removeAll()
+    (onLost, onNotification) = ({ _ in }, { _, _ in })
+  }
+
+  var isClosed: Bool { watch == nil }
+
+  /// Whether statements are in flight.
+  var isBusy: Bool { !running.isEmpty }
+
+  /// Runs a statement in a transaction of its own.
+  ///
+  /// - Parameter then: Called with the result, unless the connection is lost or closed before.
+  func run(
+    _ statement: PostgresStatement, _ parameters: PostgresParameters = PostgresParameters(),
+    then: @escaping (Outcome) -> Void
+  ) {
+    guard !isClosed else { return }
+    do throws(PostgresError) {
+      let results = try session.send(statement, parameters)
+      running.append(Running(statement: statement, then: then, skipped: results - 1))
+      try flush()
+    } catch {
+      lose(error)
+    }
+  }
+
+  /// Runs a statement without parameters once, for example `LISTEN`.
+  func run(text: String, then: @escaping (Outcome) -> Void) {
+    guard !isClosed else { return }
+    do throws(PostgresError) {
+      try session.send(text: text, [])
+      running.append(Running(statement: nil, then: then, skipped: 0))
+      try flush()
+    } catch {
+      lose(error)
+    }
+  }
+
+  private func ready(_ events: DescriptorWatch.Events) {
+    do throws(PostgresError) {
+      if events.contains(.readable) {
+        try session.receive()
+        takeResults()
+        takeNotifications()
+      }
+      if isWriting, !isClosed { try flush() }
+    } catch {
+      // The server may have said why before it closed the connection.
+      takeResults()
+      lose(error)
+    }
+  }
+
+  private func flush() throws(PostgresError) {
+    let isWriting = try !session.flush()
+    guard isWriting != self.isWriting else { return }
+    self.isWriting = isWriting
+    watch?.wait(for: isWriting ? [.readable, .writable] : .readable)
+  }
+
+  private func lose(_ error: PostgresError) {
+    guard !isClosed else { return }
+    let onLost = onLost
+    close()
+    onLost(error)
+  }
+
+  private func takeResults() {
+    while !isClosed, !running.isEmpty, !session.isBusy {
+      // The results of a statement end with none; then comes the next one.
+      guard let result = session.nextResult() else {
+        guard !session.isBusy, let next = session.nextResult() else { return }
+        take(next)
+        continue
+      }
+      take(result)
+    }
+  }
+
+  private func take(_ result: PostgresResult) {
+    guard var first = running.popFirst() else { return }
+    switch result.status {
+    case PGRES_PIPELINE_SYNC:
+      var outcome =
+        first.outcome
+        ?? Outcome(result: .failure(PostgresError(message: "the statement has no result")))
+      outcome.notices = first.notices
+      return first.then(outcome)
+    case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+      if first.skipped > 0 {
+        first.skipped -= 1
+      } else {
+        first.outcome = Outcome(result: .success(result))
+      }
+    case PGRES_PIPELINE_ABORTED: break
+    default:
+      if let statement = first.statement, first.skipped > 0 { session.forget(statement) }
+      first.outcome = Outcome(result: .failure(result.error))
+    }
+    running.prepend(first)
+  }
+
+  private func takeNotifications() {
+    while !isClosed, let (channel, text) = session.nextNotification() {
+      onNotification(channel, text)
+    }
+  }
+}

@@ -1,0 +1,136 @@
+internal import CPostgres
+internal import Glibc
+
+/// A session of a thread that may wait, for example a reader of the journal.
+final class PostgresThreadSession {
+  /// The time for a statement, in milliseconds; a page of events needs a small part of it.
+  private static let limitMilliseconds = 30_000
+  private let session: PostgresSession
+
+  /// The warnings with the last statement.
+  private(set) var notices: [PostgresError] = []
+
+  /// Connects to all hosts at once and keeps the first that takes writes; waits for it.
+  init(_ string: ConnectionString) throws(PostgresDialer.Failure) {
+    session = try Self.connect(string)
+    session.onNotice = { [unowned self] in notices.append($0) }
+  }
+
+  var serverVersion: Int { session.serverVersion }
+
+  // MARK: Statements
+
+  /// Runs a statement in a transaction of its own, and waits for the result.
+  @discardableResult
+  func run(
+    _ statement: PostgresStatement, _ parameters: PostgresParameters = PostgresParameters()
+  ) throws(PostgresError) -> PostgresResult {
+    notices = []
+    let results = try session.send(statement, parameters)
+    let outcome = try result(after: results - 1)
+    if case .failure = outcome { session.forget(statement) }
+    return try outcome.get()
+  }
+
+  /// Runs a statement with texts as parameters once; the results are texts too.
+  @discardableResult
+  func run(text: String, _ parameters: [String] = []) throws(PostgresError) -> PostgresResult {
+    notices = []
+    try session.send(text: text, parameters)
+    return try result(after: 0).get()
+  }
+
+  private func result(
+    after skipped: Int
+  ) throws(PostgresError) -> Result<PostgresResult, PostgresError> {
+    let end = Self.milliseconds + Self.limitMilliseconds
+    var skipped = skipped
+    var outcome: Result<PostgresResult, PostgresError>?
+    while true {
+      while try !session.flush() { try wait(for: [POLLIN, POLLOUT], until: end) }
+      while session.isBusy { try wait(for: [POLLIN], until: end) }
+      guard let result = session.nextResult() else { continue }
+      switch result.status {
+      case PGRES_PIPELINE_SYNC:
+        return outcome ?? .failure(PostgresError(message: "the statement has no result"))
+      case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+        if skipped > 0 { skipped -= 1 } else { outcome = .success(result) }
+      case PGRES_PIPELINE_ABORTED: break
+      default: outcome = .failure(result.error)
+      }
+    }
+  }
+
+  private func wait(for events: [CInt], until end: Int) throws(PostgresError) {
+    let left = end - Self.milliseconds
+    guard left > 0, session.descriptor >= 0 else {
+      throw PostgresError(message: "the server does not answer")
+    }
+    var entry = pollfd(
+      fd: session.descriptor, events: Int16(events.reduce(0, |)), revents: 0)
+    _ = poll(&entry, 1, CInt(left))
+    try session.receive()
+  }
+
+  private static var milliseconds: Int {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+  }
+
+  // MARK: Connecting
+
+  private struct Attempt {
+    let host: PostgresHost
+    let session: PostgresSession
+    var events = CInt(POLLOUT)
+  }
+
+  private static func connect(
+    _ string: ConnectionString
+  ) throws(PostgresDialer.Failure) -> PostgresSession {
+    var failure = PostgresDialer.Failure()
+    var attempts: [Attempt] = []
+    for host in string.hosts {
+      switch HostNames.addresses(of: host) {
+      case .failure(let error): failure.reasons.append((host, error))
+      case .success(let addresses):
+        for address in addresses {
+          do throws(PostgresError) {
+            let session = try PostgresSession(string.options(for: host, at: address))
+            attempts.append(Attempt(host: host, session: session))
+          } catch {
+            failure.reasons.append((host, error))
+          }
+        }
+      }
+    }
+    let end = milliseconds + Int(PostgresDialer.limitMilliseconds)
+    while !attempts.isEmpty, milliseconds < end {
+      var entries = attempts.map {
+        pollfd(fd: $0.session.descriptor, events: Int16($0.events), revents: 0)
+      }
+      guard poll(&entries, nfds_t(entries.count), CInt(end - milliseconds)) > 0 else { break }
+      for (i, entry) in entries.enumerated().reversed() where entry.revents != 0 {
+        do throws(PostgresError) {
+          switch try attempts[i].session.connect() {
+          case .read: attempts[i].events = CInt(POLLIN)
+          case .write: attempts[i].events = CInt(POLLOUT)
+          case .done:
+            guard attempts[i].session.isReadOnly else { return attempts[i].session }
+            throw PostgresError(message: "it takes no writes")
+          }
+        } catch {
+          failure.reasons.append((attempts[i].host, error))
+          attempts.remove(at: i)
+        }
+      }
+    }
+    for attempt in attempts {
+      let limit = PostgresDialer.limitMilliseconds
+      failure.reasons.append(
+        (attempt.host, PostgresError(message: "no answer within \(limit) ms")))
+    }
+    throw failure
+  }
+}

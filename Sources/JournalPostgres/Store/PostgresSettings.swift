@@ -1,0 +1,42 @@
+/// The settings of a daemon that uses a journal in PostgreSQL.
+package struct PostgresSettings: Equatable, Sendable {
+  package var string: ConnectionString
+
+  /// The name of this daemon among those that share the journal.
+  package var node: String
+
+  /// The address at which other daemons reach this one, to pass commands on; `nil` if they cannot.
+  package var address: String?
+
+  /// Whether a server that does not wait for standbys is refused.
+  package var requiresReplication = true
+
+  /// The time in milliseconds without a sign of life after which another daemon takes over.
+  package var takeoverMilliseconds: UInt64 = 3_000
+
+  /// The time in milliseconds for which commands wait for a database that is away.
+  package var patienceMilliseconds: UInt64 = 30_000
+
+  /// The version of this program, for those who look at the cluster.
+  package var version = ""
+
+  /// The identity of this process, so that two daemons with the name of one node are found.
+  let boot = PostgresSettings.makeSecret()
+
+  /// A secret that proves to other daemons of the journal that a connection comes from this one.
+  package let secret = PostgresSettings.makeSecret()
+
+  package init(_ string: ConnectionString, node: String) {
+    (self.string, self.node) = (string, node)
+  }
+
+  /// Returns 32 random hexadecimal digits.
+  private static func makeSecret() -> String {
+    var random = SystemRandomNumberGenerator()
+    let digits = (0..<2).map { _ in
+      let text = String(UInt64.random(in: .min ... .max, using: &random), radix: 16)
+      return String(repeating: "0", count: 16 - text.count) + text
+    }
+    return digits.joined()
+  }
+}

@@ -1,0 +1,105 @@
+/// The statements that sessions prepare.
+extension PostgresStatement {
+  static let append = PostgresStatement(
+    name: "append",
+    text: """
+      SELECT done, at, in_term FROM binder.append(
+        $1::bigint, $2::bigint, $3::boolean, $4::boolean, $5::bigint[], $6::bigint[], $7::bigint[],
+        $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::bigint[])
+      """)
+
+  static let beat = PostgresStatement(
+    name: "beat",
+    text: """
+      SELECT epoch, first, last, time, term, beat, active, address, crc, standbys, nodes, slowest
+      FROM binder.beat(
+        $1::text, $2::text, $3::text, $4::text, $5::text, $6::bigint, $7::text, $8::bigint)
+      """)
+
+  static let take = PostgresStatement(
+    name: "take",
+    text: """
+      SELECT done, last, time, in_term
+      FROM binder.take($1::text, $2::text, $3::bigint, $4::boolean)
+      """)
+
+  static let resign = PostgresStatement(
+    name: "resign", text: "SELECT binder.resign($1::text, $2::bigint)")
+
+  static let keep = PostgresStatement(
+    name: "keep", text: "SELECT binder.keep($1::bigint, $2::text, $3::text)")
+
+  /// The events after a position: at most $2, and about $3 bytes.
+  static let events = PostgresStatement(
+    name: "events",
+    text: """
+      SELECT seq, time, version, previous, stream, type, data, command, meta, crc
+      FROM (SELECT *, sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS before
+        FROM binder.event WHERE seq > $1::bigint ORDER BY seq LIMIT $2::bigint) AS page
+      WHERE before < $3::bigint OR before = 0 ORDER BY seq
+      """)
+
+  static let event = PostgresStatement(
+    name: "event",
+    text: """
+      SELECT seq, time, version, previous, stream, type, data, command, meta, crc
+      FROM binder.event WHERE seq = $1::bigint
+      """)
+
+  /// The events of a stream, newest first, along their links.
+  static let stream = PostgresStatement(
+    name: "stream",
+    text: """
+      WITH RECURSIVE chain AS (
+        SELECT e.*, 1 AS place FROM binder.event e WHERE seq = $1::bigint AND stream = $2::text
+        UNION ALL
+        SELECT e.*, chain.place + 1 FROM chain JOIN binder.event e ON e.seq = chain.previous
+        WHERE chain.place < $3::bigint AND e.stream = $2::text)
+      SELECT seq, time, version, previous, stream, type, data, command, meta, crc
+      FROM chain ORDER BY place
+      """)
+
+  static let bounds = PostgresStatement(
+    name: "bounds",
+    text: "SELECT (SELECT min(seq) FROM binder.event), (SELECT max(seq) FROM binder.event)")
+
+  static let moment = PostgresStatement(
+    name: "moment",
+    text: "SELECT seq, time FROM binder.event WHERE seq >= $1::bigint ORDER BY seq LIMIT 1")
+
+  /// The removals that touch a range.
+  static let removals = PostgresStatement(
+    name: "removals",
+    text: """
+      SELECT first, last FROM binder.removal
+      WHERE first <= $2::bigint AND last >= $1::bigint ORDER BY first
+      """)
+
+  static let removedOf = PostgresStatement(
+    name: "removed_of",
+    text: """
+      SELECT last FROM binder.removal
+      WHERE first <= $1::bigint AND strpos(services, $2::text) > 0 ORDER BY first DESC LIMIT 1
+      """)
+
+  /// A value of the table `journal`.
+  static let value = PostgresStatement(
+    name: "value", text: "SELECT value FROM binder.journal WHERE key = $1::text")
+
+  static let values = PostgresStatement(
+    name: "values", text: "SELECT key, value FROM binder.journal")
+
+  static let snapshots = PostgresStatement(
+    name: "snapshots",
+    text: """
+      SELECT seq, parts::bigint, schema::bigint FROM binder.snapshot
+      WHERE service = $1::text AND seq <= $2::bigint AND part = 0 ORDER BY seq DESC
+      """)
+
+  static let parts = PostgresStatement(
+    name: "parts",
+    text: """
+      SELECT part::bigint, data, crc FROM binder.snapshot
+      WHERE service = $1::text AND seq = $2::bigint ORDER BY part
+      """)
+}

@@ -1,0 +1,302 @@
+internal import EventLoop
+internal import Facts
+internal import Journal
+internal import Queues
+internal import Signals
+
+/// Connecting, and what follows on each new connection: the session's settings, a commit of its own,
+/// and the settlement of events whose outcome is unknown.
+extension PostgresStore {
+  /// The pause between attempts to connect, in milliseconds.
+  private static let pauseMilliseconds: UInt64 = 100
+
+  /// The longest time for the first commit on a connection, in milliseconds.
+  private static let maxGreetMilliseconds: UInt64 = 10_000
+
+  func startTimers() {
+    do throws(SystemError) {
+      connectTimer = try Timer(on: loop) { [unowned self] in connect() }
+      answerTimer = try Timer(on: loop) { [unowned self] in noteSilence() }
+      beatTimer = try Timer(on: loop) { [unowned self] in beat() }
+    } catch {
+      preconditionFailure("no timer: \(error)")  // libuv's timers fail only without memory
+    }
+    beatTimer?.start(
+      afterMilliseconds: Self.beatMilliseconds, everyMilliseconds: Self.beatMilliseconds)
+  }
+
+  func stopTimers() {
+    for timer in [connectTimer, answerTimer, beatTimer] { timer?.close() }
+    (connectTimer, answerTimer, beatTimer) = (nil, nil, nil)
+    lease.timer?.close()
+    lease.timer = nil
+  }
+
+  /// Connects, unless the store is connected or is being connected.
+  func connect() {
+    guard !isClosed, link == nil, greeting == nil else { return }
+    dialer.dial(avoiding: avoided) { [unowned self] result in
+      switch result {
+      case .success(let link): greet(link)
+      case .failure(let failure): noteAway("\(failure)")
+      }
+    }
+  }
+
+  /// Drops the connection; the outcome of statements in flight is unknown.
+  ///
+  /// Nothing is cancelled: a cancelled wait for a standby would report success.
+  func disconnect() {
+    dialer.stop()
+    link?.close()
+    greeting?.close()
+    (link, greeting) = (nil, nil)
+    answerTimer?.stop()
+    lease.disconnected()
+  }
+
+  /// Connects again after a lost or silent connection.
+  func reconnect(because reason: String) {
+    disconnect()
+    guard !isClosed else { return }
+    noteAway(reason, isNew: true)
+  }
+
+  private func noteAway(_ reason: String, isNew: Bool = false) {
+    guard !isClosed else { return }
+    if awaySince == nil {
+      awaySince = loop.milliseconds
+      onInterruption(reason)
+    }
+    // At once after a loss: another host may be ready.
+    connectTimer?.start(afterMilliseconds: isNew ? 1 : Self.pauseMilliseconds)
+    checkPatience()
+  }
+
+  /// Refuses commands when the database has been away for too long.
+  func checkPatience() {
+    guard let awaySince, !isOutOfPatience, case .active = role,
+      loop.milliseconds - awaySince >= settings.patienceMilliseconds
+    else { return }
+    isOutOfPatience = true
+    updateRefusal()
+  }
+
+  // MARK: Greeting
+
+  /// The settings of a session: every commit waits for the standbys, and no limit ends a statement.
+  private static let session = """
+    SELECT set_config('synchronous_commit',
+        CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply'
+        ELSE 'on' END, false),
+      set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false),
+      set_config('idle_in_transaction_session_timeout', '0', false),
+      set_config('idle_session_timeout', '0', false)
+    """
+
+  private func greet(_ link: PostgresLink) {
+    greeting = link
+    link.onLost = { [unowned self] error in
+      avoided = link.host
+      reconnect(because: "\(error)")
+    }
+    answerTimer?.start(afterMilliseconds: greetMilliseconds)
+    link.run(text: Self.session) { [unowned self] in check($0, link) }
+    link.run(text: "LISTEN \(PostgresSchema.channel)") { [unowned self] in check($0, link) }
+    link.run(.beat, beatParameters) { [unowned self] outcome in
+      guard greeting === link else { return }
+      switch outcome.result {
+      case .success(let result):
+        guard let head = JournalHead(result), outcome.notices.isEmpty else {
+          return reconnect(because: "the first commit was not replicated")
+        }
+        settle(head, on: link)
+      case .failure(let error): refuse(error, by: link)
+      }
+    }
+  }
+
+  private func check(_ outcome: PostgresLink.Outcome, _ link: PostgresLink) {
+    if case .failure(let error) = outcome.result, greeting === link { refuse(error, by: link) }
+  }
+
+  /// Handles the error of a session's first statements.
+  private func refuse(_ error: PostgresError, by link: PostgresLink) {
+    if error.code == PostgresSchema.Code.sameNode {
+      return fail(
+        .unavailable(
+          detail: "another daemon has the name '\(settings.node)' in this journal; set another "
+            + "'node' in the configuration, or wait 5 s if that daemon was stopped"))
+    }
+    avoided = link.host
+    disconnect()
+    noteAway("\(link.host): \(error)")
+  }
+
+  /// Gives a connection up that does not answer.
+  private func noteSilence() {
+    guard let host = (greeting ?? link)?.host else { return }
+    avoided = host
+    if greeting != nil {
+      greetMilliseconds = min(2 * greetMilliseconds, Self.maxGreetMilliseconds)
+    }
+    reconnect(because: "\(host) does not answer")
+  }
+
+  // MARK: Settlement
+
+  /// Compares the journal with what this daemon knows, after the first commit on a connection.
+  private func settle(_ head: JournalHead, on link: PostgresLink) {
+    guard head.epoch == epoch else {
+      return end(because: "the journal has another epoch, \(head.epoch)")
+    }
+    if settings.requiresReplication, head.standbys.isEmpty {
+      avoided = link.host
+      disconnect()
+      return noteAway("\(link.host): \(PostgresRequirements.asynchronous)")
+    }
+    // The last event must be the same one; if it is not, a failover has lost acknowledged events.
+    guard head.last >= durable, head.checksum == nil || head.checksum == lastChecksum else {
+      return loseHistory(head, link)
+    }
+    if case .active(let term) = role, head.term == term, let last = inFlight.last,
+      head.last > durable
+    {
+      return settleInFlight(upTo: last, head, link)
+    }
+    if case .active(let term) = role, head.term != term, let last = inFlight.last {
+      return settleInFlight(upTo: last, head, link)
+    }
+    welcome(head, link)
+  }
+
+  /// Looks whether the batch in flight was written.
+  private func settleInFlight(upTo last: Record, _ head: JournalHead, _ link: PostgresLink) {
+    var parameters = PostgresParameters()
+    parameters.add(last.seq)
+    link.run(.event, parameters) { [unowned self] outcome in
+      guard greeting === link || self.link === link, inFlight.last === last else { return }
+      guard case .success(let result) = outcome.result else {
+        return reconnect(because: "the batch in flight cannot be looked up")
+      }
+      let isThere =
+        !result.isEmpty && rows.records(result).records.first?.seq == last.seq
+        && result.integer(0, 9) == rows.checksum(last)
+      if isThere {
+        commitInFlight()
+      } else if case .active(let term) = role, head.term == term {
+        return fail(
+          .unavailable(
+            detail: "the journal ends at \(head.last) with an event that this daemon, which is "
+              + "the active one, has not written; stop all daemons, and look for another program "
+              + "that writes to the schema binder"))
+      }
+      welcome(head, link)
+    }
+  }
+
+  /// Takes a settled connection into use.
+  private func welcome(_ head: JournalHead, _ link: PostgresLink) {
+    if case .active(let term) = role, head.term != term { return supersede(head) }
+    if greeting === link { greeting = nil }
+    self.link = link
+    answerTimer?.stop()
+    greetMilliseconds = Self.answerMilliseconds
+    avoided = nil
+    link.onNotification = { [unowned self] _, text in noteNotification(text) }
+    if awaySince != nil {
+      awaySince = nil
+      isOutOfPatience = false
+      updateRefusal()
+      onInterruption(nil)
+    }
+    lease.connected(at: loop.milliseconds)
+    for note in JournalNote.allCases where notes[note] != lease.keptNotes[note] { sendNote(note) }
+    if inFlight.isEmpty { sendNext() } else { sendInFlight() }
+    note(head)
+  }
+
+  /// Gives the journal a new epoch, because acknowledged events are gone, and ends.
+  private func loseHistory(_ head: JournalHead, _ link: PostgresLink) {
+    let detail =
+      head.last < durable
+      ? "the journal ends at \(head.last), but event \(durable) was acknowledged"
+      : "event \(durable) of the journal is not the one that was acknowledged"
+    link.run(
+      text: """
+        UPDATE binder.journal SET value = lpad(to_hex((random() * 4294967295)::bigint), 8, '0')
+        WHERE key = 'epoch' AND value = '\(epoch)'
+        """
+    ) { [unowned self] _ in
+      fail(
+        .unavailable(
+          detail: "\(detail): a failover of the database has lost events; the journal has a new "
+            + "epoch, so that no client goes on from a lost position"))
+    }
+  }
+
+  // MARK: Appending
+
+  /// Sends the batch in flight, for the first time or again.
+  func sendInFlight() {
+    guard let link, case .active(let term) = role, let first = inFlight.first else { return }
+    var parameters = PostgresParameters()
+    parameters.add(first.seq - 1)
+    parameters.add(term)
+    parameters.add(settings.requiresReplication)
+    parameters.add(lease.hasFollowers)
+    rows.add(inFlight, to: &parameters)
+    answerTimer?.start(afterMilliseconds: Self.answerMilliseconds)
+    link.run(.append, parameters) { [unowned self] in noteAppend($0, link) }
+  }
+
+  private func noteAppend(_ outcome: PostgresLink.Outcome, _ link: PostgresLink) {
+    guard self.link === link, let last = inFlight.last else { return }
+    // A warning with a commit says that the server has not waited for its standbys.
+    if let notice = outcome.notices.first { return reconnect(because: "\(notice)") }
+    switch outcome.result {
+    case .success(let result):
+      if result.integer(0, 0) == 1 { return commitInFlight() }
+      // It was written before, or another daemon is active: the head says which.
+      answerTimer?.start(afterMilliseconds: Self.answerMilliseconds)
+      link.run(.beat, beatParameters) { [unowned self] outcome in
+        guard self.link === link, inFlight.last === last else { return }
+        guard case .success(let result) = outcome.result, let head = JournalHead(result) else {
+          return reconnect(because: "the head of the journal cannot be read")
+        }
+        settleInFlight(upTo: last, head, link)
+      }
+    case .failure(let error): noteFailure(error)
+    }
+  }
+
+  /// Handles an append that the server has refused: nothing was written.
+  private func noteFailure(_ error: PostgresError) {
+    answerTimer?.stop()
+    if error.code == PostgresSchema.Code.asynchronous {
+      return reconnect(because: PostgresRequirements.asynchronous)
+    }
+    let reasons = ["53100": "ENOSPC", "53200": "ENOMEM", "58030": "EIO"]
+    if let reason = reasons[error.code] {
+      return reject(.readOnly(reason: reason, outcome: .none))
+    }
+    if error.code.hasPrefix("42") || error.code.hasPrefix("22") {
+      return reject(.readOnly(reason: "SQL \(error.code)", outcome: .none))
+    }
+    reconnect(because: "\(error)")
+  }
+
+  // MARK: Notes
+
+  /// Writes a note; after a lost connection it is written again.
+  func sendNote(_ note: JournalNote) {
+    guard let link, case .active(let term) = role, let text = notes[note] else { return }
+    var parameters = PostgresParameters()
+    parameters.add(term)
+    parameters.add(note.rawValue)
+    parameters.add(text)
+    link.run(.keep, parameters) { [unowned self] outcome in
+      if case .success = outcome.result { lease.keptNotes[note] = text }
+    }
+  }
+}

@@ -1,0 +1,280 @@
+internal import EventLoop
+internal import Facts
+internal import Journal
+
+/// The state of the lease, as a daemon sees it: the active daemon, and its last sign of life.
+struct LeaseState {
+  /// The last state of the journal; `nil` before the first.
+  var head: JournalHead?
+
+  /// The time of the last sign of life of the active daemon, as seen here; in milliseconds of the
+  /// loop.
+  var seenAt: UInt64 = 0
+
+  /// The time since which this daemon's own commits are answered in time.
+  var steadySince: UInt64 = 0
+
+  /// The time at which the beat in flight was sent; `nil` if none is in flight.
+  var beatSentAt: UInt64?
+
+  /// Whether the state in flight may be older than a change of the term.
+  var mustBeat = false
+
+  /// Whether the active daemon is known to be gone, so that its lock is free soon.
+  var hasHint = false
+
+  /// The attempts since the hint.
+  var attempts = 0
+
+  /// Whether an attempt to become the active daemon is in flight.
+  var isTaking = false
+
+  /// The term that this daemon has taken, until it has applied the events before it.
+  var taken: (term: UInt64, last: UInt64)?
+
+  /// Whether events are being read.
+  var isFetching = false
+
+  /// Whether other daemons must hear of new events.
+  var hasFollowers = false
+
+  /// The notes that the journal has.
+  var keptNotes: [JournalNote: String] = [:]
+  var isResigning = false
+  var timer: EventLoop.Timer?
+
+  mutating func connected(at time: UInt64) { (seenAt, steadySince) = (time, time) }
+
+  mutating func disconnected() {
+    (beatSentAt, isTaking, isFetching) = (nil, false, false)
+    // The term may be taken; the next state of the journal says so.
+    taken = nil
+    timer?.stop()
+  }
+}
+
+/// The lease of the active daemon: signs of life, and taking over.
+///
+/// Liveness: the session of the active daemon holds an advisory lock, which ends with it. Safety:
+/// each append compares the term, which grows whenever another daemon takes over.
+extension PostgresStore {
+  /// The time between signs of life, in milliseconds.
+  static let beatMilliseconds: UInt64 = 1_000
+
+  /// The silence after which a free lock means that the active daemon is gone, in milliseconds.
+  ///
+  /// After a failover of the database the lock is free too, until the active daemon is back.
+  private static let freeMilliseconds: UInt64 = 1_500
+
+  /// The time between attempts after a hint, in milliseconds, and their number.
+  private static let (hintMilliseconds, maxAttempts) = (UInt64(5), 400)
+
+  var beatParameters: PostgresParameters {
+    var parameters = PostgresParameters()
+    parameters.add(settings.node)
+    parameters.add(settings.boot)
+    parameters.add(settings.address)
+    parameters.add(settings.secret)
+    parameters.add(settings.version)
+    parameters.add(durable)
+    if case .active(let term) = role {
+      parameters.add("active")
+      parameters.add(term)
+    } else {
+      parameters.add("following")
+      parameters.add(nil)
+    }
+    return parameters
+  }
+
+  /// Shows that this daemon lives, and looks at the journal.
+  func beat() {
+    checkPatience()
+    guard let link, !lease.isResigning else { return }
+    if let sentAt = lease.beatSentAt {
+      // The database is slow for everybody, also for the active daemon.
+      let elapsed = loop.milliseconds - sentAt
+      if elapsed >= Self.beatMilliseconds { lease.steadySince = loop.milliseconds }
+      guard inFlight.isEmpty, elapsed >= Self.answerMilliseconds else { return }
+      avoided = link.host
+      return reconnect(because: "\(link.host) does not answer")
+    }
+    lease.beatSentAt = loop.milliseconds
+    link.run(.beat, beatParameters) { [unowned self] outcome in
+      guard self.link === link else { return }
+      lease.beatSentAt = nil
+      switch outcome.result {
+      case .success(let result):
+        guard let head = JournalHead(result), outcome.notices.isEmpty else {
+          return reconnect(because: "a commit was not replicated")
+        }
+        guard head.epoch == epoch else {
+          return end(because: "the journal has another epoch, \(head.epoch)")
+        }
+        if settings.requiresReplication, head.standbys.isEmpty {
+          return reconnect(because: PostgresRequirements.asynchronous)
+        }
+        note(head)
+        guard lease.mustBeat else { return }
+        lease.mustBeat = false
+        beat()
+      case .failure(let error) where error.code == PostgresSchema.Code.sameNode:
+        end(because: "another daemon has the name '\(settings.node)'")
+      case .failure(let error): reconnect(because: "\(error)")
+      }
+    }
+  }
+
+  func noteNotification(_ text: String) {
+    if text == "term" { return refreshHead() }
+    guard let seq = UInt64(text) else { return }
+    fetch(upTo: seq)
+  }
+
+  /// Looks at the journal before the next beat.
+  private func refreshHead() {
+    guard lease.beatSentAt == nil else { return lease.mustBeat = true }
+    beat()
+  }
+
+  /// Acts on a state of the journal, seen after a commit of this daemon.
+  func note(_ head: JournalHead) {
+    let before = lease.head
+    lease.head = head
+    first = max(first, head.first)
+    if before.map({ head.showsLife(since: $0) }) ?? true { lease.seenAt = loop.milliseconds }
+    switch role {
+    case .active(let term):
+      lease.hasFollowers = head.others > 0
+      if head.term != term { supersede(head) }
+    case .joining, .following:
+      if before?.term != head.term { lease.hasHint = false }
+      fetch(upTo: head.last)
+      takeIfDue()
+      noteActive()
+    case .over: break
+    }
+  }
+
+  /// Tells who is active, once this daemon is a follower.
+  private func noteActive() {
+    guard let head = lease.head, lease.taken == nil, !lease.isTaking else { return }
+    let node = head.active.map { ActiveNode(name: $0, address: head.address) }
+    // A journal that nobody has yet is taken at once.
+    if role == .joining, node == nil || node?.name == settings.node { return }
+    setRole(.following(node))
+  }
+
+  // MARK: Taking over
+
+  private func takeIfDue() {
+    guard let head = lease.head, !lease.isTaking, lease.taken == nil else { return }
+    let now = loop.milliseconds
+    let silence = now - max(lease.seenAt, lease.steadySince)
+    // One's own name: this daemon was active before it was started again.
+    let isFree = head.active == nil || head.active == settings.node
+    if isFree || lease.hasHint || silence >= Self.freeMilliseconds {
+      take(forced: silence >= settings.takeoverMilliseconds)
+    }
+  }
+
+  private func take(forced: Bool) {
+    guard let link, let head = lease.head else { return }
+    lease.isTaking = true
+    var parameters = PostgresParameters()
+    parameters.add(settings.node)
+    parameters.add(settings.address)
+    parameters.add(head.term)
+    parameters.add(forced)
+    answerTimer?.start(afterMilliseconds: Self.answerMilliseconds)
+    link.run(.take, parameters) { [unowned self] outcome in
+      guard self.link === link else { return }
+      answerTimer?.stop()
+      lease.isTaking = false
+      guard case .success(let result) = outcome.result, outcome.notices.isEmpty else {
+        return reconnect(because: "the lease cannot be taken")
+      }
+      guard result.integer(0, 0) == 1 else { return tryAgain() }
+      lease.hasHint = false
+      lease.taken = (
+        term: UInt64(clamping: result.integer(0, 3)), last: UInt64(clamping: result.integer(0, 1))
+      )
+      fetch(upTo: lease.taken?.last ?? 0)
+      finishTaking()
+    }
+  }
+
+  /// Tries again soon, while the active daemon is known to be gone.
+  private func tryAgain() {
+    noteActive()
+    guard lease.hasHint else { return }
+    lease.attempts += 1
+    guard lease.attempts < Self.maxAttempts else {
+      (lease.hasHint, lease.attempts) = (false, 0)
+      return
+    }
+    if lease.timer == nil {
+      lease.timer = try? EventLoop.Timer(on: loop) { [unowned self] in takeIfDue() }
+    }
+    lease.timer?.start(afterMilliseconds: Self.hintMilliseconds)
+  }
+
+  /// Takes a hint that the active daemon is gone.
+  func hint() {
+    guard case .following = role else { return }
+    (lease.hasHint, lease.attempts) = (true, 0)
+    takeIfDue()
+  }
+
+  /// Becomes the active daemon, once all events before the term are applied.
+  func finishTaking() {
+    guard let (term, last) = lease.taken, durable >= last, let link else { return }
+    // Still taking, so that no state of the journal begins another attempt.
+    (lease.taken, lease.isTaking) = (nil, true)
+    guard durable == last else {
+      return fail(.unavailable(detail: "the journal ends at \(last), this daemon is at \(durable)"))
+    }
+    // The notes of the daemon before this one.
+    link.run(.values) { [unowned self] outcome in
+      guard self.link === link else { return }
+      guard case .success(let result) = outcome.result else {
+        return reconnect(because: "the notes cannot be read")
+      }
+      var texts: [String: String] = [:]
+      for row in 0..<result.count { texts[result.text(row, 0) ?? ""] = result.text(row, 1) }
+      notes = PostgresOpening.notes(in: texts)
+      lease.keptNotes = notes
+      (lease.hasFollowers, lease.isTaking) = (true, false)
+      setRole(.active(term: term))
+    }
+  }
+
+  /// Stops appending, because another daemon is the active one now.
+  ///
+  /// Its term keeps this daemon's batch from being written, so the outcome is known.
+  func supersede(_ head: JournalHead) {
+    let name = head.active.map { "'\($0)'" } ?? "another daemon"
+    guard let last = inFlight.last, let link = link ?? greeting else {
+      return end(because: "\(name) has taken over")
+    }
+    var parameters = PostgresParameters()
+    parameters.add(last.seq)
+    link.run(.event, parameters) { [unowned self] outcome in
+      if case .success(let result) = outcome.result, !result.isEmpty,
+        result.integer(0, 9) == rows.checksum(last)
+      {
+        commitInFlight()
+      }
+      end(because: "\(name) has taken over")
+    }
+  }
+
+  package func resign() {
+    guard let link, case .active(let term) = role, !lease.isResigning else { return }
+    lease.isResigning = true
+    var parameters = PostgresParameters()
+    parameters.add(settings.node)
+    parameters.add(term)
+    link.run(.resign, parameters) { [unowned self] _ in end(because: "it has resigned") }
+  }
+}

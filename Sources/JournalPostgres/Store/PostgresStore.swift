@@ -1,0 +1,307 @@
+package import EventLoop
+package import Facts
+package import Journal
+internal import Queues
+package import Signals
+
+/// A journal in PostgreSQL, which several daemons may share.
+///
+/// The active daemon assigns positions at once and sends the events of a turn as one batch. One
+/// batch is in flight; the next one gathers. All of this runs on the loop, over a non-blocking
+/// connection. Reading runs on threads with connections of their own.
+///
+/// When the connection is lost, the outcome of the batch in flight is unknown. The store connects
+/// again, commits something of its own, and compares the head of the journal with what it has sent.
+/// If the batch is not there, it sends the same records with the same positions.
+package final class PostgresStore: EventStore {
+  package let epoch: String
+  package internal(set) var first: UInt64
+  package internal(set) var refusal: JournalError?
+  package internal(set) var role = StoreRole.joining
+  package internal(set) var appender: Appender
+
+  /// The number of snapshots that are not saved yet.
+  package internal(set) var waitingSnapshots = 0
+
+  /// The durations of all commits since the opening.
+  package internal(set) var commitTimes = Histogram()
+
+  /// The number of events that became durable since the opening.
+  package internal(set) var committedEvents: UInt64 = 0
+
+  /// Called with one sentence when the database goes away, and `nil` when it is back.
+  package var onInterruption: (_ reason: String?) -> Void = { _ in }
+
+  var times = CommitTimes()
+  let settings: PostgresSettings
+  let loop: Loop
+  private let clock: () -> Int64
+  private let isReadOnly: Bool
+  var notes: [JournalNote: String]
+
+  let committedSubject = PassthroughSubject<[Record], JournalError>()
+  let rejectedSubject = PassthroughSubject<JournalError, Never>()
+  let followedSubject = PassthroughSubject<[Record], Never>()
+  let rolesSubject = PassthroughSubject<StoreRole, Never>()
+  let savedSubject = PassthroughSubject<SnapshotReport, Never>()
+  let removedSubject = PassthroughSubject<Result<RemovalReport, JournalError>, Never>()
+
+  /// The events of this turn.
+  private var batch: [Record] = []
+
+  /// The sealed events that wait for the batch in flight, and the last position of each unit.
+  var gathered: [Record] = []
+  private var unitEnds = Queue<UInt64>()
+
+  /// The events whose outcome is not known.
+  var inFlight: [Record] = []
+
+  /// The time at which the batch in flight was first sent, in nanoseconds.
+  var sentAt: UInt64 = 0
+
+  var rows = EventRows()
+
+  /// The checksum of the last durable event; `nil` if there is none, or if it is not known.
+  var lastChecksum: Int64?
+
+  // The connection; see PostgresStore+Connecting.
+  let names: HostNames
+  let dialer: PostgresDialer
+
+  /// The connection, as soon as its session has committed something.
+  var link: PostgresLink?
+
+  /// The connection whose session is being prepared.
+  var greeting: PostgresLink?
+
+  /// The host that could not commit.
+  var avoided: PostgresHost?
+
+  /// The time limit for the first commit on a connection, in milliseconds.
+  var greetMilliseconds: UInt64 = PostgresStore.answerMilliseconds
+
+  /// The time since which there is no connection, in milliseconds of the loop.
+  var awaySince: UInt64?
+
+  /// Whether commands are refused, because there was no connection for too long.
+  var isOutOfPatience = false
+  var connectTimer: EventLoop.Timer?
+  var answerTimer: EventLoop.Timer?
+  var beatTimer: EventLoop.Timer?
+
+  // The lease; see PostgresStore+Lease.
+  var lease = LeaseState()
+
+  // Other threads; see PostgresStore+Reading.
+  let start: PostgresReader
+  var threads: Threads?
+  var isClosed = false
+
+  /// The time after which an append without an answer is given up, in milliseconds.
+  static let answerMilliseconds: UInt64 = 2_000
+
+  /// The limits of a batch.
+  private static let (maxCount, maxBytes) = (4_096, 4 << 20)
+
+  // MARK: Opening
+
+  /// Opens a journal that exists.
+  ///
+  /// - Parameters:
+  ///   - isReadOnly: Whether the store only shows the state of this moment, and takes no part.
+  ///   - clock: The clock, in microseconds since 1970.
+  ///   - onWait: Called with the reason before each pause, while no server takes writes.
+  /// - Throws: ``JournalError`` with what to change; nothing was written then.
+  package init(
+    _ settings: PostgresSettings, isReadOnly: Bool = false, on loop: Loop,
+    clock: @escaping () -> Int64, onWait: (_ reason: String) throws(JournalError) -> Void
+  ) throws(JournalError) {
+    (self.settings, self.loop, self.clock) = (settings, loop, clock)
+    self.isReadOnly = isReadOnly
+    let opening = try PostgresOpening(settings, onWait: onWait)
+    (epoch, first, notes) = (opening.epoch, opening.first, opening.notes)
+    start = PostgresReader(settings.string)
+    appender = Appender(last: opening.last, time: opening.time)
+    lastChecksum = opening.checksum
+    names = HostNames(on: loop)
+    dialer = PostgresDialer(settings.string, names: names, on: loop)
+    refusal = .readOnly(reason: isReadOnly ? "read_only" : "following", outcome: .none)
+    threads = Threads(settings, on: loop)
+    loop.onTurnEnd { [weak self] in self?.submit() }
+  }
+
+  package func contend() {
+    guard !isReadOnly, !isClosed else { return }
+    guard beatTimer == nil else { return hint() }
+    startTimers()
+    connect()
+  }
+
+  // MARK: Appending
+
+  package var last: UInt64 { appender.last }
+  package var durable: UInt64 { appender.durable }
+  package var lastTime: Int64 { appender.time }
+  package var now: Int64 { max(appender.time, clock()) }
+  package var committed: Signal<[Record], JournalError> { committedSubject.toSignal() }
+  package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
+  package var followed: Signal<[Record], Never> { followedSubject.toSignal() }
+  package var roles: Signal<StoreRole, Never> { rolesSubject.toSignal() }
+  package var isInterrupted: Bool { !isReadOnly && !isClosed && link == nil }
+  package func head(of stream: String) -> Head { appender.heads[stream] }
+  package func name(ofStream stream: Span<UInt8>) -> String? { appender.heads.name(stream) }
+  package var usage: StateUsage { appender.heads.usage }
+  package func start(with heads: StreamHeads) { appender.start(with: heads) }
+
+  package func append(_ draft: Draft, at time: Int64) -> Record {
+    precondition(refusal == nil, "appended to a journal that takes nothing")
+    let record = appender.append(draft, at: time)
+    batch.append(record)
+    return record
+  }
+
+  package func grow(_ stream: String, by growth: Int, for user: UInt32) {
+    appender.grow(stream, by: growth, for: user)
+  }
+
+  package func seal(meta: String?) {
+    guard let last = batch.last else { return }
+    if let meta { batch[batch.count - 1] = last.with(meta: meta) }
+    appender.seal()
+    unitEnds.append(last.seq)
+  }
+
+  package func takeBack() {
+    batch.removeLast(Int(appender.last - appender.sealed))
+    appender.takeBack()
+  }
+
+  /// Does nothing: every event is on the disks of the server and of its standbys.
+  package func requireDisk() {}
+
+  package func reachDisk() -> Signal<Void, JournalError> { Signal(just: ()) }
+
+  package func follow(_ record: Record, by user: UInt32, growth: Int) {
+    appender.follow(record, by: user, growth: growth)
+  }
+
+  /// Sends the appended events, or lets them wait for those in flight.
+  package func submit() {
+    if !batch.isEmpty {
+      gathered += batch
+      batch.removeAll(keepingCapacity: true)
+    }
+    sendNext()
+  }
+
+  /// Sends the next batch, if none is in flight.
+  func sendNext() {
+    guard inFlight.isEmpty, !gathered.isEmpty, link != nil, case .active = role else { return }
+    // Whole units, because each is written completely or not at all.
+    var (count, bytes) = (0, 0)
+    var (end, isFull) = (0, false)
+    let first = gathered[0].seq
+    while !isFull, let unit = unitEnds.first {
+      let next = Int(unit - first) + 1
+      while count < next {
+        bytes += gathered[count].size
+        count += 1
+      }
+      isFull = end > 0 && (count > Self.maxCount || bytes > Self.maxBytes)
+      guard !isFull else { break }
+      _ = unitEnds.popFirst()
+      end = next
+    }
+    guard end > 0 else { return }
+    inFlight = Array(gathered[..<end])
+    gathered.removeFirst(end)
+    sentAt = Process.nanoseconds
+    sendInFlight()
+  }
+
+  /// Marks the batch in flight as durable.
+  func commitInFlight() {
+    guard let last = inFlight.last else { return }
+    let records = inFlight
+    inFlight = []
+    answerTimer?.stop()
+    let elapsed = Process.nanoseconds - sentAt
+    times.commits += 1
+    times.events += records.count
+    times.totalNanoseconds += elapsed
+    times.maxNanoseconds = max(times.maxNanoseconds, elapsed)
+    commitTimes.add(elapsed)
+    committedEvents &+= UInt64(records.count)
+    lastChecksum = rows.checksum(last)
+    appender.commit(upTo: last.seq)
+    // The server works on the next batch while the services apply this one.
+    sendNext()
+    committedSubject.send(records)
+  }
+
+  /// Drops all events that are not durable, and reports the reason.
+  func reject(_ error: JournalError) {
+    (batch, gathered, inFlight) = ([], [], [])
+    unitEnds.removeAll()
+    answerTimer?.stop()
+    appender.reject()
+    rejectedSubject.send(error)
+  }
+
+  /// Ends the store for good, because it cannot trust the journal any more.
+  func fail(_ error: JournalError) {
+    guard !isClosed else { return }
+    disconnect()
+    stopTimers()
+    isClosed = true
+    refusal = error
+    (batch, gathered, inFlight) = ([], [], [])
+    unitEnds.removeAll()
+    appender.reject()
+    committedSubject.on(.failed(error))
+  }
+
+  /// Ends the store so that the daemon opens the journal again.
+  func end(because reason: String) {
+    guard !isClosed else { return }
+    disconnect()
+    stopTimers()
+    isClosed = true
+    refusal = .readOnly(reason: "superseded", outcome: .none)
+    if last > durable { reject(.readOnly(reason: "superseded", outcome: .none)) }
+    setRole(.over(reason: reason))
+  }
+
+  func setRole(_ role: StoreRole) {
+    guard role != self.role else { return }
+    self.role = role
+    updateRefusal()
+    rolesSubject.send(role)
+  }
+
+  func updateRefusal() {
+    guard !isClosed, !isReadOnly else { return }
+    switch role {
+    case .active:
+      refusal = isOutOfPatience ? .readOnly(reason: "database", outcome: .none) : nil
+    case .joining, .following, .over:
+      refusal = .readOnly(reason: "following", outcome: .none)
+    }
+  }
+
+  /// Returns the durations of commits since the last call.
+  package func takeCommitTimes() -> CommitTimes {
+    defer { times = CommitTimes() }
+    return times
+  }
+
+  // MARK: Notes
+
+  package func note(_ note: JournalNote) -> String? { notes[note] }
+
+  package func keep(_ text: String, as note: JournalNote) {
+    guard notes[note] != text else { return }
+    notes[note] = text
+    sendNote(note)
+  }
+}

@@ -1,0 +1,194 @@
+import EventLoop
+import Facts
+import Glibc
+import Journal
+import JournalPostgres
+import Signals
+import TestSupport
+import Testing
+
+/// A journal in PostgreSQL with its event loop.
+final class PostgresTrial {
+  let loop: Loop
+  let store: PostgresStore
+  var clock: Int64 = 1_000_000
+
+  /// The events that the daemon has applied, its own and those of others.
+  var applied: [Record] = []
+
+  /// The reasons of rejections and of the failure.
+  var rejections: [JournalError] = []
+  var failure: JournalError?
+  private let bag = DisposeBag()
+
+  /// Opens a journal on a database, as a node of this name.
+  init(
+    _ string: String, node: String = "a", takeover: UInt64 = 3_000, patience: UInt64 = 30_000,
+    requiresReplication: Bool = false
+  ) throws {
+    loop = try Loop()
+    var read: () -> Int64 = { 0 }
+    var settings = PostgresSettings(try ConnectionString(string), node: node)
+    settings.requiresReplication = requiresReplication
+    settings.patienceMilliseconds = patience
+    settings.takeoverMilliseconds = takeover
+    store = try PostgresStore(settings, on: loop, clock: { read() }) {
+      reason throws(JournalError) in
+      throw JournalError.unavailable(detail: reason)
+    }
+    read = { [unowned self] in clock }
+  }
+
+  /// Opens a new journal and becomes the active daemon.
+  static func active() throws -> PostgresTrial {
+    let server = try #require(PostgresServer.shared)
+    let string = try server.makeDatabase()
+    try PostgresJournal(ConnectionString(string), requiresReplication: false).create()
+    let trial = try PostgresTrial(string)
+    try trial.activate()
+    return trial
+  }
+
+  /// Applies all events from now on.
+  func follow() {
+    store.committed.observe { [unowned self] event in
+      switch event {
+      case .next(let records): applied += records
+      case .failed(let error): failure = error
+      case .completed: break
+      }
+    }
+    .dispose(in: bag)
+    store.followed.observeNext { [unowned self] records in
+      for record in records { store.follow(record, by: Charge.nobody, growth: 0) }
+      applied += records
+    }
+    .dispose(in: bag)
+    store.rejected.observeNext { [unowned self] in rejections.append($0) }.dispose(in: bag)
+  }
+
+  func activate() throws {
+    store.contend()
+    try run { if case .active = store.role { true } else { false } }
+  }
+
+  deinit {
+    bag.dispose()
+    store.close()
+    loop.run()
+  }
+
+  /// Runs the loop until all appended events are durable or rejected.
+  func settle() throws {
+    try run { store.durable == store.last }
+  }
+
+  func run(until condition: () -> Bool) throws {
+    var isLate = false
+    let alarm = try EventLoop.Timer(on: loop) { isLate = true }
+    alarm.start(afterMilliseconds: 30_000)
+    while !condition(), !isLate { loop.runOnce() }
+    alarm.close()
+    if isLate { throw SystemError(code: ETIMEDOUT, call: "run(until:)") }
+  }
+
+  /// Returns the result of a read.
+  func read<Result: Sendable>(
+    _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
+  ) throws -> Result {
+    try awaiting(store.reading(.prompt, job)) { try run(until: $0) }
+  }
+}
+
+/// Several daemons on one database, whose loops run in turn on the thread of the test.
+///
+/// A daemon whose loop does not run is a paused one.
+final class PostgresCluster {
+  let server: PostgresServer
+  let database: String
+  let string: String
+  private(set) var trials: [PostgresTrial] = []
+
+  /// - Parameter server: A server whose settings the test changes; `nil` for the one of all tests.
+  init(_ server: PostgresServer? = nil) throws {
+    let server = try #require(server ?? PostgresServer.shared)
+    self.server = server
+    string = try server.makeDatabase()
+    database = String(string.split(separator: "=").last ?? "")
+    try PostgresJournal(ConnectionString(string), requiresReplication: false).create()
+  }
+
+  /// Adds a daemon, which applies all events that it follows.
+  @discardableResult
+  func add(
+    _ node: String, takeover: UInt64 = 3_000, patience: UInt64 = 30_000
+  ) throws -> PostgresTrial {
+    let trial = try PostgresTrial(string, node: node, takeover: takeover, patience: patience)
+    try trial.store.replay(after: 0) { trial.applied += $0 }
+    trial.follow()
+    trials.append(trial)
+    trial.store.contend()
+    return trial
+  }
+
+  /// Ends a daemon as a kill would: without giving its lease back.
+  func kill(_ trial: PostgresTrial) { trials.removeAll { $0 === trial } }
+
+  @discardableResult
+  func sql(_ text: String) throws -> String { try server.sql(text, on: database) }
+
+  /// Runs the loops of all daemons for a time.
+  func run(milliseconds: UInt64, without paused: [PostgresTrial] = []) throws {
+    let end = Process.milliseconds + milliseconds
+    try run(without: paused) { Process.milliseconds >= end }
+  }
+
+  /// Makes commits wait for a standby, or not any more; only on a server of one's own.
+  func waitForStandby(_ name: String?) throws {
+    try sql("ALTER SYSTEM SET synchronous_standby_names = '\(name ?? "")'")
+    try sql("SELECT pg_reload_conf()")
+    usleep(300_000)  // the processes of the server read the setting at their own time
+  }
+
+  /// Runs the loops of all daemons but the paused ones until a condition holds.
+  func run(
+    without paused: [PostgresTrial] = [], seconds: Int = 30, until condition: () -> Bool
+  ) throws {
+    let end = Process.milliseconds + UInt64(seconds) * 1000
+    while !condition() {
+      guard Process.milliseconds < end else { throw SystemError(code: ETIMEDOUT, call: "run") }
+      for trial in trials where !paused.contains(where: { $0 === trial }) {
+        trial.loop.skipWait()
+        trial.loop.runOnce()
+      }
+      usleep(200)
+    }
+  }
+
+  /// Ends the session of a daemon, as a failover of the database does.
+  func endSessions() throws {
+    try sql(
+      """
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid()
+      """)
+  }
+
+  deinit {
+    trials = []
+  }
+}
+
+extension PostgresStore {
+  var isActive: Bool { if case .active = role { true } else { false } }
+  var isFollowing: Bool { if case .following = role { true } else { false } }
+  var isOver: Bool { if case .over = role { true } else { false } }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Skips a test if PostgreSQL is not there.
+  static var needsPostgres: Self {
+    .enabled(
+      if: PostgresServer.shared != nil, "PostgreSQL 15 is not there; see Scripts/packages test")
+  }
+}

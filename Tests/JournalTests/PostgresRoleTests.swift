@@ -1,0 +1,189 @@
+import Facts
+import Journal
+import JournalPostgres
+import Signals
+import Testing
+
+/// Several daemons on one journal: one is active, the others follow, and one of them takes over.
+@Suite(.needsPostgres)
+struct PostgresRoleTests {
+  private let cluster: PostgresCluster
+  private let first: PostgresTrial
+  private let second: PostgresTrial
+
+  init() throws {
+    cluster = try PostgresCluster()
+    first = try cluster.add("a")
+    try cluster.run { [first] in first.store.isActive }
+    second = try cluster.add("b")
+    try cluster.run { [second] in second.store.isFollowing }
+  }
+
+  private func append(_ count: Int, to daemon: PostgresTrial) throws {
+    for i in 0..<count { _ = try daemon.store.append([draft("s", "\(i)")]) }
+    daemon.store.submit()
+  }
+
+  /// Waits until both daemons have applied all events up to a position.
+  private func run(upTo seq: UInt64) throws {
+    try cluster.run { [cluster] in cluster.trials.allSatisfy { $0.store.durable >= seq } }
+  }
+
+  @Test
+  func `a follower applies each event once, in order, and appends nothing`() throws {
+    for _ in 0..<10 {
+      try append(20, to: first)
+      try cluster.run(milliseconds: 5)
+    }
+    try run(upTo: 200)
+    #expect(second.applied == first.applied)
+    #expect(second.applied.map(\.seq) == Array(1...200))
+    #expect(second.store.head(of: "s") == first.store.head(of: "s"))
+    #expect(second.store.refusal == .readOnly(reason: "following", outcome: .none))
+  }
+
+  @Test
+  func `a daemon that starts late follows from where it is`() throws {
+    try append(30, to: first)
+    try run(upTo: 30)
+    let third = try cluster.add("c")
+    try append(5, to: first)
+    try run(upTo: 35)
+    #expect(third.applied.map(\.seq) == Array(1...35))
+    #expect(third.store.role == .following(ActiveNode(name: "a", address: nil)))
+  }
+
+  @Test
+  func `when the active daemon is killed, a follower takes over and goes on`() throws {
+    try append(10, to: first)
+    try run(upTo: 10)
+    first.store.close()
+    cluster.kill(first)
+    second.store.contend()
+    try cluster.run { [second] in second.store.isActive }
+    #expect(second.store.role == .active(term: 2))
+    try append(5, to: second)
+    try run(upTo: 15)
+    #expect(second.applied.map(\.seq) == Array(1...15))
+    #expect(second.store.head(of: "s").version == 15)
+  }
+
+  @Test
+  func `without a hint too a follower notices that the active daemon is gone`() throws {
+    first.store.close()
+    cluster.kill(first)
+    try cluster.run(seconds: 5) { [second] in second.store.isActive }
+  }
+
+  @Test
+  func `a hint that is wrong takes nothing from the active daemon`() throws {
+    second.store.contend()
+    try cluster.run(milliseconds: 500)
+    #expect(second.store.isFollowing)
+    #expect(first.store.role == .active(term: 1))
+    try append(1, to: first)
+    try run(upTo: 1)
+  }
+
+  @Test
+  func `a paused daemon is replaced, and what it has not written is rejected`() throws {
+    try append(3, to: first)
+    try run(upTo: 3)
+    // Sent, but the daemon does not hear the answer any more.
+    try append(2, to: first)
+    try cluster.run(without: [first]) { [second] in second.store.isActive }
+    try append(1, to: second)
+    try cluster.run(without: [first]) { [second] in second.store.durable == 6 }
+    // Recorded after the pause, before the daemon knows that it has lost the lease.
+    try append(4, to: first)
+    try cluster.run { [first] in first.store.isOver }
+
+    #expect(first.applied.map(\.seq) == [1, 2, 3, 4, 5])
+    #expect(first.rejections == [.readOnly(reason: "superseded", outcome: .none)])
+    #expect(second.applied.map(\.seq) == [1, 2, 3, 4, 5, 6])
+    #expect(
+      try cluster.sql("SELECT string_agg(seq::text, ' ' ORDER BY seq) FROM binder.event")
+        == "1 2 3 4 5 6\n")
+  }
+
+  @Test
+  func `the server takes no event of an earlier term`() throws {
+    try append(1, to: first)
+    try run(upTo: 1)
+    for (term, isDone) in [(0, "f"), (2, "f"), (1, "t")] {
+      let answer = try cluster.sql(
+        """
+        SELECT done FROM binder.append(1, \(term), false, false, '{1}', '{2}', '{1}', '{s}', '{t}',
+          '{1}', '{NULL}', '{NULL}', '{0}')
+        """)
+      #expect(answer == isDone + "\n", "term \(term)")
+    }
+  }
+
+  @Test
+  func `when the database fails over, the active daemon stays the same`() throws {
+    for round in 1...5 {
+      try append(3, to: first)
+      try cluster.endSessions()
+      try append(2, to: first)
+      try run(upTo: UInt64(5 * round))
+    }
+    #expect(first.store.role == .active(term: 1))
+    #expect(second.store.isFollowing)
+    #expect(second.applied.map(\.seq) == Array(1...25))
+  }
+
+  @Test
+  func `a daemon that resigns is replaced at once`() throws {
+    try append(2, to: first)
+    try run(upTo: 2)
+    first.store.resign()
+    try cluster.run(seconds: 1) { [second] in second.store.isActive }
+    #expect(first.store.role == .over(reason: "it has resigned"))
+    try append(1, to: second)
+    try cluster.run { [second] in second.store.durable == 3 }
+  }
+
+  @Test
+  func `three daemons have one active daemon, whichever is killed`() throws {
+    _ = try cluster.add("c")
+    var last: UInt64 = 0
+    for round in 0..<6 {
+      try cluster.run { [cluster] in cluster.trials.filter(\.store.isActive).count == 1 }
+      let found = cluster.trials.first { $0.store.isActive }
+      let active = try #require(found)
+      try append(3, to: active)
+      last += 3
+      try run(upTo: last)
+      active.store.close()
+      cluster.kill(active)
+      for trial in cluster.trials { trial.store.contend() }
+      try cluster.add("n\(round)")
+    }
+    try cluster.run { [cluster] in cluster.trials.filter(\.store.isActive).count == 1 }
+    for trial in cluster.trials { #expect(trial.applied.map(\.seq) == Array(1...last)) }
+  }
+
+  @Test
+  func `an event that a follower has not applied is not removed`() throws {
+    try append(10, to: first)
+    try cluster.run(without: [second]) { [first] in first.store.durable == 10 }
+    // The next sign of life tells how far the follower is.
+    try cluster.run(milliseconds: 1_200, without: [second])
+    var result: Result<RemovalReport, JournalError>?
+    let observation = first.store.removed.observeNext { result = $0 }
+    let removal = Removal(first: 1, last: 5, runs: [1...5], services: ["s": 5, "*": 5])
+    first.store.remove(removal)
+    try cluster.run(without: [second]) { result != nil }
+    guard case .failure = result else { return #expect(result == nil) }
+    result = nil
+    try run(upTo: 10)
+    try cluster.run(milliseconds: 2_200)
+    first.store.remove(removal)
+    try cluster.run { result != nil }
+    #expect(try result?.get().first == 6)
+    try cluster.run(milliseconds: 1_200)
+    #expect(second.store.first == 6)
+    observation.dispose()
+  }
+}

@@ -1,0 +1,196 @@
+import EventLoop
+import Facts
+import Glibc
+import Journal
+import JournalPostgres
+import Signals
+import TestSupport
+import Testing
+
+/// The rules by which a journal in PostgreSQL loses nothing, with one daemon.
+@Suite(.needsPostgres)
+struct PostgresStoreTests {
+  /// A daemon on a journal.
+  private struct Bench {
+    let cluster: PostgresCluster
+    let daemon: PostgresTrial
+
+    /// - Parameter isAlone: Whether the test changes settings of the server.
+    init(isAlone: Bool = false) throws {
+      cluster = try PostgresCluster(isAlone ? PostgresServer() : nil)
+      daemon = try cluster.add("a")
+      try cluster.run { [daemon] in daemon.store.isActive }
+    }
+
+    /// Appends events, each a unit of its own, and sends them.
+    func append(_ count: Int) throws {
+      for i in 0..<count { _ = try daemon.store.append([draft("s", "\(i)")]) }
+      daemon.store.submit()
+    }
+
+    func settle() throws { try cluster.run { daemon.store.durable == daemon.store.last } }
+
+    var positions: String {
+      get throws {
+        try cluster.sql("SELECT string_agg(seq::text, ' ' ORDER BY seq) FROM binder.event")
+      }
+    }
+
+    /// Waits until the append waits for a standby.
+    func awaitStandby() throws {
+      let waiting = """
+        SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%append%'
+        """
+      try cluster.run { (try? cluster.sql(waiting)) == "1\n" }
+    }
+  }
+
+  @Test
+  func `after lost connections all events are there once, with their positions`() throws {
+    let bench = try Bench()
+    for _ in 0..<20 {
+      try bench.append(5)
+      bench.daemon.loop.skipWait()
+      bench.daemon.loop.runOnce()
+      try bench.cluster.endSessions()
+      try bench.append(3)
+      try bench.settle()
+    }
+    #expect(bench.daemon.applied.map(\.seq) == Array(1...160))
+    #expect(try bench.cluster.sql("SELECT count(*), max(seq) FROM binder.event") == "160|160\n")
+    #expect(bench.daemon.store.isActive)
+    #expect(bench.daemon.rejections.isEmpty)
+  }
+
+  @Test
+  func `an event is not acknowledged before a standby has it`() throws {
+    let bench = try Bench(isAlone: true)
+    try bench.append(1)
+    try bench.settle()
+    try bench.cluster.waitForStandby("nobody")
+    try bench.append(2)
+    try bench.cluster.run(milliseconds: 3_000)
+    #expect(bench.daemon.applied.map(\.seq) == [1])
+    // The append had no answer for 2 s, and the next connection cannot commit either.
+    #expect(bench.daemon.store.isInterrupted)
+    #expect(bench.daemon.store.refusal == nil)
+    try bench.cluster.waitForStandby(nil)
+    try bench.settle()
+    #expect(bench.daemon.applied.map(\.seq) == [1, 2, 3])
+    #expect(try bench.positions == "1 2 3\n")
+  }
+
+  @Test
+  func `a cancelled wait for a standby is not an acknowledgement`() throws {
+    let bench = try Bench(isAlone: true)
+    try bench.cluster.waitForStandby("nobody")
+    try bench.append(1)
+    try bench.awaitStandby()
+    try bench.cluster.sql(
+      "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+    try bench.cluster.run(milliseconds: 1_000)
+    // The server shows the event, but no standby has it.
+    #expect(try bench.positions == "1\n")
+    #expect(bench.daemon.applied.isEmpty)
+    try bench.cluster.waitForStandby(nil)
+    try bench.settle()
+    #expect(bench.daemon.applied.map(\.seq) == [1])
+    #expect(try bench.positions == "1\n")
+  }
+
+  @Test
+  func `a server that waits for no standby is not used, if replication is required`() throws {
+    let bench = try Bench(isAlone: true)
+    #expect(throws: JournalError.self) {
+      try PostgresTrial(bench.cluster.string, node: "b", requiresReplication: true)
+    }
+    try bench.cluster.waitForStandby("nobody")
+    let other = try PostgresTrial(bench.cluster.string, node: "b", requiresReplication: true)
+    #expect(other.store.epoch == bench.daemon.store.epoch)
+  }
+
+  @Test
+  func `a journal that went back ends the daemon, and gets a new epoch`() throws {
+    let bench = try Bench()
+    try bench.append(3)
+    try bench.settle()
+    // A failover that has lost the last event, and a new one at its position.
+    try bench.cluster.sql(
+      """
+      UPDATE binder.event SET data = '"another"', crc = crc + 1 WHERE seq = 3
+      """)
+    try bench.cluster.endSessions()
+    try bench.cluster.run { bench.daemon.failure != nil }
+    #expect("\(bench.daemon.failure as Any)".contains("event 3 of the journal is not the one"))
+    let epoch = try bench.cluster.sql("SELECT value FROM binder.journal WHERE key = 'epoch'")
+    #expect(epoch != bench.daemon.store.epoch + "\n")
+    #expect(epoch.count == 9)
+  }
+
+  @Test
+  func `a journal that has lost its end ends the daemon`() throws {
+    let bench = try Bench()
+    try bench.append(3)
+    try bench.settle()
+    try bench.cluster.sql("DELETE FROM binder.event WHERE seq = 3; UPDATE binder.head SET last = 2")
+    try bench.cluster.endSessions()
+    try bench.cluster.run { bench.daemon.failure != nil }
+    #expect("\(bench.daemon.failure as Any)".contains("ends at 2, but event 3 was acknowledged"))
+  }
+
+  @Test
+  func `one batch is in flight, and the next one gathers`() throws {
+    let bench = try Bench()
+    var sizes: [Int] = []
+    let observation = bench.daemon.store.committed.suppressError().observeNext {
+      sizes.append($0.count)
+    }
+    try bench.append(1)
+    for _ in 0..<10 { try bench.append(10) }
+    try bench.settle()
+    #expect(sizes == [1, 100])
+    observation.dispose()
+  }
+
+  @Test
+  func `a unit is never split between two batches`() throws {
+    let bench = try Bench()
+    var ends: [UInt64] = []
+    let observation = bench.daemon.store.committed.suppressError().observeNext {
+      ends.append($0.last?.seq ?? 0)
+    }
+    _ = try bench.daemon.store.append([draft("s")])
+    bench.daemon.store.submit()
+    for _ in 0..<3 { _ = try bench.daemon.store.append((0..<3_000).map { _ in draft("s") }) }
+    try bench.settle()
+    #expect(ends == [1, 3_001, 6_001, 9_001])
+    observation.dispose()
+  }
+
+  @Test
+  func `a database that is away for long refuses new events, and takes them again`() throws {
+    let bench = try Bench(isAlone: true)
+    let other = try bench.cluster.add("b", patience: 500)
+    try bench.cluster.run { other.store.isFollowing }
+    bench.cluster.kill(bench.daemon)
+    bench.daemon.store.close()
+    try bench.cluster.run { other.store.isActive }
+    try bench.cluster.server.pause()
+    // The loss is noticed by the silence of the server.
+    try bench.cluster.run { other.store.refusal != nil }
+    #expect(other.store.refusal == .readOnly(reason: "database", outcome: .none))
+    try bench.cluster.server.resume()
+    try bench.cluster.run { other.store.refusal == nil }
+    _ = try other.store.append([draft("s")])
+    try bench.cluster.run { other.store.durable == 1 }
+  }
+
+  @Test
+  func `two daemons with the name of one node cannot run`() throws {
+    let bench = try Bench()
+    let other = try bench.cluster.add("a")
+    try bench.cluster.run { other.failure != nil }
+    #expect("\(other.failure as Any)".contains("another daemon has the name 'a'"))
+    #expect(bench.daemon.store.isActive)
+  }
+}
