@@ -25,6 +25,7 @@ let package = Package(
     // C: what Swift cannot import, and headers of libraries. No `link` in their module maps: the
     // pkg-config files say what to link, so that static builds can say otherwise.
     .target(name: "CCurl"),
+    .target(name: "CPostgres"),
     .target(name: "CSupport"),
     .target(name: "CWebSockets", linkerSettings: [.linkedLibrary("websockets")]),
     .systemLibrary(name: "Clibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
@@ -98,13 +99,19 @@ let package = Package(
         "CSQLite", "EventLoop", "Facts", "JSON", "Journal", "JournalStores", "Queues", "Signals",
       ],
       exclude: ["README.md"]),
+    .target(
+      name: "JournalPostgres",
+      dependencies: [
+        "CPostgres", "EventLoop", "Facts", "JSON", "Journal", "JournalStores", "Queues", "Signals",
+      ]),
 
     // Composition root.
     .executableTarget(
       name: "binderd",
       dependencies: [
         "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",
-        "Facts", "Features", "JSON", "Journal", "JournalSQLite", "Signals", "Wire",
+        "Facts", "Features", "JSON", "Journal", "JournalPostgres", "JournalSQLite", "Signals",
+        "Wire",
       ]),
 
     // The client: for Swift programs, and the command line.
@@ -176,7 +183,7 @@ let package = Package(
     .testTarget(
       name: "JournalTests",
       dependencies: [
-        "CSQLite", "EventLoop", "Facts", "Journal", "JournalSQLite",
+        "CSQLite", "EventLoop", "Facts", "Journal", "JournalPostgres", "JournalSQLite",
         "JournalStores", "Signals", "TestSupport",
       ]),
     .testTarget(
@@ -195,7 +202,8 @@ let safe: Set = [
   "EventSourcing", "Connections", "API", "Features",
 ]
 
-for target in package.targets where !["CCurl", "CSupport", "CWebSockets"].contains(target.name) {
+for target in package.targets
+where !["CCurl", "CPostgres", "CSupport", "CWebSockets"].contains(target.name) {
   guard target.type != .system else { continue }
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])
 }

@@ -11,7 +11,8 @@ package struct Configuration: Equatable, Sendable {
   ///
   /// `nil` means the default of ``socketAccess(user:_:)``.
   package var socketMode: UInt32?
-  package var journal: String?
+  package var journal: JournalSetting?
+  package var cluster = ClusterSettings()
   package var durability: Durability?
 
   /// The directory of the `*.bind` files.
@@ -68,6 +69,7 @@ package struct Configuration: Equatable, Sendable {
     if socket != new.socket { names.append("socket") }
     if socketMode != new.socketMode { names.append("socket_mode") }
     if journal != new.journal { names.append("journal") }
+    if cluster != new.cluster { names.append("cluster") }
     if durability != new.durability { names.append("durability") }
     return names
   }

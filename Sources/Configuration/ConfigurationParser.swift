@@ -8,8 +8,8 @@ struct ConfigurationParser {
   private let accounts: Accounts
 
   private static let members = [
-    "socket", "socket_mode", "journal", "durability", "bind_directory", "limits", "retention",
-    "web", "feeds", "slow_log", "roles", "gateways",
+    "socket", "socket_mode", "journal", "cluster", "durability", "bind_directory", "limits",
+    "retention", "web", "feeds", "slow_log", "roles", "gateways",
   ]
 
   /// Parses a file and stores its settings in `configuration`.
@@ -56,7 +56,8 @@ struct ConfigurationParser {
     configuration.socket = members["socket"].flatMap {
       reader.path($0, "'socket'", maxBytes: 107)  // the kernel limit
     }
-    configuration.journal = members["journal"].flatMap { reader.path($0, "'journal'") }
+    configuration.journal = members["journal"].flatMap { readJournal($0) }
+    if let node = members["cluster"] { readCluster(node, into: &configuration.cluster) }
     if let node = members["socket_mode"],
       let mode = reader.word(
         node, "'socket_mode'", #""0600", "0660" or "0666""#,

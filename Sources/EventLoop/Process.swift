@@ -33,6 +33,14 @@ package enum Process {
     pthread_sigmask(SIG_BLOCK, &signals, nil)
   }
 
+  /// Delivers the signals of ``blockSignals()`` again.
+  package static func allowSignals() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, signal) }
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+  }
+
   /// The effective uid of this process.
   package static var user: UInt32 { geteuid() }
 

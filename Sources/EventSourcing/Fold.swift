@@ -140,6 +140,17 @@ final class StateFold<State: ServiceState>: Fold {
     return nil
   }
 
+  /// Returns the event of a record, which must be known, or belong to another service.
+  ///
+  /// For a running daemon: it would show another state than the daemon that has recorded the event.
+  func known(_ record: Record) throws(JournalError) -> State.Event? {
+    if let event = event(of: record) { return event }
+    if let fault = fault(of: record) { throw fault }
+    guard kind(of: record) != nil else { return nil }
+    throw .notUnderstood(
+      seq: record.seq, detail: "this program does not know \(record.type); upgrade it")
+  }
+
   /// Classifies a record whose event is unknown or unreadable.
   ///
   /// Returns `nil` if it can be skipped.

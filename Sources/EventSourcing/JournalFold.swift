@@ -150,6 +150,11 @@ final class JournalFold: Fold {
   }
 }
 
+extension Record {
+  /// The user that the event's ``meta`` names; ``Charge/nobody`` if there is none.
+  var user: UInt32 { meta.flatMap { UInt32(caller: $0) } ?? Charge.nobody }
+}
+
 extension UInt32 {
   /// Reads the calling user from an event's `meta`, which begins with `{"uid":1000,`.
   ///

@@ -66,6 +66,9 @@ package final class Ledger<State: ServiceState> {
   /// Unknown events found during the replay.
   private var unknown = UnknownKinds()
 
+  /// Reads the events of other daemons.
+  lazy var reader = StateFold<State>(service: service, streamNames)
+
   /// The recorded events that are not durable yet.
   @usableFromInline
   var pending = Queue<Pending>()
@@ -290,7 +293,9 @@ extension Ledger {
       size: { [self] in newest.size(of: stream($0)) },
       isEmpty: { [self] in isEmpty($0) },
       commit: commit,
-      commitForeign: { [self] in commitForeign($0) },
+      apply: { [self] record, number, note throws(JournalError) in
+        try apply(record, number, note)
+      },
       discard: { [self] in discard(after: $0) },
       remove: { [self] in remove($0) },
       changes: { [self] in changes(matching: $0) },
@@ -300,7 +305,7 @@ extension Ledger {
   }
 
   /// Returns whether the state keeps nothing of a stream.
-  private func isEmpty(_ number: Int) -> Bool {
+  func isEmpty(_ number: Int) -> Bool {
     let stream = stream(number)
     guard newest.size(of: stream) == 0 else { return false }
     return State.isNumbered ? newest.value(numbered: number) == nil : !newest.has(stream.name)
@@ -335,17 +340,6 @@ extension Ledger {
     let place = place(of: pending, in: stream(pending.stream))
     show(pending.event, at: place)
     tell(pending.event, at: place)
-  }
-
-  /// Applies an event that another daemon on the same journal has recorded.
-  @usableFromInline
-  func commitForeign(_ record: Record) {
-    let fold = StateFold<State>(service: service, streamNames)
-    guard let event = fold.event(of: record) else { return }
-    let place = Place(record, in: stream(streamNames.add(record.stream)))
-    newest.apply(event, at: place)
-    show(event, at: place)
-    tell(event, at: place)
   }
 
   @inlinable
@@ -544,8 +538,12 @@ final class LedgerLink {
   /// Called when the oldest recorded event is durable.
   let commit: () -> Void
 
-  /// Called when an event is durable that another daemon has recorded.
-  let commitForeign: (Record) -> Void
+  /// See ``Ledger/apply(_:_:_:)``.
+  let apply: Apply
+
+  typealias Apply = (
+    Record, _ stream: Int, _ note: (FollowedEffect) -> Void
+  ) throws(JournalError) -> Void
 
   /// Called when all records after a position are lost or rolled back.
   let discard: (UInt64) -> Void
@@ -570,7 +568,7 @@ final class LedgerLink {
     start: @escaping (Snapshot) -> Bool, replay: @escaping (Record, Int) -> JournalError?,
     finishReplay: @escaping () -> Void, size: @escaping (Int) -> Int,
     isEmpty: @escaping (Int) -> Bool, commit: @escaping () -> Void,
-    commitForeign: @escaping (Record) -> Void,
+    apply: @escaping Apply,
     discard: @escaping (UInt64) -> Void, remove: @escaping (LeasedPart) -> Void,
     changes: @escaping (Pattern) -> Signal<SourceChange, Never>,
     snapshot: @escaping () -> @Sendable (UInt64) -> Snapshot, unknown: @escaping () -> UnknownKinds,
@@ -585,7 +583,7 @@ final class LedgerLink {
     self.size = size
     self.isEmpty = isEmpty
     self.commit = commit
-    self.commitForeign = commitForeign
+    self.apply = apply
     self.discard = discard
     self.remove = remove
     self.changes = changes

@@ -132,6 +132,9 @@ package final class ServiceHost {
   /// Bytes of recorded events that are not durable yet.
   private var waitingBytes = 0
 
+  /// Whether this daemon records, if several share the journal.
+  package var isActive: Bool { if case .active = store.role { true } else { false } }
+
   /// The reason why nothing can be recorded; `nil` if the journal accepts writes.
   package var refusal: JournalError? { store.refusal }
 
@@ -247,6 +250,7 @@ package final class ServiceHost {
     }
     .dispose(in: bag)
     store.rejected.observeNext { [unowned self] in reject($0) }.dispose(in: bag)
+    store.followed.observeNext { [unowned self] in follow($0) }.dispose(in: bag)
   }
 
   // MARK: Commands
@@ -508,8 +512,9 @@ package final class ServiceHost {
         if !ledgers[ledger].isAboutReaders { durableNews = seq }
         waitingBytes -= bytes
       } else {
+        // Another host over the same store has recorded it, and moved the store on.
         let record = decoder.record(events[i])
-        ledger(record.service)?.commitForeign(record)
+        try? ledger(record.service)?.apply(record, streamNames.add(record.stream)) { _ in }
         durableNews = seq
       }
       if !watchers.isEmpty { watchers.send(decoder.record(events[i]), eventForms) }
@@ -518,6 +523,48 @@ package final class ServiceHost {
     committed.send(events)
     store.dropEmptyStreams()
     snapshotting.advance(to: durable, snapshots)
+  }
+
+  /// Applies durable events of another daemon, which is the active one.
+  ///
+  /// Nothing of this daemon is pending then, so no event is taken for an own one because of its
+  /// position.
+  private func follow(_ events: RecordBatch) {
+    precondition(recorders.isEmpty, "another daemon's events between own ones")
+    var decoder = RecordDecoder()
+    for i in 0..<events.count {
+      let record = decoder.record(events[i])
+      do throws(JournalError) {
+        if try apply(record) { durableNews = record.seq }
+      } catch {
+        return fail(error)
+      }
+      durable = record.seq
+      // A command that its client repeats here after a takeover must not run again.
+      if record.command != nil { window.note(record, coder) }
+      if !watchers.isEmpty { watchers.send(record, eventForms) }
+    }
+    window.settle(upTo: durable)
+    committed.send(events)
+    store.dropEmptyStreams()
+  }
+
+  /// Applies an event of another daemon, and returns whether it is news for readers.
+  private func apply(_ record: Record) throws(JournalError) -> Bool {
+    let stream = streamNames.add(record.stream)
+    guard let ledger = ledger(record.service) else {
+      store.follow(record, to: stream, by: record.user, growing: 0)
+      return true
+    }
+    try ledger.apply(record, stream) { effect in
+      let user = record.user
+      store.follow(record, to: stream, by: user, growing: effect.growth)
+      if let (other, growth) = effect.emptied {
+        store.followGrowth(of: other, by: growth, for: user)
+      }
+      for stream in effect.released { store.followRelease(of: stream) }
+    }
+    return !ledger.isAboutReaders
   }
 
   private func reject(_ error: JournalError) {

@@ -14,6 +14,11 @@ package enum JournalError: Error, Equatable, Sendable {
   /// `reason` is `"ENOSPC"`, `"EIO"`, … or `"read_only"`.
   case readOnly(reason: String, outcome: Outcome)
 
+  /// Another daemon writes the journal; `active` is its name, and `address` where clients reach it.
+  ///
+  /// `active` is `nil` while no daemon writes, and `address` if that daemon tells none.
+  case following(active: String?, address: String?)
+
   /// An event is damaged or missing.
   case corrupt(seq: UInt64, detail: String)
 
@@ -40,6 +45,10 @@ extension JournalError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .readOnly(let reason, _): "the journal takes no writes: \(reason)"
+    case .following(let active?, let address?):
+      "this daemon only follows '\(active)', which takes writes at \(address)"
+    case .following(let active?, nil): "this daemon only follows '\(active)', which takes writes"
+    case .following(nil, _): "this daemon only follows, and no daemon takes writes yet"
     case .corrupt(let seq, let detail): "event \(seq) of the journal is damaged: \(detail)"
     case .notUnderstood(let seq, let detail): "event \(seq): \(detail)"
     case .newerFormat(let found, let supported):

@@ -81,6 +81,37 @@ package final class Appender {
   /// Returns the bytes charged to all users and to one.
   package func charges(of user: UInt32) -> StateUsage.Charges { heads.usage.charges(of: user) }
 
+  /// Moves on to a durable event of another appender.
+  ///
+  /// - Parameters:
+  ///   - record: The event.
+  ///   - stream: The number of its stream.
+  ///   - user: The user charged for the event.
+  ///   - growth: The bytes to add to the charge of the stream.
+  package func follow(
+    _ record: Record, to stream: Int, in names: Names, by user: UInt32, growing growth: Int
+  ) {
+    precondition(before.isEmpty, "another appender's event between own ones")
+    var (former, head) = heads.advance(
+      stream, in: names, to: record.seq, by: user, growth: growth)
+    if former.version == 0 { names.hold(stream, by: .stream) }
+    // The other appender may remember a stream that this one has forgotten.
+    if head.version != record.version {
+      head.version = record.version
+      heads.restore(stream, to: head)
+    }
+    (last, durable, sealed) = (record.seq, record.seq, record.seq)
+    time = max(time, record.time)
+  }
+
+  /// Adds to the bytes charged to a stream because of another appender's last event.
+  package func followGrowth(of stream: Int, by growth: Int, for user: UInt32) {
+    heads.grow(stream, by: growth, for: user)
+  }
+
+  /// Charges nobody for a stream that has no state after another appender's last event.
+  package func followRelease(of stream: Int) { heads.release(stream, at: last) }
+
   /// Ends the open unit.
   package func seal() {
     sealed = last

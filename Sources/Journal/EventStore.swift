@@ -34,6 +34,49 @@ package protocol EventStore: AnyObject {
   /// store attempts later appends as usual.
   var rejected: Signal<JournalError, Never> { get }
 
+  // The part in a journal that several daemons share; a store for one daemon has the defaults.
+
+  /// Whether several daemons may use the journal.
+  var isShared: Bool { get }
+
+  /// The part of this daemon; see ``StoreRole``.
+  var role: StoreRole { get }
+
+  /// Emits each new ``role``.
+  var roles: Signal<StoreRole, Never> { get }
+
+  /// Emits durable events of other daemons in order, while this daemon follows.
+  ///
+  /// The observer calls ``follow(_:to:by:growing:)`` with each of them, in order.
+  var followed: Signal<RecordBatch, Never> { get }
+
+  /// Whether the journal cannot be reached now; it goes on by itself.
+  var isInterrupted: Bool { get }
+
+  /// Joins the daemons that share the journal: becomes the active one, or follows.
+  ///
+  /// Call it once, after the replay. Call it again if the active daemon is known to be gone.
+  func contend()
+
+  /// Lets another daemon become the active one.
+  ///
+  /// Call it when all appended events are durable; nothing may be appended afterwards.
+  func resign()
+
+  /// Moves the positions and a stream's head on to an event of another daemon.
+  ///
+  /// - Parameters:
+  ///   - stream: The number of its stream in ``names``.
+  ///   - user: The user charged for the event.
+  ///   - growth: The bytes to add to the charge of the stream.
+  func follow(_ record: Record, to stream: Int, by user: UInt32, growing growth: Int)
+
+  /// Adds to the bytes charged to a stream because of the last event of another daemon.
+  func followGrowth(of stream: Int, by growth: Int, for user: UInt32)
+
+  /// Charges nobody for a stream that has no state after the last event of another daemon.
+  func followRelease(of stream: Int)
+
   /// The time that an append would get now, in microseconds since 1970.
   ///
   /// It follows the clock, but never goes below ``lastTime``.

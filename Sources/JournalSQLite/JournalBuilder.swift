@@ -6,7 +6,7 @@ internal import JournalStores
 /// Builds a journal in a partial file, verifies it, and renames it into place.
 ///
 /// The destination holds either the complete journal or none.
-package final class JournalBuilder {
+package final class JournalBuilder: JournalTarget {
   private let partial: String
   private let lock: JournalLock?
   private let place: JournalPlace
@@ -85,7 +85,6 @@ package final class JournalBuilder {
     for end in ["", "-wal", "-shm"] { unlink(path + end) }
   }
 
-  /// Appends events, in order.
   package func add(_ records: [Record]) throws(JournalError) {
     try write { (_) throws(SQLiteError) in
       try events.write(RecordBatch(records))
@@ -100,7 +99,6 @@ package final class JournalBuilder {
     }
   }
 
-  /// Adds the record of removed events.
   package func add(_ removals: KnownRemovals) throws(JournalError) {
     try write { database throws(SQLiteError) in
       for stretch in removals.stretches {
@@ -119,7 +117,6 @@ package final class JournalBuilder {
     }
   }
 
-  /// Adds the notes.
   package func add(_ notes: [JournalNote: String]) throws(JournalError) {
     try write { database throws(SQLiteError) in
       for (note, text) in notes {
@@ -144,13 +141,9 @@ package final class JournalBuilder {
     }
   }
 
-  /// Completes the journal: verifies it, flushes it to the disk and moves it into place.
-  ///
-  /// - Parameter accept: Called with the path of the partial file; throws to reject it.
-  /// - Returns: The report of the verification.
   package func finish(
-    _ accept: (String) throws(JournalError) -> Void = { _ in }
-  ) throws(JournalError) -> JournalCheck.Report {
+    _ accept: (String) throws(JournalError) -> Void
+  ) throws(JournalError) -> JournalReport {
     try write { database throws(SQLiteError) in
       // The copy may contain events that were removed while it was read.
       try database.execute(

@@ -1,25 +1,13 @@
 package import Facts
 internal import Glibc
-internal import Journal
+package import Journal
 
 /// Reads every record of a journal and continues after damaged ones.
 ///
 /// A daemon may write the journal meanwhile. The check covers the events that existed at its start.
 /// No transaction lasts longer than the reading of one page.
 package struct JournalCheck {
-  /// The result of a check.
-  package struct Report: Equatable {
-    package var epoch = ""
-    package var first: UInt64 = 0
-    package var last: UInt64 = 0
-
-    /// The number of undamaged records, and of removed ones.
-    package var count = 0
-    package var removed: UInt64 = 0
-
-    /// The damages, one line each; the check stops after a hundred.
-    package var damages: [String] = []
-  }
+  package typealias Report = JournalReport
 
   private static let maxDamages = 100
   private let files: JournalFiles

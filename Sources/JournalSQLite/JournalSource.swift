@@ -6,19 +6,9 @@ package import Journal
 ///
 /// Most pages are read in separate transactions, so that the log can be reset. One transaction
 /// covers the last events, the removals, the notes and the snapshots, so that they match.
-package struct JournalSource {
+package struct JournalSource: JournalOrigin {
   package let path: String
   private let files: JournalFiles
-
-  /// A part of the journal.
-  package enum Part {
-    case events([Record])
-    case removals(KnownRemovals)
-    /// The notes that are stored beside the events.
-    case notes([JournalNote: String])
-    /// A snapshot, for replay or for values of the past.
-    case snapshot(Snapshot)
-  }
 
   private static let pageSize = 1000
   private static let pageBytes = 1 << 20
@@ -32,18 +22,13 @@ package struct JournalSource {
     files = try JournalFiles(path: path, for: .checking)
   }
 
+  package var name: String { path }
   package var epoch: String { files.epoch }
   package var first: UInt64 { files.first }
   package var last: UInt64 { files.last }
 
-  /// Passes the whole journal to `body`: events in order, then removals, notes and snapshots.
-  ///
-  /// - Parameters:
-  ///   - onPage: Called with the last position after each page, to show progress or to pause.
-  /// - Throws: ``JournalError/corrupt(seq:detail:)`` at the first damaged event, and errors of
-  ///   `body`.
   package func read(
-    onPage: (UInt64) -> Void, _ body: (Part) throws(JournalError) -> Void
+    onPage: (UInt64) -> Void, _ body: (JournalPart) throws(JournalError) -> Void
   ) throws(JournalError) {
     var position = files.first - 1
     while position + Self.rest < files.last {
@@ -80,7 +65,7 @@ package struct JournalSource {
   }
 
   private func page(
-    after seq: UInt64, _ body: (Part) throws(JournalError) -> Void
+    after seq: UInt64, _ body: (JournalPart) throws(JournalError) -> Void
   ) throws(JournalError) -> UInt64? {
     let records = try files.reader.records(
       after: seq, limit: Self.pageSize, bytes: Self.pageBytes)
@@ -90,7 +75,7 @@ package struct JournalSource {
   }
 
   private func readSnapshots(
-    _ database: Database, _ body: (Part) throws(JournalError) -> Void
+    _ database: Database, _ body: (JournalPart) throws(JournalError) -> Void
   ) throws(JournalError) {
     var found: [(service: String, seq: UInt64)] = []
     do throws(SQLiteError) {

@@ -213,26 +213,9 @@ final class RemovalIndex {
   }
 }
 
-/// The events that were removed from a journal.
-package struct KnownRemovals: Equatable, Sendable {
-  /// A range in which events were removed, and the services that they belonged to.
-  package struct Stretch: Equatable, Sendable {
-    package let range: ClosedRange<UInt64>
-    package let services: [String]
-
-    package init(range: ClosedRange<UInt64>, services: [String]) {
-      (self.range, self.services) = (range, services)
-    }
-  }
-
-  package var stretches: [Stretch] = []
-
-  /// The last removed position of each service.
-  package var services: [String: UInt64] = [:]
-
-  package init() {}
-
+extension KnownRemovals {
   init(_ database: Database) throws(SQLiteError) {
+    self.init()
     guard try RemovalIndex(database) != nil else { return }
     let rows = try Statement(
       "SELECT first, last, services FROM removal ORDER BY first", on: database)

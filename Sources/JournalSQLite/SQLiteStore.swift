@@ -11,7 +11,7 @@ package import Signals
 /// all waiting events in one transaction. With the durability `os` the loop writes a few events
 /// itself, see ``WriterThread``. It never waits for the disk. Two more threads read, and a fourth
 /// moves pages from the log into the file.
-package final class SQLiteStore: EventStore {
+package final class SQLiteStore: DaemonStore {
   package let epoch: String
   package private(set) var first: UInt64
   package private(set) var refusal: JournalError?

@@ -79,7 +79,8 @@ public enum ErrorName: String, CaseIterable, Sendable {
     case .shuttingDown:
       Row(-32006, true, ["reconnect_ms"], "the daemon is stopping")
     case .readOnly:
-      Row(-32007, true, ["reason", "outcome"], "the journal takes no writes")
+      Row(
+        -32007, true, ["reason", "outcome"], ["active", "address"], "the journal takes no writes")
     case .timeout:
       Row(-32008, true, ["after_ms", "outcome"], ["limit", "max"], "the call took too long")
     case .cancelled:

@@ -35,7 +35,11 @@ private func describe(_ settings: Settings) {
   let access = configuration.socketAccess(user: Process.user, .system)
   let mode = String(access.mode, radix: 8) + (access.group == nil ? "" : " for group binder")
   print("socket      \(settings.socketPath), mode 0\(mode), unless systemd passes one")
-  print("journal     \(settings.journalPath)")
+  do throws(JournalError) {
+    print("journal     \(try settings.journal.name)")
+  } catch {
+    print("journal     \(error)")
+  }
   let durability = settings.options.durability ?? configuration.durability ?? .always
   print("durability  \(settings.options.isReadOnly ? "read only" : durability.text)")
   for name in LimitName.allCases where configuration.limits[name] != Limits()[name] {

@@ -9,7 +9,7 @@ import Signals
 /// - Returns: The exit code.
 func compactJournal(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
   let settings = try Settings(reading: options)
-  try JournalFile(path: settings.journalPath).checkKind()
+  if case .file(let path) = try settings.journal { try JournalFile(path: path).checkKind() }
   let daemon = try Daemon(settings, ConfigurationFile(options), log, manager)
   defer { daemon.abandon() }
   try daemon.start(settings, nil, log, manager)

@@ -6,14 +6,14 @@ import EventLoop
 import EventSourcing
 import Facts
 import Features
-import JournalSQLite
+import Journal
 import Signals
 import Wire
 
 /// The composition root: creates all parts of the daemon and connects them.
 final class Daemon {
   let loop: Loop
-  let store: SQLiteStore
+  let store: any DaemonStore
   let host: ServiceHost
   let table: ConnectionTable
   let server: SocketServer
@@ -56,9 +56,8 @@ final class Daemon {
     let descriptors = Process.prepare()
     let loop = try Loop()
     let scheduler = LoopScheduler(loop)
-    let store = try SQLiteStore(
-      path: settings.journalPath, durability: settings.durability, on: loop,
-      clock: { Process.now })
+    let location = try settings.journal
+    let store = try openStore(location, settings, on: loop, log, manager)
     let host = ServiceHost(store: store)
     let configuration = settings.configuration
     journalWatch = JournalWatch(host, store, log) { loop.milliseconds }
@@ -99,7 +98,8 @@ final class Daemon {
     liveBindings.time = .local
     let readers = LiveReaders(ReadersService(in: host))
     let journal = JournalService(
-      of: store, at: settings.journalPath, in: host, on: scheduler, log)
+      of: store, { () throws(JournalError) in try JournalFigures(of: location) }, in: host,
+      on: scheduler, log)
     journal.retention = configuration.retention
     journal.boot = Process.bootID
     let secrets = CryptSecrets(on: loop)
@@ -149,6 +149,7 @@ final class Daemon {
       feeds.schedule = configuration.feeds
       table.setSlowLog(configuration.slowLog)
       access.change(to: configuration.roles, for: table.connections.values)
+      guard case .active = store.role else { return (false, []) }
       let loaded = loadBindings(rights[.owner], liveBindings, files)
       let lost = warnings(of: bindings, for: rights[.owner], access.role(ofUser:))
       return (loaded.hasChanged, loaded.faults + lost)
@@ -187,6 +188,12 @@ final class Daemon {
       catalog.offerSource(
         "daemon/journal", "What is done to the journal now, and how far.", journal.progress)
       bindJournal(catalog, to: journal)
+      if let node = location.node {
+        let state = Sampled(every: 1, on: scheduler) { [unowned store] in
+          ClusterState(of: node, store)
+        }
+        bindCluster(catalog, to: state)
+      }
       bindAdministration(catalog, to: administration)
       bindActAs(catalog, to: table, admit: access.admit(_:by:))
       bindKick(catalog, to: table) { conn, client, caller in
@@ -247,18 +254,28 @@ final class Daemon {
   ) throws {
     try replay(settings, log, manager)
     bindTable(table, to: rights.catalog, bag: bag)
-    if settings.durability != nil {
-      journal.start()
-      feeds.start()
-      leases.start()
-    }
+    if settings.durability != nil { try join(manager) }
     journalWatch.checkQuota()
-    restoreBindings(rights[.owner], bindings, liveBindings) { log.write(.warning, $0) }
-    if let files {
+    let begin = { [unowned self] in
+      if settings.durability != nil {
+        journal.start()
+        feeds.start()
+        leases.start()
+      }
+      isActive = true
+      restoreBindings(rights[.owner], bindings, liveBindings) { log.write(.warning, $0) }
+      guard let files else { return }
       for fault in loadBindings(rights[.owner], liveBindings, files).faults {
         log.write(.warning, "\(fault)")
       }
     }
+    if case .active = store.role { begin() }
+    if store.isShared { logRole(store.role, log) }
+    store.roles.observeNext { [unowned self] role in
+      logRole(role, log)
+      if case .active = role, !isActive { begin() }
+    }
+    .dispose(in: bag)
     // Requests that waited for the disk run at the end of a turn; submit their writes at once.
     loop.onTurnEnd { [unowned store] in store.submit() }
   }
@@ -266,6 +283,34 @@ final class Daemon {
   /// Takes back the clients that an earlier daemon has left with the service manager.
   func takeBackClients() throws {
     try returning.takeBack(table, server, host, programs)
+  }
+
+  /// Whether what runs once in a cluster runs here: bindings, feeds, leases, retention.
+  private var isActive = false
+
+  /// Joins the daemons that share the journal, and waits until it is clear which one is active.
+  func join(_ manager: ServiceManager) throws {
+    var fault: JournalError?
+    let failure = host.failed.observeNext { fault = $0 }
+    defer { failure.dispose() }
+    store.contend()
+    let tick = try EventLoop.Timer(on: loop) {
+      manager.notify("EXTEND_TIMEOUT_USEC=10000000", "STATUS=joining the cluster")
+    }
+    tick.start(afterMilliseconds: 1_000, everyMilliseconds: 1_000)
+    defer { tick.close() }
+    while store.role == .joining, fault == nil { loop.runOnce() }
+    if let fault { throw fault }
+    if case .over(let reason) = store.role { throw JournalError.unavailable(detail: reason) }
+  }
+
+  private func logRole(_ role: StoreRole, _ log: Log) {
+    switch role {
+    case .active(let term): log.write(.notice, "this daemon is the active one, in term \(term)")
+    case .following(let node):
+      log.write(.notice, "this daemon follows \(node.map { "'\($0.name)'" } ?? "nobody yet")")
+    case .joining, .over: break
+    }
   }
 
   /// Ends the threads and runs their remaining callbacks; for a failed start.
@@ -297,12 +342,6 @@ final class Daemon {
   }
 
   private func replay(_ settings: Settings, _ log: Log, _ manager: ServiceManager) throws {
-    if let renewal = store.renewal {
-      log.write(
-        store.lostEvents > 0 ? .error : .warning, "\(renewal); its epoch is \(store.epoch) now")
-    } else if store.lostEvents > 0 {
-      log.write(.error, "the journal has lost \(store.lostEvents) acknowledged events")
-    }
     var told: UInt64 = 0
     let tell = { [store] (seq: UInt64) in
       told = seq

@@ -6,14 +6,13 @@ import EventSourcing
 import Facts
 import Features
 import Journal
-import JournalSQLite
 import Wire
 
 /// The statistics of the daemon.
 final class DaemonMeasures {
   private let table: ConnectionTable
   private let host: ServiceHost
-  private let store: SQLiteStore
+  private let store: any DaemonStore
   private let loop: Loop
   private let started: UInt64
 
@@ -38,7 +37,7 @@ final class DaemonMeasures {
   /// A little less than the interval of one second at which watching clients get new values.
   private static let interval: UInt64 = 900
 
-  init(table: ConnectionTable, host: ServiceHost, store: SQLiteStore, loop: Loop) {
+  init(table: ConnectionTable, host: ServiceHost, store: any DaemonStore, loop: Loop) {
     (self.table, self.host, self.store, self.loop) = (table, host, store, loop)
     started = loop.milliseconds
     startTime = Process.now

@@ -5,26 +5,26 @@ import EventLoop
 import EventSourcing
 import Facts
 import Glibc
-import JournalSQLite
+import Journal
 import Wire
 
 /// The metrics of the daemon, for a monitoring system.
 final class DaemonMetrics {
   private let table: ConnectionTable
   private let host: ServiceHost
-  private let store: SQLiteStore
+  private let store: any DaemonStore
   private let log: Log
 
   /// The time of the start in microseconds since 1970.
   private let started = Process.now
 
-  init(_ table: ConnectionTable, _ host: ServiceHost, _ store: SQLiteStore, _ log: Log) {
+  init(_ table: ConnectionTable, _ host: ServiceHost, _ store: any DaemonStore, _ log: Log) {
     (self.table, self.host, self.store, self.log) = (table, host, store, log)
   }
 
   /// Returns all metrics.
   func now(callsOf catalog: Catalog) -> [Metric] {
-    process + clients + requests(catalog) + journal
+    process + clients + requests(catalog) + journal + cluster
   }
 
   private var process: [Metric] {
@@ -110,6 +110,19 @@ final class DaemonMetrics {
           ("parse", stages[.parse]), ("dispatch", stages[.dispatch]), ("decide", stages[.decide]),
           ("commit", store.commitTimes), ("deliver", stages[.deliver]),
         ]),
+    ]
+  }
+
+  private var cluster: [Metric] {
+    guard store.isShared else { return [] }
+    return [
+      Metric(
+        "binderd_cluster_active", .gauge,
+        "1 if this daemon takes the writes of the shared journal, otherwise 0.",
+        host.isActive ? 1 : 0),
+      Metric(
+        "binderd_cluster_connected", .gauge, "1 if the database of the journal can be reached.",
+        store.isInterrupted ? 0 : 1),
     ]
   }
 

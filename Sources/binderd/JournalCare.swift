@@ -2,13 +2,31 @@ import EventLoop
 import EventSourcing
 import Facts
 import Journal
+import JournalPostgres
 import JournalSQLite
 import Signals
 import Wire
 
 extension JournalFigures {
   /// Collects the figures of a journal.
-  init(of path: String) throws(JournalError) {
+  init(of location: JournalLocation) throws(JournalError) {
+    switch location {
+    case .file(let path): try self.init(of: path)
+    case .postgres(let settings): try self.init(of: settings.journal)
+    }
+  }
+
+  private init(of journal: PostgresJournal) throws(JournalError) {
+    let found = try PostgresFigures(of: journal)
+    self.init(
+      path: "\(journal.string)", epoch: found.epoch, first: found.first, last: found.last)
+    (count, streams, types, bytes) = (found.count, found.streams, found.types, found.bytes)
+    snapshots = found.snapshots.map {
+      Snapshot(seq: $0.seq, services: $0.services, bytes: $0.bytes)
+    }
+  }
+
+  private init(of path: String) throws(JournalError) {
     let found = try JournalInspection(of: path)
     self.init(path: path, epoch: found.epoch, first: found.first, last: found.last)
     count = found.count
@@ -27,9 +45,12 @@ extension JournalFigures {
 
 extension JournalService {
   /// Creates the maintenance service of a daemon's journal.
+  ///
+  /// - Parameter figures: Collects the figures of the journal, on another thread.
   convenience init(
-    of store: SQLiteStore, at path: String, in host: ServiceHost, on scheduler: any Scheduler,
-    _ log: Log
+    of store: any DaemonStore,
+    _ figures: @escaping @Sendable () throws(JournalError) -> JournalFigures,
+    in host: ServiceHost, on scheduler: any Scheduler, _ log: Log
   ) {
     let boot = Process.bootID
     self.init(
@@ -40,7 +61,7 @@ extension JournalService {
           isSynchronized: Process.isClockSynchronized)
       })
     count = { [unowned store] in
-      store.reading(.care) { _ throws(JournalError) in try JournalFigures(of: path) }
+      store.reading(.care) { _ throws(JournalError) in try figures() }
     }
     onLeap = { ahead in
       log.write(

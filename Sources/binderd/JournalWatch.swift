@@ -1,6 +1,8 @@
 import Connections
 import EventLoop
 import EventSourcing
+import Journal
+import JournalPostgres
 import JournalSQLite
 import Signals
 import Wire
@@ -25,7 +27,9 @@ final class JournalWatch {
   /// The minimum interval between lines about a disk that fills up repeatedly, in milliseconds.
   private static let pause: UInt64 = 60_000
 
-  init(_ host: ServiceHost, _ store: SQLiteStore, _ log: Log, now: @escaping () -> UInt64) {
+  init(
+    _ host: ServiceHost, _ store: any DaemonStore, _ log: Log, now: @escaping () -> UInt64
+  ) {
     (self.host, self.log) = (host, log)
     host.rejected.observeNext { [unowned self] fault in
       refused += 1
@@ -49,7 +53,7 @@ final class JournalWatch {
       log.write(.warning, filling.warning, .stateFilling)
     }
     .dispose(in: bag)
-    store.onLogNotice = { notice in
+    (store as? SQLiteStore)?.onLogNotice = { notice in
       switch notice {
       case .held(let bytes, let path):
         log.write(
@@ -58,6 +62,12 @@ final class JournalWatch {
             + "process has an open read transaction; to find it: fuser -v \(path)")
       case .released: log.write(.notice, "the write-ahead log of the journal shrinks again")
       }
+    }
+    (store as? PostgresStore)?.onInterruption = { reason in
+      guard let reason else { return log.write(.notice, "the database is back") }
+      log.write(
+        .warning, "the database is away: \(reason); commands wait for it, everything else continues"
+      )
     }
   }
 

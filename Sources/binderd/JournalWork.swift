@@ -5,6 +5,7 @@ import Facts
 import Glibc
 import JSON
 import Journal
+import JournalPostgres
 import JournalSQLite
 
 /// A task on a whole journal, run as a separate process.
@@ -12,15 +13,18 @@ import JournalSQLite
 /// A daemon may write the journal that the task reads, but not the one that it creates.
 struct JournalWork {
   let task: JournalTask
-  let path: String
+  let location: JournalLocation
+
+  /// Returns the place of a journal that is named as in `--journal`.
+  let locate: (_ name: String) throws(JournalError) -> JournalLocation
 
   /// The epoch that the journal must have; `nil` for any.
   let epoch: String?
   let isForced: Bool
   let progress: ProgressMeter.Form
 
-  /// Checks whether a daemon could start on the journal at a path.
-  let checkStart: (_ path: String) throws(JournalError) -> Void
+  /// Checks whether a daemon could start on a journal.
+  let checkStart: (_ location: JournalLocation) throws(JournalError) -> Void
 
   /// Runs the task.
   ///
@@ -29,26 +33,27 @@ struct JournalWork {
   func run() -> CInt {
     umask(0o077)
     do {
-      try JournalFile(path: path).checkKind()
+      if case .file(let path) = location { try JournalFile(path: path).checkKind() }
       switch task {
       case .verify: return try verify()
       case .info:
-        let figures = try JournalFigures(of: path)
+        let figures = try JournalFigures(of: location)
         try checkIdentity(figures.epoch)
         print(try JSONEncoder().text(figures).text)
+      case .`init`: try create()
       case .backup(let target):
-        let source = try journalSource()
-        let epoch = source.epoch
-        try copy(source, to: target, for: .backup(epoch: epoch), "backup")
+        let source = try journalOrigin()
+        try copy(
+          source, to: makeBackup(at: target, of: source), as: target, "backup")
       case .restore(let backup):
-        try checkNobodyHasIt()
-        makeDirectory(of: path)
-        try copy(JournalSource(path: backup), to: path, for: .use, "restore")
+        let source = try JournalSource(path: backup)
+        try copy(source, to: makeTarget(location), as: location.name, "restore")
+      case .copy(let name):
+        let target = try locate(name)
+        try checkNobodyHas(location)
+        try copy(journalOrigin(), to: makeTarget(target), as: target.name, "copy")
       case .export(let target): try export(to: target)
-      case .import(let origin):
-        try checkNobodyHasIt()
-        makeDirectory(of: path)
-        try read(from: origin)
+      case .import(let origin): try read(from: origin)
       }
       return EXIT_SUCCESS
     } catch let error as JournalError {
@@ -67,21 +72,57 @@ struct JournalWork {
     guard let epoch, epoch != found else { return }
     throw .unavailable(
       detail:
-        "\(path) is another journal: its epoch is \(found), but the daemon reported \(epoch);"
+        "\(location.name) is another journal: its epoch is \(found), but the daemon reported \(epoch);"
         + " run this where that daemon runs, or name a file (bindctl: --file)")
   }
 
-  private func journalSource() throws(JournalError) -> JournalSource {
-    let source = try JournalSource(path: path)
-    try checkIdentity(source.epoch)
-    return source
+  private func journalOrigin() throws(JournalError) -> any JournalOrigin {
+    let origin: any JournalOrigin =
+      switch location {
+      case .file(let path): try JournalSource(path: path)
+      case .postgres(let settings): try PostgresSource(settings.journal)
+      }
+    try checkIdentity(origin.epoch)
+    return origin
   }
 
-  /// Checks that no process has the journal that will be replaced.
+  private func create() throws(JournalError) {
+    guard case .postgres(let settings) = location else {
+      throw .unavailable(
+        detail: "--init is for a PostgreSQL database; binderd creates a journal file by itself")
+    }
+    let epoch = try settings.journal.create()
+    print("\(location.name): epoch \(epoch), an empty journal")
+  }
+
+  private func makeBackup(
+    at path: String, of origin: any JournalOrigin
+  ) throws(JournalError) -> any JournalTarget {
+    var source: String?
+    if case .file(let path) = location { source = path }
+    return try JournalBuilder(
+      at: path, of: source, for: .backup(epoch: origin.epoch), isForced: isForced)
+  }
+
+  /// Returns a new journal for a daemon.
+  private func makeTarget(_ target: JournalLocation) throws(JournalError) -> any JournalTarget {
+    switch target {
+    case .file(let path):
+      try checkNobodyHas(target)
+      makeDirectory(of: path)
+      var source: String?
+      if case .file(let path) = location, path != target.name { source = path }
+      return try JournalBuilder(at: path, of: source, for: .use, isForced: isForced)
+    case .postgres(let settings):
+      return try PostgresBuilder(settings.journal, isForced: isForced)
+    }
+  }
+
+  /// Checks that no process has a journal file.
   ///
   /// - Throws: ``JournalError`` with the command that stops the process.
-  private func checkNobodyHasIt() throws(JournalError) {
-    guard let pid = JournalOwner.process(of: path) else { return }
+  private func checkNobodyHas(_ location: JournalLocation) throws(JournalError) {
+    guard case .file(let path) = location, let pid = JournalOwner.process(of: path) else { return }
     throw .unavailable(
       detail: "\(path) is in use by pid \(pid); stop it first: \(stopCommand(for: pid))")
   }
@@ -89,7 +130,7 @@ struct JournalWork {
   private func isUnusable(_ error: JournalError) -> Bool {
     switch error {
     case .newerFormat, .notAJournal, .locked, .unavailable: true
-    case .readOnly, .corrupt, .notUnderstood, .outOfRange: false
+    case .readOnly, .following, .corrupt, .notUnderstood, .outOfRange: false
     }
   }
 
@@ -101,12 +142,22 @@ struct JournalWork {
   // MARK: Verify
 
   private func verify() throws(JournalError) -> CInt {
-    let check = try JournalCheck(path: path)
-    try checkIdentity(check.epoch)
-    let shown = Shown("verify", progress, total: check.last)
-    let report = try check.run { shown.show($0) }
-    shown.end(at: report.last)
-    print("\(path): epoch \(report.epoch), events \(report.first) to \(report.last)")
+    let report: JournalReport
+    switch location {
+    case .file(let path):
+      let check = try JournalCheck(path: path)
+      try checkIdentity(check.epoch)
+      let shown = Shown("verify", progress, total: check.last)
+      report = try check.run { shown.show($0) }
+      shown.end(at: report.last)
+    case .postgres(let settings):
+      let check = try PostgresCheck(settings.journal)
+      try checkIdentity(check.epoch)
+      let shown = Shown("verify", progress, total: check.last)
+      report = try check.run { shown.show($0) }
+      shown.end(at: report.last)
+    }
+    print("\(location.name): epoch \(report.epoch), events \(report.first) to \(report.last)")
     for damage in report.damages { print("damaged: \(damage)") }
     let fault = startFault
     if let fault { print("damaged: \(fault)") }
@@ -121,7 +172,7 @@ struct JournalWork {
   /// A daemon may start on a damaged journal if a snapshot covers the damage.
   private var startFault: JournalError? {
     do throws(JournalError) {
-      try checkStart(path)
+      try checkStart(location)
       return nil
     } catch {
       if case .locked = error { return nil }
@@ -135,30 +186,22 @@ struct JournalWork {
   private static let pauseMicroseconds: UInt32 = 2_000
 
   private func copy(
-    _ source: JournalSource, to target: String, for purpose: JournalBuilder.Purpose,
-    _ work: String
+    _ source: any JournalOrigin, to builder: any JournalTarget, as target: String, _ work: String
   ) throws(JournalError) {
-    let builder = try JournalBuilder(
-      at: target, of: source.path, for: purpose, isForced: isForced)
     let shown = Shown(work, progress, total: source.last)
     try source.read {
       shown.show($0)
       usleep(Self.pauseMicroseconds)
     } _: { part throws(JournalError) in
-      switch part {
-      case .events(let records): try builder.add(records)
-      case .removals(let removals): try builder.add(removals)
-      case .notes(let notes): try builder.add(notes)
-      case .snapshot(let snapshot): try builder.add(snapshot)
-      }
+      try builder.add(part)
     }
     let report = try builder.finish()
     shown.end(at: report.last)
-    say(report, target, of: source.path)
+    say(report, target, of: source.name)
     sayReplaced(builder.replaced)
   }
 
-  private func say(_ report: JournalCheck.Report, _ target: String, of source: String) {
+  private func say(_ report: JournalReport, _ target: String, of source: String) {
     print(
       "\(target): epoch \(report.epoch), \(report.count) events, \(report.first) to \(report.last),"
         + " of \(source)")
@@ -171,8 +214,10 @@ struct JournalWork {
   // MARK: Lines
 
   private func export(to target: String) throws {
-    let source = try journalSource()
-    let file = try LineFile(writing: target, besides: path, isForced: isForced)
+    let source = try journalOrigin()
+    var besides: String?
+    if case .file(let path) = location { besides = path }
+    let file = try LineFile(writing: target, besides: besides, isForced: isForced)
     let shown = Shown("export", progress, total: source.last)
     try file.write(JournalLine.head(epoch: source.epoch).text)
     var count = 0
@@ -193,7 +238,7 @@ struct JournalWork {
 
   private func read(from origin: String) throws {
     let file = try LineFile(reading: origin)
-    let builder = try JournalBuilder(at: path, for: .use, isForced: isForced)
+    let builder = try makeTarget(location)
     let shown = Shown("import", of: .bytes, progress, total: file.size)
     var checker = JournalLineChecker()
     var removals = KnownRemovals()
@@ -229,14 +274,19 @@ struct JournalWork {
     try builder.add(records)
     try builder.add(removals)
     try builder.add(notes)
-    let report = try builder.finish(checkStart)
+    let report = try builder.finish { name throws(JournalError) in
+      // A file is checked before it is in place.
+      var place = location
+      if case .file = place { place = .file(path: name) }
+      try checkStart(place)
+    }
     shown.end(at: file.size)
-    say(report, path, of: origin)
+    say(report, location.name, of: origin)
     sayReplaced(builder.replaced)
   }
 
   private func addTo(
-    _ builder: JournalBuilder, _ snapshot: Snapshot
+    _ builder: any JournalTarget, _ snapshot: Snapshot
   ) throws(JournalLine.Fault) {
     do throws(JournalError) {
       try builder.add(snapshot)
@@ -246,7 +296,7 @@ struct JournalWork {
   }
 }
 
-extension JournalSource.Part {
+extension JournalPart {
   /// The lines to export.
   fileprivate var lines: [JournalLine] {
     switch self {

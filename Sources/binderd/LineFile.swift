@@ -46,7 +46,7 @@ final class LineFile {
   ///
   /// - Parameter isForced: Whether an existing file may be replaced; it is kept as `path.old`.
   init(
-    writing path: String, besides source: String, isForced: Bool
+    writing path: String, besides source: String?, isForced: Bool
   ) throws {
     self.path = path
     self.isForced = isForced

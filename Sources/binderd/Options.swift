@@ -9,6 +9,10 @@ enum JournalTask: Equatable {
   case verify
   /// Prints statistics.
   case info
+  /// Creates an empty one in a PostgreSQL database.
+  case `init`
+  /// Copies it to another place: a file or a PostgreSQL database.
+  case copy(to: String)
   /// Copies it to a file.
   case backup(to: String)
   /// Creates it from a backup.
@@ -58,6 +62,13 @@ struct Options {
   /// The epoch that the journal must have; `nil` for any.
   var epoch: String?
 
+  /// The name of this daemon among those that share a journal, and the address that it tells.
+  var node: String?
+  var address: String?
+
+  /// Whether a PostgreSQL server that does not wait for standbys is accepted.
+  var isWithoutReplication = false
+
   /// The first event that a compaction keeps.
   var before: UInt64?
 
@@ -69,7 +80,9 @@ struct Options {
   static let help = """
     usage: binderd [--config FILE] [--bind-dir DIR] [--socket PATH] [--journal FILE]
                    [--durability POLICY] [--read-only] [--log-level LEVEL]
+                   [--node NAME] [--address ADDRESS] [--without-replication]
            binderd --verify | --info | --backup FILE | --restore FILE | --export FILE | --import FILE
+                   | --init | --copy JOURNAL
                    [--journal FILE] [--epoch EPOCH] [--force] [--progress FORM]
            binderd --compact [--before SEQ] [--journal FILE] [--force]
            binderd --remove PATTERN [--journal FILE]
@@ -85,6 +98,14 @@ struct Options {
                            /run/binder/bus.sock; a socket passed by systemd takes precedence
       --journal FILE       the journal; default $STATE_DIRECTORY/journal.db, then
                            $XDG_STATE_HOME/binder/journal.db, for root /var/lib/binder/journal.db
+                           or a PostgreSQL database, which several daemons may share:
+                           postgres://HOST,HOST/DATABASE; see Documentation/cluster.md
+      --node NAME          the name of this daemon among those that share the journal; default: the name
+                           of the machine
+      --address ADDRESS    how clients reach this daemon; the daemons that follow it name the address
+                           when they refuse a command; default: none
+      --without-replication
+                           accept a PostgreSQL server without standbys: a failover may lose events
       --durability POLICY  always: the daemon answers when the data is on disk (default)
                            interval[=MS]: the data is on disk MS milliseconds later, default 1000
                            os: the kernel decides when the data is on disk
@@ -100,6 +121,9 @@ struct Options {
                            stdout
       --import FILE        create the journal from such lines, with a new epoch; a wrong line is reported
                            with its number and the rule, and nothing is created
+      --init               create an empty journal in the PostgreSQL database of --journal
+      --copy JOURNAL       copy the journal to another place, a file or a postgres:// address, with all
+                           positions and a new epoch; no daemon may use either
       --compact            remove the events that retention does not keep, or those before SEQ; the
                            daemon must be stopped
       --remove PATTERN     remove the values that match PATTERN ('cells/jobs/**'), whoever wrote them; the
@@ -145,6 +169,21 @@ struct Options {
       switch parts.first ?? "" {
       case "--socket": socket = try path()
       case "--journal": journal = try path()
+      case "--node":
+        let name = try value()
+        guard ClusterSettings.isNode(name) else {
+          throw Misuse(message: "--node takes \(ClusterSettings.nodeForm)")
+        }
+        node = name
+      case "--address":
+        let text = try value()
+        guard ClusterSettings.isAddress(text) else {
+          throw Misuse(message: "--address takes \(ClusterSettings.addressForm)")
+        }
+        address = text
+      case "--without-replication": isWithoutReplication = try flag(true)
+      case "--init": request = try flag(.work(.`init`))
+      case "--copy": request = .work(.copy(to: try path()))
       case "--config": configuration = try path()
       case "--bind-dir": bindDirectory = try path()
       case "--check-config":

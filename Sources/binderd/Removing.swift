@@ -2,7 +2,7 @@ import EventLoop
 import EventSourcing
 import Facts
 import Glibc
-import JournalSQLite
+import Journal
 
 /// Removes the values that match a pattern, from a journal that no daemon has open.
 ///
@@ -13,10 +13,11 @@ func removeValues(
   _ pattern: Pattern, _ options: Options, _ log: Log, _ manager: ServiceManager
 ) throws -> CInt {
   let settings = try Settings(reading: options)
-  try JournalFile(path: settings.journalPath).checkKind()
+  if case .file(let path) = try settings.journal { try JournalFile(path: path).checkKind() }
   let daemon = try Daemon(settings, ConfigurationFile(options), log, manager)
   defer { daemon.abandon() }
   try daemon.host.start()
+  try daemon.join(manager)
   let before = daemon.host.stateBytes
   var count = 0
   for remover in daemon.removers {

@@ -10,19 +10,36 @@ import Journal
 import Signals
 import Wire
 
-/// Creates the daemon and runs it until it is stopped.
+/// Runs the daemon until it is stopped.
+///
+/// A daemon that has lost its part in a cluster begins again, as one that follows.
 ///
 /// - Returns: The exit code.
 func runDaemon(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
+  while true {
+    if let code = try runOnce(options, log, manager) { return code }
+    // The shutdown has blocked them.
+    Process.allowSignals()
+  }
+}
+
+/// Creates the daemon and runs it until it is stopped.
+///
+/// - Returns: The exit code; `nil` if it begins again.
+private func runOnce(
+  _ options: Options, _ log: Log, _ manager: ServiceManager
+) throws -> CInt? {
   let file = ConfigurationFile(options)
   let settings = try Settings(reading: options)
   let files = try settings.bindDirectory.read()
   for warning in settings.configuration.warnings { log.write(.warning, "\(warning)") }
-  let journal = JournalFile(path: settings.journalPath)
-  try journal.checkKind()
-  if settings.durability != nil {
-    makeDirectory(of: journal.path)
-    try journal.checkDirectory()
+  if case .file(let path) = try settings.journal {
+    let journal = JournalFile(path: path)
+    try journal.checkKind()
+    if settings.durability != nil {
+      makeDirectory(of: path)
+      try journal.checkDirectory()
+    }
   }
   let daemon = try Daemon(settings, file, log, manager)
   let shutdown = Shutdown(daemon, manager)
@@ -69,7 +86,8 @@ private func listen(
     throw SocketListener.PathError.badDescriptorCount(count)
   }
   if let listener = manager.listener {
-    try daemon.server.listen(on: listener)
+    // A daemon of a cluster may begin again, and needs it then.
+    try daemon.server.listen(on: daemon.store.isShared ? dup(listener) : listener)
   } else {
     let access = settings.configuration.socketAccess(user: Process.user, .system)
     // Users who may connect must be able to reach the socket.
@@ -82,25 +100,36 @@ private func listen(
 /// Runs the loop of a started daemon.
 private func serve(
   _ daemon: Daemon, _ shutdown: Shutdown, _ log: Log, _ manager: ServiceManager
-) throws -> CInt {
+) throws -> CInt? {
   let loop = daemon.loop
   let watchdog = try EventLoop.Timer(on: loop) { manager.notify("WATCHDOG=1") }
   if let limit = manager.watchdogMilliseconds {
     watchdog.start(afterMilliseconds: 0, everyMilliseconds: max(1, limit / 2))
   }
-  var code: CInt = 0
+  var code: CInt? = 0
   let failure = daemon.host.failed.observeNext { fault in
     log.write(.error, "\(fault); exiting to be restarted", .journalFailed)
     code = EX_IOERR
     loop.stop()
   }
+  let leave = { (role: StoreRole) in
+    guard case .over(let reason) = role else { return }
+    log.write(.warning, "this daemon begins again: \(reason)")
+    code = nil
+    loop.stop()
+  }
+  let end = daemon.store.roles.observeNext { leave($0) }
   log.write(
     .notice,
     "binderd \(Release.version) serves \(daemon.server.path), journal at \(daemon.host.durable)",
     .started)
   manager.notify("READY=1", "STATUS=serving")
   Process.releaseProgram()
-  loop.run()
+  // It may have lost its part while it started.
+  leave(daemon.store.role)
+  if code != nil { loop.run() }
+  // The daemon gives its lease back when it stops.
+  end.dispose()
   shutdown.finish()
   failure.dispose()
   watchdog.close()

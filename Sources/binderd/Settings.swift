@@ -11,6 +11,9 @@ struct Settings {
   let options: Options
   let configuration: Configuration
 
+  /// The journal, if it is not the one that the command line or the configuration names.
+  var location: JournalLocation?
+
   init(options: Options, configuration: Configuration) {
     self.options = options
     self.configuration = configuration
@@ -39,7 +42,8 @@ struct Settings {
   }
 
   private var namedJournal: String {
-    if let journal = options.journal ?? configuration.journal { return journal }
+    if let journal = options.journal { return journal }
+    if case .file(let path) = configuration.journal { return path }
     if let state = Options.environment("STATE_DIRECTORY") { return state + "/journal.db" }
     if getuid() == 0 { return "/var/lib/binder/journal.db" }
     if let state = Options.environment("XDG_STATE_HOME") { return state + "/binder/journal.db" }

@@ -8,15 +8,15 @@ import Journal
 /// Checks whether a daemon could start on a journal, by replaying it into all services.
 ///
 /// - Throws: ``JournalError`` with the event that the services reject.
-func takeIn(_ path: String) throws(JournalError) {
+func takeIn(_ location: JournalLocation) throws(JournalError) {
   do {
     var options = try Options([])
-    options.journal = path
     options.isReadOnly = true
     options.configuration = "/dev/null"
+    var settings = try Settings(reading: options)
+    settings.location = location
     let daemon = try Daemon(
-      Settings(reading: options), ConfigurationFile(options), Log(isJournal: false),
-      ServiceManager())
+      settings, ConfigurationFile(options), Log(isJournal: false), ServiceManager())
     defer { daemon.abandon() }
     try daemon.host.start()
   } catch let error as JournalError {

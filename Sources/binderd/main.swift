@@ -28,10 +28,7 @@ func runRequest() -> CInt {
       else {
         throw Options.Misuse(message: "--progress takes bar, lines, json or none")
       }
-      return JournalWork(
-        task: task, path: try Settings(reading: options).journalPath, epoch: options.epoch,
-        isForced: options.isForced, progress: form, checkStart: takeIn
-      ).run()
+      return try workOnJournal(task, options, form)
     case .compact: return try compactJournal(options, log, manager)
     case .remove(let pattern): return try removeValues(pattern, options, log, manager)
     case .checkConfiguration: return reportConfiguration(options)

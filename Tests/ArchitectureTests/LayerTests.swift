@@ -16,11 +16,15 @@ private let law: [String: Set<String>] = [
   "Wire": ["Glibc", "JSON"],
   "Configuration": ["Facts", "JSON", "Wire"],
   "EventLoop": ["CSupport", "Clibuv", "Facts", "Glibc", "Signals"],
-  // The event store, and its implementation.
+  // The event store, and its implementations.
   "Journal": ["Facts", "JSON", "Queues", "Signals"],
   "JournalStores": ["CSupport", "EventLoop", "Facts", "Journal"],
   "JournalSQLite": [
     "CSQLite", "EventLoop", "Facts", "Glibc", "JSON", "Journal", "JournalStores", "Queues",
+    "Signals",
+  ],
+  "JournalPostgres": [
+    "CPostgres", "EventLoop", "Facts", "Glibc", "JSON", "Journal", "JournalStores", "Queues",
     "Signals",
   ],
   // Event sourcing, the view of a client, the features, and their access to the machine.
@@ -53,7 +57,7 @@ private let law: [String: Set<String>] = [
   "binderd": [
     "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",
     "Facts",
-    "Features", "Glibc", "JSON", "Journal", "JournalSQLite", "Signals", "Wire",
+    "Features", "Glibc", "JSON", "Journal", "JournalPostgres", "JournalSQLite", "Signals", "Wire",
   ],
 ]
 
@@ -97,7 +101,9 @@ struct LayerTests {
   @Test
   func `every layer has an import rule`() throws {
     let layers = try FileManager.default.contentsOfDirectory(atPath: root)
-    let inC: Set = ["CCurl", "CExpat", "CSQLite", "CSupport", "CWebSockets", "Clibuv"]
+    let inC: Set = [
+      "CCurl", "CExpat", "CPostgres", "CSQLite", "CSupport", "CWebSockets", "Clibuv",
+    ]
     #expect(Set(layers).subtracting(inC) == Set(law.keys))
   }
 

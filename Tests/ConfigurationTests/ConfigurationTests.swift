@@ -23,7 +23,7 @@ struct ConfigurationTests {
       """)
     #expect(read.socket == "/run/b.sock")
     #expect(read.socketMode == 0o660)
-    #expect(read.journal == "/var/j.db")
+    #expect(read.journal == .file(path: "/var/j.db"))
     #expect(read.durability == .interval(milliseconds: 50))
     #expect(read.limits.lineIn == 4096)
     #expect(read.limits.stallMilliseconds == 5000)
@@ -138,7 +138,7 @@ struct ConfigurationTests {
     #expect(
       faults("{\n  \"socket\": \"\(path)x\"}")
         == ["2:13: 'socket' has at most 107 bytes, this has 108"])
-    #expect(try configuration(#"{"journal":"\#(path)x"}"#).journal == path + "x")
+    #expect(try configuration(#"{"journal":"\#(path)x"}"#).journal == .file(path: path + "x"))
   }
 
   @Test(arguments: [
@@ -151,10 +151,35 @@ struct ConfigurationTests {
   }
 
   @Test
+  func `a journal is a path, or a database that daemons share`() throws {
+    let read = try configuration(
+      """
+      {
+        "journal": { "postgres": "host=a,b dbname=binder", "require_replication": false },
+        "cluster": { "node": "one", "address": "/run/b.sock", "takeover_ms": 500, "patience_ms": 0 },
+      }
+      """)
+    var database = PostgresJournalSettings("host=a,b dbname=binder")
+    database.requiresReplication = false
+    var cluster = ClusterSettings()
+    (cluster.node, cluster.address) = ("one", "/run/b.sock")
+    (cluster.takeoverMilliseconds, cluster.patienceMilliseconds) = (500, 0)
+    #expect(read.journal == .postgres(database))
+    #expect(read.cluster == cluster)
+    #expect(
+      faults(#"{"journal":{"require_replication":true}}"#)
+        == ["1:12: 'journal' is a path, or it needs 'postgres'"])
+    #expect(
+      faults(#"{"cluster":{"node":"a b"}}"#)
+        == ["1:20: 'node' is \(ClusterSettings.nodeForm), not \"a b\""])
+    #expect(faults(#"{"cluster":{"takeover_ms":499}}"#).count == 1)
+  }
+
+  @Test
   func `comment marks and commas within strings are kept`() throws {
     let read = try configuration(#"{"socket":"/a//b/*c*/,]","journal":"/\"//"}"#)
     #expect(read.socket == "/a//b/*c*/,]")
-    #expect(read.journal == #"/"//"#)
+    #expect(read.journal == .file(path: #"/"//"#))
   }
 
   @Test

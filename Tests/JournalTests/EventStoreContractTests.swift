@@ -7,7 +7,16 @@ import Testing
 
 /// The contract of every event store; add a case for a new store.
 struct EventStoreContractTests {
-  enum Kind: CaseIterable { case memory, sqlite }
+  enum Kind: CaseIterable {
+    case memory, sqlite, postgres
+    /// A store in memory that has followed another one, and is active now.
+    case follower
+
+    /// The kinds that can be tested here.
+    static var allCases: [Kind] {
+      [.memory, .follower, .sqlite] + (PostgresServer.shared == nil ? [] : [.postgres])
+    }
+  }
 
   /// A store of a kind, with a closure that makes appends durable and runs pending reads.
   final class Subject {
@@ -18,9 +27,13 @@ struct EventStoreContractTests {
 
     init(_ kind: Kind) throws {
       switch kind {
-      case .memory:
+      case .memory, .follower:
         var read: () -> Int64 = { 0 }
         let memory = MemoryStore { read() }
+        if kind == .follower {
+          memory.follow(MemoryStore())
+          memory.lead(term: 1)
+        }
         store = memory
         settle = {
           memory.commit()
@@ -34,8 +47,13 @@ struct EventStoreContractTests {
         store = journal.store
         settle = { try journal.settle() }
         keep = (journal, directory)
-        let tick = { [unowned self] in journal.clock = clock }
-        onTick = tick
+        onTick = { [unowned self] in journal.clock = clock }
+      case .postgres:
+        let trial = try PostgresTrial.active()
+        store = trial.store
+        settle = { try trial.settle() }
+        keep = trial
+        onTick = { [unowned self] in trial.clock = clock }
       }
     }
 
@@ -52,6 +70,8 @@ struct EventStoreContractTests {
       try awaiting(store.reading(.long, job)) { isDone in
         if let (journal, _) = keep as? (SQLiteJournal, TemporaryDirectory) {
           try journal.run(until: isDone)
+        } else if let trial = keep as? PostgresTrial {
+          try trial.run(until: isDone)
         } else {
           try settle()
         }
@@ -228,7 +248,7 @@ struct EventStoreContractTests {
     subject.store.save(Snapshot(service: "b", seq: 5, schema: 1, data: "{}"))
     // Snapshots are saved in the background: read until the last one is found.
     var other: Snapshot?
-    for _ in 0..<1000 where other == nil {
+    for _ in 0..<50_000 where other == nil {
       other = try subject.read { reader throws(JournalError) in
         try reader.snapshot(of: "b", upTo: 9)
       }
@@ -251,7 +271,7 @@ struct EventStoreContractTests {
     var result: Result<RemovalReport, JournalError>?
     let observation = subject.store.removed.observeNext { result = $0 }
     subject.store.remove(removal)
-    for _ in 0..<1000 where result == nil {
+    for _ in 0..<50_000 where result == nil {
       (subject.store as? MemoryStore)?.remove()
       _ = try subject.read { reader throws(JournalError) in try reader.bounds() }
     }

@@ -53,15 +53,18 @@ final class PostgresTrial {
   func follow() {
     store.committed.observe { [unowned self] event in
       switch event {
-      case .next(let records): applied += records
+      case .next(let events): applied += events.records
       case .failed(let error): failure = error
       case .completed: break
       }
     }
     .dispose(in: bag)
-    store.followed.observeNext { [unowned self] records in
-      for record in records { store.follow(record, by: Charge.nobody, growth: 0) }
-      applied += records
+    store.followed.observeNext { [unowned self] events in
+      for record in events.records {
+        store.follow(
+          record, to: store.names.add(record.stream), by: Charge.nobody, growing: 0)
+      }
+      applied += events.records
     }
     .dispose(in: bag)
     store.rejected.observeNext { [unowned self] in rejections.append($0) }.dispose(in: bag)
@@ -124,7 +127,7 @@ final class PostgresCluster {
     _ node: String, takeover: UInt64 = 3_000, patience: UInt64 = 30_000
   ) throws -> PostgresTrial {
     let trial = try PostgresTrial(string, node: node, takeover: takeover, patience: patience)
-    try trial.store.replay(after: 0) { trial.applied += $0 }
+    try trial.store.replay(after: 0) { trial.applied += $0.records }
     trial.follow()
     trials.append(trial)
     trial.store.contend()

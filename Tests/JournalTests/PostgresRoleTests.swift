@@ -39,7 +39,7 @@ struct PostgresRoleTests {
     #expect(second.applied == first.applied)
     #expect(second.applied.map(\.seq) == Array(1...200))
     #expect(second.store.head(of: "s") == first.store.head(of: "s"))
-    #expect(second.store.refusal == .readOnly(reason: "following", outcome: .none))
+    #expect(second.store.refusal == .following(active: "a", address: nil))
   }
 
   @Test

@@ -23,6 +23,10 @@ package final class MemoryStore: EventStore {
   /// Called for each requested removal.
   package var onRemove: (Removal) -> Void = { _ in }
   package private(set) var refusal: JournalError?
+  package private(set) var role = StoreRole.active(term: 0)
+  private let rolesSubject = PassthroughSubject<StoreRole, Never>()
+  private let followedSubject = PassthroughSubject<RecordBatch, Never>()
+  private var following: (any Disposable)?
   private var notes: [JournalNote: String] = [:]
 
   /// - Parameter clock: The clock, in microseconds since 1970.
@@ -156,6 +160,53 @@ package final class MemoryStore: EventStore {
 
   package func note(_ note: JournalNote) -> String? { notes[note] }
   package func keep(_ text: String, as note: JournalNote) { notes[note] = text }
+
+  // MARK: Roles
+
+  package var roles: Signal<StoreRole, Never> { rolesSubject.toSignal() }
+  package var followed: Signal<RecordBatch, Never> { followedSubject.toSignal() }
+
+  package func follow(_ record: Record, to stream: Int, by user: UInt32, growing growth: Int) {
+    appender.follow(record, to: stream, in: names, by: user, growing: growth)
+  }
+
+  package func followGrowth(of stream: Int, by growth: Int, for user: UInt32) {
+    appender.followGrowth(of: stream, by: growth, for: user)
+  }
+
+  package func followRelease(of stream: Int) { appender.followRelease(of: stream) }
+
+  /// Drops what is pending, and follows another store from the next position on.
+  package func follow(_ leader: MemoryStore) {
+    if last > durable { reject(.readOnly(reason: "superseded", outcome: .none)) }
+    setRole(.following(ActiveNode(name: "leader", address: nil)))
+    following = leader.committed.suppressError().observeNext { [unowned self] in show($0) }
+    let missed = leader.kept.records(after: durable, limit: .max)
+    if !missed.isEmpty { show(RecordBatch(missed)) }
+  }
+
+  /// Shows events as those of another daemon.
+  package func show(_ events: RecordBatch) {
+    kept.records += events.records
+    followedSubject.send(events)
+  }
+
+  /// Becomes the active store.
+  package func lead(term: UInt64) {
+    following?.dispose()
+    following = nil
+    setRole(.active(term: term))
+  }
+
+  private func setRole(_ role: StoreRole) {
+    self.role = role
+    if case .active = role {
+      refusal = nil
+    } else {
+      refusal = .following(active: "leader", address: nil)
+    }
+    rolesSubject.send(role)
+  }
 
   // MARK: Control by tests
 

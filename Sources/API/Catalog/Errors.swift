@@ -22,6 +22,8 @@ extension Catalog {
       WireError(
         .readOnly, "\(fault)",
         ["reason": .string(reason), "outcome": .string(outcome.rawValue)])
+    case .following(let active, let address):
+      WireError(.readOnly, "\(fault)", Self.following(active, address))
     case .outOfRange(let first, let last): .seqExpired(first: first, last: last)
     case .corrupt(let seq, _):
       internalError("event \(seq) of the journal is damaged", "\(fault)")
@@ -30,6 +32,15 @@ extension Catalog {
     case .newerFormat, .notAJournal, .locked, .unavailable:
       internalError("the journal cannot be read", "\(fault)")
     }
+  }
+
+  private static func following(_ active: String?, _ address: String?) -> JSONObject {
+    var data: JSONObject = [
+      "reason": .string("following"), "outcome": .string(JournalError.Outcome.none.rawValue),
+    ]
+    if let active { data["active"] = .string(active) }
+    if let address { data["address"] = .string(address) }
+    return data
   }
 
   /// Returns an internal error with a reference under which the log has the details.

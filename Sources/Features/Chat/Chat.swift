@@ -36,6 +36,14 @@ package struct Chat: ServiceState, Codable {
     for (id, room) in rooms { looks[room.name.asItLooks, default: []].insert(id) }
   }
 
+  /// Returns the stream with the messages of a room.
+  static func messages(of room: String) -> String { room + "/messages" }
+
+  package static func stream(emptiedBy event: ChatEvent, in stream: Stream) -> String? {
+    guard case .removed = event else { return nil }
+    return messages(of: stream.name)
+  }
+
   // MARK: Reading
 
   package func room(_ id: Int) -> Room? { rooms[id] }

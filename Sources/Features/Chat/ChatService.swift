@@ -144,7 +144,7 @@ package final class ChatService {
     guard isAnyAllowed || room.creator == user else { throw .notCreator(room: room.name) }
     let stream = "chat/rooms/\(room.id)"
     ledger.record(
-      .removed(id: room.id, by: user), in: stream, emptying: stream + "/messages")
+      .removed(id: room.id, by: user), in: stream, emptying: Chat.messages(of: stream))
     return room.count
   }
 

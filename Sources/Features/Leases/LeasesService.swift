@@ -244,7 +244,9 @@ package final class LeasesService: LeaseKeeper {
   ///
   /// - Parameter least: The shortest time in seconds.
   private func watch(_ name: String, atLeast least: Double = 0) {
-    guard let lease = ledger.newest[name], !connected.contains(name), !paused.contains(name)
+    // Another daemon ends the leases, until this one takes over and starts.
+    guard host.isActive, let lease = ledger.newest[name], !connected.contains(name),
+      !paused.contains(name)
     else { return }
     var seconds = least
     if let ttl = lease.ttl {

@@ -1,4 +1,5 @@
 package import API
+package import EventSourcing
 
 /// Offers the measurements of the daemon to clients.
 package func bindDaemon(_ catalog: Catalog, to daemon: DaemonService) {
@@ -12,4 +13,10 @@ package func bindDaemon(_ catalog: Catalog, to daemon: DaemonService) {
   catalog.offerSource(
     "daemon/slow", "The last requests that took longer than the limit in the configuration.",
     daemon.slow)
+}
+
+/// Offers the part of this daemon among those that share a journal; call it if several may.
+package func bindCluster(_ catalog: Catalog, to state: Sampled<ClusterState>) {
+  catalog.offerSource(
+    "daemon/cluster", "The role of this daemon among those that share the journal.", state)
 }

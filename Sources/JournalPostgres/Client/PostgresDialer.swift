@@ -31,7 +31,7 @@ final class PostgresDialer {
   /// The number of hosts whose lookup has not ended.
   private var waitingLookups = 0
 
-  init(_ string: ConnectionString, names: HostNames, on loop: Loop) {
+  init(_ string: ConnectionString, _ names: HostNames, on loop: Loop) {
     (self.string, self.names, self.loop) = (string, names, loop)
   }
 

@@ -43,14 +43,21 @@ struct PostgresParameters: Sendable {
     }
   }
 
-  /// Adds an array of texts, where `nil` is NULL.
-  mutating func add(_ texts: some Collection<String?>) {
-    addArray(texts, of: TypeID.text) { parameters, text in
-      guard let text else { return parameters.append(UInt32.max) }
-      parameters.append(UInt32(text.utf8.count))
-      parameters.bytes += text.utf8
-    }
+  /// Adds an array of texts.
+  ///
+  /// - Parameter append: Appends the element with an index: a text or NULL.
+  mutating func addTexts(_ count: Int, _ append: (Int, inout Self) -> Void) {
+    addArray(0..<count, of: TypeID.text) { append($1, &$0) }
   }
+
+  /// Appends an element to the array that is being added.
+  mutating func append(element: Span<UInt8>) {
+    append(UInt32(element.count))
+    element.withUnsafeBufferPointer { bytes += $0 }
+  }
+
+  /// Appends NULL to the array that is being added.
+  mutating func appendNull() { append(UInt32.max) }
 
   /// Adds an array: dimensions, whether there may be NULL, type, length, lower bound, elements; see
   /// `array_recv` in PostgreSQL's `arrayfuncs.c`.

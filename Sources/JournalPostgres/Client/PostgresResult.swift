@@ -37,6 +37,11 @@ final class PostgresResult {
     bytes(row, column).map { String(decoding: $0, as: UTF8.self) }
   }
 
+  /// Returns a position or a count of a result of texts; 0 for NULL and other texts.
+  func number(_ row: Int, _ column: Int) -> UInt64 {
+    text(row, column).flatMap { UInt64($0) } ?? 0
+  }
+
   /// Returns a binary `bigint`, `integer` or `boolean`; 0 for NULL and other types.
   func integer(_ row: Int, _ column: Int) -> Int64 {
     guard let bytes = bytes(row, column) else { return 0 }

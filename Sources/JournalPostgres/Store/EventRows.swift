@@ -1,68 +1,67 @@
 internal import Facts
+internal import JSON
 internal import Journal
 internal import JournalStores
 
-/// Makes records from the rows of the table `event`, and rows from records.
-struct EventRows: ~Copyable {
-  private var rows = RowBuffer()
-  private var decoder = RowDecoder()
+/// Makes events of the rows of the table `event`, and parameters of events.
+struct EventRows {
+  private let crc = CRC32C()
 
-  init() {}
-
-  /// Returns the records of a result, oldest first, up to the first damaged row.
+  /// Returns the events of a result, oldest first, up to the first damaged row.
   ///
-  /// - Returns: The records, and the position of the damage if there is any.
-  mutating func records(_ result: PostgresResult) -> (records: [Record], damaged: UInt64?) {
-    var records: [Record] = []
-    records.reserveCapacity(result.count)
+  /// - Returns: The events, and the position of the damage if there is any.
+  func events(_ result: PostgresResult) -> (events: RecordBatch, damaged: UInt64?) {
+    let events = RecordBatch()
     for row in 0..<result.count {
-      guard let record = record(result, row) else {
-        return (records, UInt64(clamping: result.integer(row, 0)))
+      events.begin(
+        seq: UInt64(bitPattern: result.integer(row, 0)), time: result.integer(row, 1),
+        version: UInt64(bitPattern: result.integer(row, 2)),
+        previous: UInt64(bitPattern: result.integer(row, 3)))
+      for column in 4...8 {
+        if let bytes = result.bytes(row, column) {
+          events.append(bytes.bindMemory(to: UInt8.self).span)
+        } else {
+          events.appendNone()
+        }
       }
-      records.append(record)
+      guard checksum(events[events.count - 1]) == result.integer(row, 9) else {
+        events.removeLast(1)
+        return (events, UInt64(clamping: result.integer(row, 0)))
+      }
     }
-    return (records, nil)
+    return (events, nil)
   }
 
-  /// Returns the record of a row; `nil` if its checksum does not match.
-  private mutating func record(_ result: PostgresResult, _ row: Int) -> Record? {
-    rows.removeAll()
-    rows.begin(
-      seq: UInt64(bitPattern: result.integer(row, 0)), time: result.integer(row, 1),
-      version: UInt64(bitPattern: result.integer(row, 2)),
-      previous: UInt64(bitPattern: result.integer(row, 3)))
-    for column in 4...8 { _ = rows.append(result.bytes(row, column)) }
-    guard rows.checksum == result.integer(row, 9) else { return nil }
-    var offset = 0
-    return decoder.record(rows.last, at: &offset)
+  /// Returns the checksum of an event.
+  func checksum(_ row: RecordRow) -> Int64 { Int64(crc.checksum(row.bytes.raw)) }
+
+  /// Returns the checksum of the last event of a batch that is not empty.
+  func lastChecksum(_ events: RecordBatch) -> Int64 { checksum(events[events.count - 1]) }
+
+  /// Returns whether a result is the last event of a batch.
+  func isLast(of events: RecordBatch, in result: PostgresResult) -> Bool {
+    !result.isEmpty && result.integer(0, 0) == Int64(clamping: events.last)
+      && result.integer(0, 9) == lastChecksum(events)
   }
 
-  /// Returns the checksum of a record.
-  mutating func checksum(_ record: Record) -> Int64 {
-    rows.removeAll()
-    rows.begin(
-      seq: record.seq, time: record.time, version: record.version, previous: record.previous)
-    _ = rows.append(record.stream)
-    _ = rows.append(record.type)
-    _ = rows.append(record.data)
-    _ = rows.append(record.command)
-    _ = rows.append(record.meta)
-    return rows.checksum
-  }
-
-  /// Adds the columns of records as arrays, without their positions, which are contiguous.
-  mutating func add(_ records: [Record], to parameters: inout PostgresParameters) {
-    parameters.reserve(records.reduce(0) { $0 + $1.size + 128 })
-    parameters.add(records.map(\.time))
-    parameters.add(records.map { Int64(clamping: $0.version) })
-    parameters.add(records.map { Int64(clamping: $0.previous) })
-    parameters.add(records.map { $0.stream as String? })
-    parameters.add(records.map { $0.type as String? })
-    parameters.add(records.map { $0.data as String? })
-    parameters.add(records.map(\.command))
-    parameters.add(records.map(\.meta))
-    var checksums: [Int64] = []
-    for record in records { checksums.append(checksum(record)) }
-    parameters.add(checksums)
+  /// Adds the columns of events as arrays, without their positions, which are contiguous.
+  func add(_ events: RecordBatch, to parameters: inout PostgresParameters) {
+    let indices = 0..<events.count
+    parameters.reserve(events.byteCount + 120 * events.count)
+    parameters.add(indices.map { events[$0].time })
+    parameters.add(indices.map { Int64(clamping: events[$0].version) })
+    parameters.add(indices.map { Int64(clamping: events[$0].previous) })
+    parameters.addTexts(events.count) { $1.append(element: events[$0].stream) }
+    parameters.addTexts(events.count) { $1.append(element: events[$0].type) }
+    parameters.addTexts(events.count) { $1.append(element: events[$0].data) }
+    parameters.addTexts(events.count) { i, parameters in
+      let row = events[i]
+      if row.hasCommand { parameters.append(element: row.command) } else { parameters.appendNull() }
+    }
+    parameters.addTexts(events.count) { i, parameters in
+      let row = events[i]
+      if row.hasMeta { parameters.append(element: row.meta) } else { parameters.appendNull() }
+    }
+    parameters.add(indices.map { checksum(events[$0]) })
   }
 }

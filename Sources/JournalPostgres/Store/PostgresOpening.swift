@@ -17,7 +17,8 @@ struct PostgresOpening {
 
   /// - Parameter onWait: Called before each pause, while no server takes writes; throws to give up.
   init(
-    _ settings: PostgresSettings, onWait: (_ reason: String) throws(JournalError) -> Void
+    _ settings: PostgresSettings, requiresReplication: Bool,
+    onWait: (_ reason: String) throws(JournalError) -> Void
   ) throws(JournalError) {
     let string = settings.string
     let session = try Self.connect(string, onWait: onWait)
@@ -28,7 +29,7 @@ struct PostgresOpening {
       throw .unavailable(detail: "\(string): \(error)")
     }
     do throws(JournalError) {
-      try requirements.checkServer(requiresReplication: settings.requiresReplication)
+      try requirements.checkServer(requiresReplication: requiresReplication)
       try requirements.checkJournal()
     } catch {
       guard case .unavailable(let detail) = error else { throw error }

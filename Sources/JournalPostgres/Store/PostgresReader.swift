@@ -12,7 +12,7 @@ final class PostgresReader: JournalReader {
   private let patience: Int
   private let string: ConnectionString
   private var session: PostgresThreadSession?
-  private var rows = EventRows()
+  private let rows = EventRows()
 
   /// Whether the last failure may pass by itself.
   private var mayRetry = false
@@ -80,31 +80,33 @@ final class PostgresReader: JournalReader {
     while records.count < limit {
       let page = try self.page(after: records.last?.seq ?? seq, limit: limit - records.count)
       if page.isEmpty { break }
-      records += page
+      records += page.records
     }
     return records
   }
 
-  /// Returns records after a position, at most `limit` and about a megabyte; none only at the end.
-  func page(after seq: UInt64, limit: Int) throws(JournalError) -> [Record] {
-    guard seq < Int64.max else { return [] }
+  /// Returns events after a position, at most `limit` and about a megabyte; none only at the end.
+  func page(after seq: UInt64, limit: Int) throws(JournalError) -> RecordBatch {
+    guard seq < Int64.max else { return RecordBatch() }
     let result = try run(.events) {
       $0.add(seq)
       $0.add(Int64(limit))
       $0.add(Self.pageBytes)
     }
-    let (records, damaged) = rows.records(result)
+    let (events, damaged) = rows.events(result)
     var expected = seq + 1
-    for (i, record) in records.enumerated() {
-      if record.seq != expected, try !isRemoved(expected...max(expected, record.seq - 1)) {
-        guard i == 0 else { return Array(records[..<i]) }
-        throw .corrupt(seq: expected, detail: Self.damage)
+    for i in 0..<events.count {
+      let found = events[i].seq
+      if found != expected, try !isRemoved(expected...max(expected, found - 1)) {
+        guard i > 0 else { throw .corrupt(seq: expected, detail: Self.damage) }
+        events.removeLast(events.count - i)
+        return events
       }
-      expected = record.seq + 1
+      expected = found + 1
     }
-    // The records before the damage now; the next call throws.
-    if let damaged, records.isEmpty { throw .corrupt(seq: damaged, detail: Self.damage) }
-    return records
+    // The events before the damage now; the next call throws.
+    if let damaged, events.isEmpty { throw .corrupt(seq: damaged, detail: Self.damage) }
+    return events
   }
 
   private static let damage = "its checksum does not match, or it is missing"
@@ -138,9 +140,9 @@ final class PostgresReader: JournalReader {
       $0.add(stream)
       $0.add(Int64(limit))
     }
-    let (records, damaged) = rows.records(result)
+    let (events, damaged) = rows.events(result)
     if let damaged { throw .corrupt(seq: damaged, detail: Self.damage) }
-    return records
+    return events.records
   }
 
   func bounds() throws(JournalError) -> (first: UInt64, last: UInt64) {
@@ -214,6 +216,11 @@ final class PostgresReader: JournalReader {
       $0.add(service)
       $0.add(seq)
     }
+    return Self.join(result, count: count)
+  }
+
+  /// Joins the parts of a snapshot.
+  static func join(_ result: PostgresResult, count: Int64) -> String? {
     guard result.count == count else { return nil }
     let crc = CRC32C()
     var bytes: [UInt8] = []

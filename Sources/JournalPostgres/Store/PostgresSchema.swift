@@ -83,7 +83,7 @@ enum PostgresSchema {
         name     text PRIMARY KEY,
         boot     text NOT NULL,
         address  text,
-        secret   text NOT NULL,
+        process  integer NOT NULL,
         version  text NOT NULL,
         position bigint NOT NULL,
         state    text NOT NULL,
@@ -140,8 +140,8 @@ enum PostgresSchema {
   /// Its commit is the one after which a daemon may believe what it has read on this connection.
   private static let beat = """
     CREATE FUNCTION binder.beat(
-      node_name text, node_boot text, node_address text, node_secret text, node_version text,
-      node_position bigint, node_state text, asked bigint,
+      node_name text, node_boot text, node_address text, node_version text, node_position bigint,
+      node_state text, asked bigint,
       OUT epoch text, OUT first bigint, OUT last bigint, OUT "time" bigint, OUT term bigint,
       OUT beat bigint, OUT active text, OUT address text, OUT crc bigint, OUT standbys text,
       OUT nodes bigint, OUT slowest bigint
@@ -149,15 +149,17 @@ enum PostgresSchema {
     #variable_conflict use_column
     BEGIN
       INSERT INTO binder.node AS n
-        VALUES (node_name, node_boot, node_address, node_secret, node_version, node_position,
+        VALUES (node_name, node_boot, node_address, pg_backend_pid(), node_version, node_position,
           node_state, now(), now())
         ON CONFLICT (name) DO UPDATE SET boot = excluded.boot, address = excluded.address,
-          secret = excluded.secret, version = excluded.version, position = excluded.position,
+          process = excluded.process, version = excluded.version, position = excluded.position,
           state = excluded.state, seen = excluded.seen,
           since = CASE WHEN n.state = excluded.state AND n.boot = excluded.boot THEN n.since
             ELSE excluded.since END
         WHERE n.boot = excluded.boot OR n.state = 'stopped'
-          OR n.seen < now() - interval '5 seconds';
+          OR n.seen < now() - interval '5 seconds'
+          -- The session of a daemon that was killed is gone before its time.
+          OR NOT EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.pid = n.process);
       IF NOT FOUND THEN
         RAISE EXCEPTION 'another daemon has the name %', node_name USING ERRCODE = 'BD002';
       END IF;

@@ -5,7 +5,7 @@ package struct PostgresSettings: Equatable, Sendable {
   /// The name of this daemon among those that share the journal.
   package var node: String
 
-  /// The address at which other daemons reach this one, to pass commands on; `nil` if they cannot.
+  /// The address for commands that other daemons pass to their clients; `nil` for none.
   package var address: String?
 
   /// Whether a server that does not wait for standbys is refused.
@@ -21,17 +21,14 @@ package struct PostgresSettings: Equatable, Sendable {
   package var version = ""
 
   /// The identity of this process, so that two daemons with the name of one node are found.
-  let boot = PostgresSettings.makeSecret()
-
-  /// A secret that proves to other daemons of the journal that a connection comes from this one.
-  package let secret = PostgresSettings.makeSecret()
+  let boot = PostgresSettings.makeIdentity()
 
   package init(_ string: ConnectionString, node: String) {
     (self.string, self.node) = (string, node)
   }
 
   /// Returns 32 random hexadecimal digits.
-  private static func makeSecret() -> String {
+  private static func makeIdentity() -> String {
     var random = SystemRandomNumberGenerator()
     let digits = (0..<2).map { _ in
       let text = String(UInt64.random(in: .min ... .max, using: &random), radix: 16)

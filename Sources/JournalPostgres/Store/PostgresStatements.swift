@@ -13,7 +13,7 @@ extension PostgresStatement {
     text: """
       SELECT epoch, first, last, time, term, beat, active, address, crc, standbys, nodes, slowest
       FROM binder.beat(
-        $1::text, $2::text, $3::text, $4::text, $5::text, $6::bigint, $7::text, $8::bigint)
+        $1::text, $2::text, $3::text, $4::text, $5::bigint, $6::text, $7::bigint)
       """)
 
   static let take = PostgresStatement(
@@ -22,6 +22,9 @@ extension PostgresStatement {
       SELECT done, last, time, in_term
       FROM binder.take($1::text, $2::text, $3::bigint, $4::boolean)
       """)
+
+  static let lock = PostgresStatement(
+    name: "lock", text: "SELECT pg_try_advisory_lock(\(PostgresSchema.lock))")
 
   static let resign = PostgresStatement(
     name: "resign", text: "SELECT binder.resign($1::text, $2::bigint)")

@@ -10,6 +10,11 @@ extension PostgresStore {
   /// The pause between attempts to connect, in milliseconds.
   private static let pauseMilliseconds: UInt64 = 100
 
+  /// The wait for the name of this daemon, and the pause between attempts, in milliseconds.
+  ///
+  /// A daemon without a sign of life loses its name after 5 s.
+  private static let (nameMilliseconds, namePauseMilliseconds) = (UInt64(7_000), UInt64(250))
+
   /// The longest time for the first commit on a connection, in milliseconds.
   private static let maxGreetMilliseconds: UInt64 = 10_000
 
@@ -51,6 +56,7 @@ extension PostgresStore {
     link?.close()
     greeting?.close()
     (link, greeting) = (nil, nil)
+    lockWatch?.stop()
     answerTimer?.stop()
     lease.disconnected()
   }
@@ -122,15 +128,25 @@ extension PostgresStore {
 
   /// Handles the error of a session's first statements.
   private func refuse(_ error: PostgresError, by link: PostgresLink) {
-    if error.code == PostgresSchema.Code.sameNode {
-      return fail(
-        .unavailable(
-          detail: "another daemon has the name '\(settings.node)' in this journal; set another "
-            + "'node' in the configuration, or wait 5 s if that daemon was stopped"))
-    }
+    if error.code == PostgresSchema.Code.sameNode { return waitForName() }
     avoided = link.host
     disconnect()
     noteAway("\(link.host): \(error)")
+  }
+
+  /// Waits until the name of this daemon is free: the daemon that has it may be gone.
+  private func waitForName() {
+    disconnect()
+    let since = lease.nameTakenSince ?? loop.milliseconds
+    lease.nameTakenSince = since
+    guard loop.milliseconds - since >= Self.nameMilliseconds else {
+      connectTimer?.start(afterMilliseconds: Self.namePauseMilliseconds)
+      return
+    }
+    fail(
+      .unavailable(
+        detail: "another daemon has the name '\(settings.node)' in this journal; set another "
+          + "'node' in the configuration"))
   }
 
   /// Gives a connection up that does not answer.
@@ -159,30 +175,23 @@ extension PostgresStore {
     guard head.last >= durable, head.checksum == nil || head.checksum == lastChecksum else {
       return loseHistory(head, link)
     }
-    if case .active(let term) = role, head.term == term, let last = inFlight.last,
-      head.last > durable
-    {
-      return settleInFlight(upTo: last, head, link)
-    }
-    if case .active(let term) = role, head.term != term, let last = inFlight.last {
-      return settleInFlight(upTo: last, head, link)
+    if case .active(let term) = role, !inFlight.isEmpty, head.term != term || head.last > durable {
+      return settleInFlight(head, link)
     }
     welcome(head, link)
   }
 
   /// Looks whether the batch in flight was written.
-  private func settleInFlight(upTo last: Record, _ head: JournalHead, _ link: PostgresLink) {
+  private func settleInFlight(_ head: JournalHead, _ link: PostgresLink) {
+    let events = inFlight
     var parameters = PostgresParameters()
-    parameters.add(last.seq)
+    parameters.add(events.last)
     link.run(.event, parameters) { [unowned self] outcome in
-      guard greeting === link || self.link === link, inFlight.last === last else { return }
+      guard greeting === link || self.link === link, inFlight === events else { return }
       guard case .success(let result) = outcome.result else {
         return reconnect(because: "the batch in flight cannot be looked up")
       }
-      let isThere =
-        !result.isEmpty && rows.records(result).records.first?.seq == last.seq
-        && result.integer(0, 9) == rows.checksum(last)
-      if isThere {
+      if rows.isLast(of: events, in: result) {
         commitInFlight()
       } else if case .active(let term) = role, head.term == term {
         return fail(
@@ -202,6 +211,7 @@ extension PostgresStore {
     self.link = link
     answerTimer?.stop()
     greetMilliseconds = Self.answerMilliseconds
+    lease.nameTakenSince = nil
     avoided = nil
     link.onNotification = { [unowned self] _, text in noteNotification(text) }
     if awaySince != nil {
@@ -211,6 +221,8 @@ extension PostgresStore {
       onInterruption(nil)
     }
     lease.connected(at: loop.milliseconds)
+    // The lock has ended with the session before this one.
+    if case .active = role { link.run(.lock) { _ in } }
     for note in JournalNote.allCases where notes[note] != lease.keptNotes[note] { sendNote(note) }
     if inFlight.isEmpty { sendNext() } else { sendInFlight() }
     note(head)
@@ -239,19 +251,22 @@ extension PostgresStore {
 
   /// Sends the batch in flight, for the first time or again.
   func sendInFlight() {
-    guard let link, case .active(let term) = role, let first = inFlight.first else { return }
+    guard let link, case .active(let term) = role, !inFlight.isEmpty else { return }
     var parameters = PostgresParameters()
-    parameters.add(first.seq - 1)
+    parameters.add(inFlight.first - 1)
     parameters.add(term)
     parameters.add(settings.requiresReplication)
     parameters.add(lease.hasFollowers)
     rows.add(inFlight, to: &parameters)
     answerTimer?.start(afterMilliseconds: Self.answerMilliseconds)
-    link.run(.append, parameters) { [unowned self] in noteAppend($0, link) }
+    let events = inFlight
+    link.run(.append, parameters) { [unowned self] in
+      guard self.link === link, inFlight === events else { return }
+      noteAppend($0, link)
+    }
   }
 
   private func noteAppend(_ outcome: PostgresLink.Outcome, _ link: PostgresLink) {
-    guard self.link === link, let last = inFlight.last else { return }
     // A warning with a commit says that the server has not waited for its standbys.
     if let notice = outcome.notices.first { return reconnect(because: "\(notice)") }
     switch outcome.result {
@@ -259,12 +274,13 @@ extension PostgresStore {
       if result.integer(0, 0) == 1 { return commitInFlight() }
       // It was written before, or another daemon is active: the head says which.
       answerTimer?.start(afterMilliseconds: Self.answerMilliseconds)
+      let events = inFlight
       link.run(.beat, beatParameters) { [unowned self] outcome in
-        guard self.link === link, inFlight.last === last else { return }
+        guard self.link === link, inFlight === events else { return }
         guard case .success(let result) = outcome.result, let head = JournalHead(result) else {
           return reconnect(because: "the head of the journal cannot be read")
         }
-        settleInFlight(upTo: last, head, link)
+        settleInFlight(head, link)
       }
     case .failure(let error): noteFailure(error)
     }

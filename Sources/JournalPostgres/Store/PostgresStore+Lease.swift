@@ -38,6 +38,9 @@ struct LeaseState {
   /// Whether other daemons must hear of new events.
   var hasFollowers = false
 
+  /// The time since which another daemon has the name of this one; `nil` if none has it.
+  var nameTakenSince: UInt64?
+
   /// The notes that the journal has.
   var keptNotes: [JournalNote: String] = [:]
   var isResigning = false
@@ -74,7 +77,6 @@ extension PostgresStore {
     parameters.add(settings.node)
     parameters.add(settings.boot)
     parameters.add(settings.address)
-    parameters.add(settings.secret)
     parameters.add(settings.version)
     parameters.add(durable)
     if case .active(let term) = role {
@@ -152,8 +154,21 @@ extension PostgresStore {
       fetch(upTo: head.last)
       takeIfDue()
       noteActive()
+      watchLock()
     case .over: break
     }
+  }
+
+  /// Waits for the end of the active daemon while this one follows, and else not.
+  func watchLock() {
+    guard case .following = role, !isClosed, link != nil else {
+      lockWatch?.stop()
+      return
+    }
+    if lockWatch == nil {
+      lockWatch = LockWatch(settings.string, hosts, on: loop) { [unowned self] in hint() }
+    }
+    lockWatch?.start()
   }
 
   /// Tells who is active, once this daemon is a follower.
@@ -254,14 +269,15 @@ extension PostgresStore {
   /// Its term keeps this daemon's batch from being written, so the outcome is known.
   func supersede(_ head: JournalHead) {
     let name = head.active.map { "'\($0)'" } ?? "another daemon"
-    guard let last = inFlight.last, let link = link ?? greeting else {
+    guard !inFlight.isEmpty, let link = link ?? greeting else {
       return end(because: "\(name) has taken over")
     }
+    let events = inFlight
     var parameters = PostgresParameters()
-    parameters.add(last.seq)
+    parameters.add(events.last)
     link.run(.event, parameters) { [unowned self] outcome in
-      if case .success(let result) = outcome.result, !result.isEmpty,
-        result.integer(0, 9) == rows.checksum(last)
+      if case .success(let result) = outcome.result, inFlight === events,
+        rows.isLast(of: events, in: result)
       {
         commitInFlight()
       }

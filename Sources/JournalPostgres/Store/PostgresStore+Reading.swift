@@ -29,16 +29,20 @@ extension PostgresStore {
 
   // MARK: Reading
 
-  package func replay(after seq: UInt64, _ body: ([Record]) -> Void) throws(JournalError) {
+  package func replay(
+    after seq: UInt64, _ body: (RecordBatch) -> Void
+  ) throws(JournalError) {
     var position = seq
     while position < durable {
-      let records = try start.page(after: position, limit: Self.replayPage)
-      let wanted = records.prefix { $0.seq <= durable }
-      guard let last = wanted.last else {
+      // Not beyond the durable events: the ones after them are followed.
+      let limit = min(UInt64(Self.replayPage), durable - position)
+      let events = try start.page(after: position, limit: Int(limit))
+      while events.last > durable { events.removeLast(1) }
+      guard !events.isEmpty else {
         throw .corrupt(seq: position + 1, detail: "it is missing")
       }
-      position = last.seq
-      body(Array(wanted))
+      position = events.last
+      body(events)
     }
   }
 
@@ -140,7 +144,7 @@ extension PostgresStore {
     let isAway = link == nil && awaySince != nil
     disconnect()
     stopTimers()
-    names.close()
+    hosts.close()
     isClosed = true
     if refusal == nil { refusal = .readOnly(reason: "closed", outcome: .none) }
     guard let threads else { return }

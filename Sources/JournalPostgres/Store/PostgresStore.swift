@@ -13,12 +13,13 @@ package import Signals
 /// When the connection is lost, the outcome of the batch in flight is unknown. The store connects
 /// again, commits something of its own, and compares the head of the journal with what it has sent.
 /// If the batch is not there, it sends the same records with the same positions.
-package final class PostgresStore: EventStore {
+package final class PostgresStore: DaemonStore {
   package let epoch: String
   package internal(set) var first: UInt64
   package internal(set) var refusal: JournalError?
   package internal(set) var role = StoreRole.joining
-  package internal(set) var appender: Appender
+  package let appender: Appender
+  package let names = Names()
 
   /// The number of snapshots that are not saved yet.
   package internal(set) var waitingSnapshots = 0
@@ -39,33 +40,32 @@ package final class PostgresStore: EventStore {
   private let isReadOnly: Bool
   var notes: [JournalNote: String]
 
-  let committedSubject = PassthroughSubject<[Record], JournalError>()
+  let committedSubject = PassthroughSubject<RecordBatch, JournalError>()
   let rejectedSubject = PassthroughSubject<JournalError, Never>()
-  let followedSubject = PassthroughSubject<[Record], Never>()
+  let followedSubject = PassthroughSubject<RecordBatch, Never>()
   let rolesSubject = PassthroughSubject<StoreRole, Never>()
   let savedSubject = PassthroughSubject<SnapshotReport, Never>()
   let removedSubject = PassthroughSubject<Result<RemovalReport, JournalError>, Never>()
 
-  /// The events of this turn.
-  private var batch: [Record] = []
+  /// The events that wait for the batch in flight, and those of the open unit.
+  private var batch = RecordBatch()
 
-  /// The sealed events that wait for the batch in flight, and the last position of each unit.
-  var gathered: [Record] = []
-  private var unitEnds = Queue<UInt64>()
+  /// The full batches that wait, in order.
+  private var waiting = Queue<RecordBatch>()
 
   /// The events whose outcome is not known.
-  var inFlight: [Record] = []
+  var inFlight = RecordBatch()
 
   /// The time at which the batch in flight was first sent, in nanoseconds.
   var sentAt: UInt64 = 0
 
-  var rows = EventRows()
+  let rows = EventRows()
 
   /// The checksum of the last durable event; `nil` if there is none, or if it is not known.
   var lastChecksum: Int64?
 
   // The connection; see PostgresStore+Connecting.
-  let names: HostNames
+  let hosts: HostNames
   let dialer: PostgresDialer
 
   /// The connection, as soon as its session has committed something.
@@ -91,6 +91,9 @@ package final class PostgresStore: EventStore {
 
   // The lease; see PostgresStore+Lease.
   var lease = LeaseState()
+
+  /// Waits for the end of the active daemon, while this one follows.
+  var lockWatch: LockWatch?
 
   // Other threads; see PostgresStore+Reading.
   let start: PostgresReader
@@ -118,14 +121,18 @@ package final class PostgresStore: EventStore {
   ) throws(JournalError) {
     (self.settings, self.loop, self.clock) = (settings, loop, clock)
     self.isReadOnly = isReadOnly
-    let opening = try PostgresOpening(settings, onWait: onWait)
+    // A journal that is only read can lose nothing.
+    let opening = try PostgresOpening(
+      settings, requiresReplication: settings.requiresReplication && !isReadOnly, onWait: onWait)
     (epoch, first, notes) = (opening.epoch, opening.first, opening.notes)
     start = PostgresReader(settings.string)
     appender = Appender(last: opening.last, time: opening.time)
     lastChecksum = opening.checksum
-    names = HostNames(on: loop)
-    dialer = PostgresDialer(settings.string, names: names, on: loop)
-    refusal = .readOnly(reason: isReadOnly ? "read_only" : "following", outcome: .none)
+    hosts = HostNames(on: loop)
+    dialer = PostgresDialer(settings.string, hosts, on: loop)
+    refusal =
+      isReadOnly
+      ? .readOnly(reason: "read_only", outcome: .none) : .following(active: nil, address: nil)
     threads = Threads(settings, on: loop)
     loop.onTurnEnd { [weak self] in self?.submit() }
   }
@@ -139,36 +146,47 @@ package final class PostgresStore: EventStore {
 
   // MARK: Appending
 
+  package var isShared: Bool { true }
   package var last: UInt64 { appender.last }
   package var durable: UInt64 { appender.durable }
   package var lastTime: Int64 { appender.time }
   package var now: Int64 { max(appender.time, clock()) }
-  package var committed: Signal<[Record], JournalError> { committedSubject.toSignal() }
+  package var committed: Signal<RecordBatch, JournalError> { committedSubject.toSignal() }
   package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
-  package var followed: Signal<[Record], Never> { followedSubject.toSignal() }
+  package var followed: Signal<RecordBatch, Never> { followedSubject.toSignal() }
   package var roles: Signal<StoreRole, Never> { rolesSubject.toSignal() }
   package var isInterrupted: Bool { !isReadOnly && !isClosed && link == nil }
-  package func head(of stream: String) -> Head { appender.heads[stream] }
-  package func name(ofStream stream: Span<UInt8>) -> String? { appender.heads.name(stream) }
+  package func head(of stream: Int) -> Head { appender.heads[stream] }
   package var usage: StateUsage { appender.heads.usage }
+  package func charges(of user: UInt32) -> StateUsage.Charges {
+    appender.charges(of: user)
+  }
   package func start(with heads: StreamHeads) { appender.start(with: heads) }
 
-  package func append(_ draft: Draft, at time: Int64) -> Record {
+  package func append(
+    to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: borrowing EventOrigin,
+    growing growth: Int, at time: Int64
+  ) -> Appended {
     precondition(refusal == nil, "appended to a journal that takes nothing")
-    let record = appender.append(draft, at: time)
-    batch.append(record)
-    return record
+    let appended = appender.append(
+      to: stream, in: names, by: origin.user, growing: growth, at: time)
+    let names = names
+    batch.append(appended, time, names[stream], type, data, origin)
+    return appended
   }
 
-  package func grow(_ stream: String, by growth: Int, for user: UInt32) {
-    appender.grow(stream, by: growth, for: user)
+  package func grow(_ stream: Int, by growth: Int, for user: UInt32) -> Bool {
+    appender.grow(stream, in: names, by: growth, for: user)
   }
+  package func release(_ stream: Int) { appender.release(stream) }
 
   package func seal(meta: String?) {
-    guard let last = batch.last else { return }
-    if let meta { batch[batch.count - 1] = last.with(meta: meta) }
+    if let meta, !batch.isEmpty { batch.replaceMeta(meta) }
     appender.seal()
-    unitEnds.append(last.seq)
+    // Between two units, because each is written completely or not at all.
+    guard batch.count >= Self.maxCount || batch.byteCount >= Self.maxBytes else { return }
+    waiting.append(batch)
+    batch = RecordBatch()
   }
 
   package func takeBack() {
@@ -176,75 +194,70 @@ package final class PostgresStore: EventStore {
     appender.takeBack()
   }
 
+  package func dropEmptyStreams() { appender.dropEmptyStreams(in: names) }
+
   /// Does nothing: every event is on the disks of the server and of its standbys.
   package func requireDisk() {}
 
   package func reachDisk() -> Signal<Void, JournalError> { Signal(just: ()) }
 
-  package func follow(_ record: Record, by user: UInt32, growth: Int) {
-    appender.follow(record, by: user, growth: growth)
+  package func follow(_ record: Record, to stream: Int, by user: UInt32, growing growth: Int) {
+    appender.follow(record, to: stream, in: names, by: user, growing: growth)
   }
 
-  /// Sends the appended events, or lets them wait for those in flight.
-  package func submit() {
-    if !batch.isEmpty {
-      gathered += batch
-      batch.removeAll(keepingCapacity: true)
-    }
-    sendNext()
+  package func followGrowth(of stream: Int, by growth: Int, for user: UInt32) {
+    appender.followGrowth(of: stream, by: growth, for: user)
   }
+
+  package func followRelease(of stream: Int) { appender.followRelease(of: stream) }
+
+  /// Sends the appended events, or lets them wait for those in flight.
+  package func submit() { sendNext() }
 
   /// Sends the next batch, if none is in flight.
   func sendNext() {
-    guard inFlight.isEmpty, !gathered.isEmpty, link != nil, case .active = role else { return }
-    // Whole units, because each is written completely or not at all.
-    var (count, bytes) = (0, 0)
-    var (end, isFull) = (0, false)
-    let first = gathered[0].seq
-    while !isFull, let unit = unitEnds.first {
-      let next = Int(unit - first) + 1
-      while count < next {
-        bytes += gathered[count].size
-        count += 1
-      }
-      isFull = end > 0 && (count > Self.maxCount || bytes > Self.maxBytes)
-      guard !isFull else { break }
-      _ = unitEnds.popFirst()
-      end = next
+    guard inFlight.isEmpty, link != nil, case .active = role else { return }
+    if let next = waiting.popFirst() {
+      inFlight = next
+    } else {
+      guard !batch.isEmpty, appender.sealed == appender.last else { return }
+      inFlight = batch
+      batch = RecordBatch()
     }
-    guard end > 0 else { return }
-    inFlight = Array(gathered[..<end])
-    gathered.removeFirst(end)
     sentAt = Process.nanoseconds
     sendInFlight()
   }
 
   /// Marks the batch in flight as durable.
   func commitInFlight() {
-    guard let last = inFlight.last else { return }
-    let records = inFlight
-    inFlight = []
+    guard !inFlight.isEmpty else { return }
+    let events = inFlight
+    inFlight = RecordBatch()
     answerTimer?.stop()
     let elapsed = Process.nanoseconds - sentAt
     times.commits += 1
-    times.events += records.count
+    times.events += events.count
     times.totalNanoseconds += elapsed
     times.maxNanoseconds = max(times.maxNanoseconds, elapsed)
     commitTimes.add(elapsed)
-    committedEvents &+= UInt64(records.count)
-    lastChecksum = rows.checksum(last)
-    appender.commit(upTo: last.seq)
+    committedEvents &+= UInt64(events.count)
+    lastChecksum = rows.lastChecksum(events)
+    appender.commit(upTo: events.last)
     // The server works on the next batch while the services apply this one.
     sendNext()
-    committedSubject.send(records)
+    committedSubject.send(events)
+  }
+
+  private func dropPending() {
+    (batch, inFlight) = (RecordBatch(), RecordBatch())
+    waiting.removeAll()
+    answerTimer?.stop()
+    appender.reject()
   }
 
   /// Drops all events that are not durable, and reports the reason.
   func reject(_ error: JournalError) {
-    (batch, gathered, inFlight) = ([], [], [])
-    unitEnds.removeAll()
-    answerTimer?.stop()
-    appender.reject()
+    dropPending()
     rejectedSubject.send(error)
   }
 
@@ -255,9 +268,7 @@ package final class PostgresStore: EventStore {
     stopTimers()
     isClosed = true
     refusal = error
-    (batch, gathered, inFlight) = ([], [], [])
-    unitEnds.removeAll()
-    appender.reject()
+    dropPending()
     committedSubject.on(.failed(error))
   }
 
@@ -276,6 +287,7 @@ package final class PostgresStore: EventStore {
     guard role != self.role else { return }
     self.role = role
     updateRefusal()
+    watchLock()
     rolesSubject.send(role)
   }
 
@@ -284,8 +296,9 @@ package final class PostgresStore: EventStore {
     switch role {
     case .active:
       refusal = isOutOfPatience ? .readOnly(reason: "database", outcome: .none) : nil
-    case .joining, .following, .over:
-      refusal = .readOnly(reason: "following", outcome: .none)
+    case .following(let node):
+      refusal = .following(active: node?.name, address: node?.address)
+    case .joining, .over: refusal = .following(active: nil, address: nil)
     }
   }
 

@@ -6,15 +6,19 @@ import Wire
 
 let journalSyntax = Syntax(
   "journal",
-  "Maintains the journal: info, verify, backup, restore, export, import, compact.",
+  "Maintains the journal: info, verify, backup, restore, export, import, compact, init, copy.",
   operands: [
     Operand(
       "WORK",
-      choices: ["info", "verify", "backup", "restore", "export", "import", "compact"]),
+      choices: [
+        "info", "verify", "backup", "restore", "export", "import", "compact", "init", "copy",
+      ]),
     Operand("FILE", .optional),
   ],
   options: [
     Option("file", value: "JOURNAL", "use this journal, even if a daemon answers"),
+    Option(
+      "without-replication", "init, copy: accept a PostgreSQL server that waits for no standby"),
     Option(
       "keep", value: "N", "backup: remove the oldest backups in the directory, so that N remain"),
     Option("before", value: "WHEN", "compact: remove all events before a position or a time"),
@@ -33,6 +37,8 @@ let journalSyntax = Syntax(
       export [FILE]  writes lines of JSON to FILE, by default to stdout
       import FILE    creates the journal from such lines, or reports a wrong line
       compact        removes events that retention does not keep; values stay
+      init           creates an empty journal in a PostgreSQL database
+      copy JOURNAL   copies the journal to another place, with all positions and a new epoch
 
     If a daemon answers, the command uses the journal of that daemon and no other: it compares the
     epochs, and it fails if your role may not call journal.info. Without a daemon it uses the journal
@@ -43,7 +49,10 @@ let journalSyntax = Syntax(
     --keep counts and removes only backups of the same epoch, so a new journal never displaces the
     backups of an old one. binderd-backup.timer makes one every day; see systemd/README.md.
 
-    Stop the daemon before restore and import. For a service, also stop its socket, which would start
+    A journal is a file or a PostgreSQL database: --file postgres://HOST,HOST/DATABASE, and so for
+    copy. All of the above works on both; a backup is always a file.
+
+    Stop the daemon before restore, import and copy. For a service, also stop its socket, which would start
     it again: systemctl stop binderd.socket binderd.service. The new journal gets the owner and mode
     of the old journal, or of the directory. With --force the old journal is kept as JOURNAL.old, or
     JOURNAL.old.2.
@@ -66,6 +75,8 @@ var journalCommand: Command {
     case ("info", nil): return try showInfo(file, context)
     case ("compact", nil): return try compact(file, context)
     case ("verify", nil): return try work(["--verify"], context)
+    case ("init", nil): return try make(["--init"], context)
+    case ("copy", let target?): return try make(["--copy", target], context)
     case ("export", _): return try work(["--export", operand ?? "-"], context)
     case ("restore", let origin?), ("import", let origin?):
       return try work(["--\(context.operand(0))", origin], context)
@@ -99,6 +110,18 @@ private func backUp(to target: String, _ context: Context) throws -> ExitCode {
     let code = try Child.output(of: words).code
     return code == EX_CONFIG ? ExitCode.no.rawValue : code
   }
+}
+
+/// Runs a binderd process that makes a journal while no daemon uses it.
+private func make(_ words: [String], _ context: Context) throws -> ExitCode {
+  var words = [binderd] + words
+  if let file = context.invocation.value("file") { words += ["--journal", file] }
+  for name in ["force", "without-replication"] where context.invocation.has(name) {
+    words.append("--\(name)")
+  }
+  if let form = context.invocation.value("progress") { words += ["--progress", form] }
+  let code = try Child(words).wait()
+  return code == EX_USAGE ? .usage : code == EX_CONFIG ? .no : ExitCode(rawValue: code)
 }
 
 /// Runs a binderd process for a task on a journal, because only binderd accesses journals.
@@ -310,6 +333,16 @@ struct JournalChoice {
       return
     }
     let path = try Self.path(asking: connection)
+    guard path.hasPrefix("/") else {
+      // A database, whose connection string only the configuration has.
+      guard isRead else {
+        throw Failure(
+          "the daemon at \(connection.path) has its journal in a database; name it with --file"
+            + " JOURNAL")
+      }
+      words = ["--epoch", connection.greeting.epoch]
+      return
+    }
     words = ["--journal", path] + (isRead ? ["--epoch", connection.greeting.epoch] : [])
     if isRead { try Self.checkIsHere(path, connection) }
   }
@@ -327,7 +360,7 @@ struct JournalChoice {
       error.isDenied ? .refused : .noDaemon)
   }
 
-  /// Returns the path of the journal, as reported by the daemon.
+  /// Returns the path of the journal, or the description of a database, as reported by the daemon.
   private static func path(asking connection: BinderConnection) throws -> String {
     let figures: JSONObject
     do throws(ClientError) {
@@ -351,9 +384,7 @@ struct JournalChoice {
         "the daemon at \(connection.path) runs on another machine, so its journal cannot be read"
           + " here; run this command there, or name a file with --file JOURNAL")
     }
-    guard let path = value.string("path"),
-      path.hasPrefix("/")
-    else {
+    guard let path = value.string("path") else {
       throw Failure(
         "the daemon at \(connection.path) does not report the path of its journal; name it with --file"
           + " JOURNAL")

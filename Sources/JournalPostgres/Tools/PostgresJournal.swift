@@ -41,6 +41,47 @@ package struct PostgresJournal {
     return String(repeating: "0", count: 8 - digits.count) + digits
   }
 
+  /// Opens a journal of this version for reading.
+  func open() throws(JournalError) -> PostgresThreadSession {
+    let session = try connect()
+    let requirements = try read(session) { session throws(PostgresError) in
+      try PostgresRequirements(session)
+    }
+    do throws(JournalError) {
+      try requirements.checkJournal()
+    } catch {
+      guard case .unavailable(let detail) = error else { throw error }
+      throw .unavailable(detail: "\(string): \(detail)")
+    }
+    return session
+  }
+
+  /// Returns the epoch, and the first and the last position.
+  func bounds(
+    _ session: PostgresThreadSession
+  ) throws(JournalError) -> (epoch: String, first: UInt64, last: UInt64) {
+    let values = try values(session)
+    let head = try read(session) { session throws(PostgresError) in
+      try session.run(text: "SELECT last FROM binder.head")
+    }
+    let first = values["first"].flatMap { UInt64($0) } ?? 1
+    let last = head.isEmpty ? 0 : head.number(0, 0)
+    guard first > 0, first <= last + 1 else {
+      throw .corrupt(seq: 0, detail: "the first position is \(first), the last \(last)")
+    }
+    return (values["epoch"] ?? "", first, last)
+  }
+
+  /// Returns the values of the table `journal`.
+  func values(_ session: PostgresThreadSession) throws(JournalError) -> [String: String] {
+    let rows = try read(session) { session throws(PostgresError) in
+      try session.run(text: "SELECT key, value FROM binder.journal")
+    }
+    var values: [String: String] = [:]
+    for row in 0..<rows.count { values[rows.text(row, 0) ?? ""] = rows.text(row, 1) }
+    return values
+  }
+
   // MARK: Sessions
 
   func connect() throws(JournalError) -> PostgresThreadSession {

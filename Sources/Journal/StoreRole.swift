@@ -1,0 +1,50 @@
+package import Signals
+
+/// The part of a daemon in a journal that several daemons may share.
+///
+/// Only one daemon appends: the active one. The others follow: they apply its events.
+package enum StoreRole: Equatable, Sendable {
+  /// Not decided yet.
+  case joining
+
+  /// This daemon appends.
+  ///
+  /// The term grows with each change of the active daemon. A store for a single daemon has the
+  /// term 0.
+  case active(term: UInt64)
+
+  /// Another daemon appends; `nil` while nobody does.
+  case following(ActiveNode?)
+
+  /// This daemon must open the journal again, for this reason; the store does nothing any more.
+  case over(reason: String)
+}
+
+/// The daemon that appends.
+package struct ActiveNode: Equatable, Sendable {
+  package let name: String
+
+  /// The address at which it takes commands; `nil` if it takes none.
+  package let address: String?
+
+  package init(name: String, address: String?) {
+    (self.name, self.address) = (name, address)
+  }
+}
+
+extension EventStore {
+  package var isShared: Bool { false }
+  package var role: StoreRole { .active(term: 0) }
+  package var roles: Signal<StoreRole, Never> { .never() }
+  package var followed: Signal<RecordBatch, Never> { .never() }
+  package var isInterrupted: Bool { false }
+  package func contend() {}
+  package func resign() {}
+
+  package func follow(_ record: Record, to stream: Int, by user: UInt32, growing growth: Int) {
+    preconditionFailure("a store for one daemon follows nobody")
+  }
+
+  package func followGrowth(of stream: Int, by growth: Int, for user: UInt32) {}
+  package func followRelease(of stream: Int) {}
+}

@@ -1,0 +1,56 @@
+package import Facts
+internal import Journal
+
+/// Statistics of a journal in PostgreSQL; daemons may write it meanwhile.
+package struct PostgresFigures: Sendable {
+  package let epoch: String
+  package let first: UInt64
+  package let last: UInt64
+  package private(set) var count = 0
+  package private(set) var streams = 0
+
+  /// The number of events of each type.
+  package private(set) var types: [String: Int] = [:]
+
+  /// The snapshots, newest first: their position, and how many services and bytes.
+  package private(set) var snapshots: [(seq: UInt64, services: Int, bytes: Int)] = []
+
+  /// The size of the tables and their indexes, in bytes.
+  package private(set) var bytes = 0
+
+  /// Reads all events to collect the statistics.
+  package init(of journal: PostgresJournal) throws(JournalError) {
+    let session = try journal.open()
+    (epoch, first, last) = try journal.bounds(session)
+    let byType = try journal.read(session) { session throws(PostgresError) in
+      try session.run(text: "SELECT type, count(*) FROM binder.event GROUP BY type")
+    }
+    for row in 0..<byType.count {
+      let number = Int(clamping: byType.number(row, 1))
+      types[byType.text(row, 0) ?? ""] = number
+      count += number
+    }
+    let sizes = try journal.read(session) { session throws(PostgresError) in
+      try session.run(
+        text: """
+          SELECT (SELECT count(DISTINCT stream) FROM binder.event),
+            (SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c
+             WHERE c.relnamespace = 'binder'::regnamespace AND c.relkind = 'r')
+          """)
+    }
+    (streams, bytes) = (Int(clamping: sizes.number(0, 0)), Int(clamping: sizes.number(0, 1)))
+    let states = try journal.read(session) { session throws(PostgresError) in
+      try session.run(
+        text: """
+          SELECT seq, count(DISTINCT service), sum(octet_length(data)) FROM binder.snapshot
+          GROUP BY seq ORDER BY seq DESC
+          """)
+    }
+    snapshots = (0..<states.count).map { row in
+      (
+        states.number(row, 0), Int(clamping: states.number(row, 1)),
+        Int(clamping: states.number(row, 2))
+      )
+    }
+  }
+}

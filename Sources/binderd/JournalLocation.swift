@@ -1,0 +1,80 @@
+import Configuration
+import EventLoop
+import Facts
+import Glibc
+import Journal
+import JournalPostgres
+import JournalSQLite
+import Wire
+
+/// The place of a journal.
+enum JournalLocation {
+  case file(path: String)
+  case postgres(PostgresSettings)
+
+  /// The name for messages and for statistics; it has no password.
+  var name: String {
+    switch self {
+    case .file(let path): path
+    case .postgres(let settings): "\(settings.string)"
+    }
+  }
+
+  /// The name of this daemon among those that share the journal; `nil` for a file.
+  var node: String? {
+    if case .postgres(let settings) = self { settings.node } else { nil }
+  }
+}
+
+extension Settings {
+  /// The journal that the command line or the configuration names.
+  ///
+  /// - Throws: ``JournalError`` if a connection string cannot be read.
+  var journal: JournalLocation {
+    get throws(JournalError) {
+      if let location { return location }
+      guard let text = options.journal else {
+        guard case .postgres(let settings) = configuration.journal else {
+          return .file(path: journalPath)
+        }
+        return .postgres(try postgres(settings))
+      }
+      guard ConnectionString.isMeant(by: text) else { return .file(path: journalPath) }
+      return .postgres(try postgres(PostgresJournalSettings(text)))
+    }
+  }
+
+  private func postgres(_ wanted: PostgresJournalSettings) throws(JournalError) -> PostgresSettings
+  {
+    let string: ConnectionString
+    do throws(ConnectionString.Fault) {
+      string = try ConnectionString(wanted.string)
+    } catch {
+      throw .unavailable(detail: error.message)
+    }
+    let cluster = configuration.cluster
+    var settings = PostgresSettings(string, node: options.node ?? cluster.node ?? Self.machine)
+    settings.address = options.address ?? cluster.address
+    settings.requiresReplication = wanted.requiresReplication && !options.isWithoutReplication
+    settings.takeoverMilliseconds = UInt64(cluster.takeoverMilliseconds)
+    settings.patienceMilliseconds = UInt64(cluster.patienceMilliseconds)
+    settings.version = Release.version
+    return settings
+  }
+
+  /// The name of the machine, as far as it may be the name of a node.
+  private static var machine: String {
+    var text = [CChar](repeating: 0, count: 256)
+    gethostname(&text, text.count - 1)
+    let name = String(
+      decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }.prefix(64), as: UTF8.self)
+    return ClusterSettings.isNode(name) ? name : "node"
+  }
+}
+
+extension PostgresSettings {
+  /// The journal of these settings, for tools.
+  var journal: PostgresJournal {
+    PostgresJournal(string, requiresReplication: requiresReplication)
+  }
+}
