@@ -1,0 +1,219 @@
+# Daemons that share a journal in PostgreSQL.
+
+load support
+
+setup() {
+    declare -gA nodes=() # the process of each node
+    "$BATS_TEST_DIRNAME/../../Scripts/postgres" bin > /dev/null || skip 'PostgreSQL 15 is missing; see Scripts/packages test'
+    make_place
+    chmod 711 "$directory" # the server runs as the user nobody
+    export BINDER_SOCKET=$directory/a.sock
+    server=$directory/pg
+    database="postgres:///postgres?host=$server&user=postgres"
+}
+
+teardown() {
+    [ -n "${server:-}" ] || return 0
+    for pid in "${nodes[@]}"; do kill -KILL "$pid" 2> /dev/null || true; done
+    postgres stop "$server" immediate
+    remove_place
+}
+
+postgres() { "$BATS_TEST_DIRNAME/../../Scripts/postgres" "$@" 3>&-; }
+
+sql() { psql -h "$server" -U postgres -AtXqc "$1"; }
+
+start_server() { postgres start "$server"; }
+
+# Runs binderd for a task on journals.
+tool() { run --separate-stderr binderd --config /dev/null --progress none "$@"; }
+
+start_node() { # name options...
+    binderd --config /dev/null --socket "$directory/$1.sock" --journal "$database" --node "$1" \
+        --address "$directory/$1.sock" --without-replication "${@:2}" 2>> "$directory/log-$1" 3>&- &
+    nodes[$1]=$!
+    eventually at "$1" ping > /dev/null 2>&1
+}
+
+at() { BINDER_SOCKET=$directory/$1.sock bindctl "${@:2}"; } # name arguments...
+
+role() { at "$1" get daemon/cluster 2> /dev/null | jq -r .role; }
+
+is_role() { [ "$(role "$1")" = "$2" ]; } # name role
+
+shows() { [ "$(at "$1" get "$2" 2> /dev/null)" = "$3" ]; } # name source value
+
+start_cluster() { # names...
+    start_server
+    tool --init --journal "$database" --without-replication
+    is "$status" 0
+    for name in "$@"; do start_node "$name"; done
+}
+
+@test "daemons that are killed again and again lose nothing, and run each command once" {
+    BINDERD=$(command -v binderd) "$BATS_TEST_DIRNAME/../../Scripts/kill-cluster" 10
+}
+
+@test "a follower serves reads and subscriptions, and says who takes writes" {
+    start_cluster a b
+    is "$(role a)" active
+    is "$(role b)" following
+    at a set cells/lamp 1
+    eventually shows b cells/lamp 1
+    beside at b watch cells/lamp
+    eventually has out $'cells/lamp\t1'
+    at a set cells/lamp 2
+    eventually has out $'cells/lamp\t2'
+    run --separate-stderr at b set cells/lamp 3
+    is "$status" 1
+    [[ $stderr == *"this daemon only follows 'a', which takes writes at $directory/a.sock"* ]]
+    is "$(at b events -n 9 --json | jq -c '[.seq, .stream]')" "$(at a events -n 9 --json | jq -c '[.seq, .stream]')"
+    is "$(at b metrics --prometheus | grep '^binderd_cluster_')" $'binderd_cluster_active 0\nbinderd_cluster_connected 1'
+}
+
+@test "what runs once in a cluster runs on the active daemon, also after a takeover" {
+    start_cluster a b
+    at a set cells/in 1
+    at a bind --daemon 'cells/out <~ cells/in'
+    eventually shows b cells/out 1
+    kill -KILL "${nodes[a]}"
+    eventually is_role b active
+    at b set cells/in 2
+    eventually shows b cells/out 2
+    is "$(sql "SELECT count(*) FROM binder.event WHERE stream = 'cells/out'")" 2
+}
+
+@test "a daemon that was paused beyond its lease begins again as a follower, and stops in order" {
+    start_cluster a b
+    at a set cells/lamp 1
+    kill -STOP "${nodes[a]}"
+    eventually is_role b active
+    at b set cells/lamp 2
+    kill -CONT "${nodes[a]}"
+    eventually is_role a following
+    shows a cells/lamp 2
+    kill -TERM "${nodes[a]}"
+    wait "${nodes[a]}"
+}
+
+@test "the last daemon that stops leaves a journal that the next one takes at once" {
+    start_cluster a
+    at a set cells/lamp 1
+    kill -TERM "${nodes[a]}"
+    wait "${nodes[a]}"
+    is "$(sql "SELECT active IS NULL, term FROM binder.head")" 't|1'
+    start_node b
+    is "$(role b)" active
+    is "$(at b get cells/lamp)" 1
+}
+
+@test "while the database is away, values are served and commands wait" {
+    start_cluster a
+    at a set cells/lamp 1
+    postgres stop "$server" immediate
+    is "$(at a get cells/lamp)" 1
+    beside at a set cells/lamp 2
+    eventually at a get daemon/cluster > /dev/null
+    is "$(at a get cells/lamp)" 1
+    start_server
+    eventually shows a cells/lamp 2
+    is "$(sql "SELECT count(*) FROM binder.event")" 2
+    grep -q 'the database is away' "$directory/log-a"
+    grep -q 'the database is back' "$directory/log-a"
+}
+
+@test "a journal goes from a file to the database and back, with all positions" {
+    start_server
+    export BINDER_SOCKET=$directory/bus.sock
+    start_daemon --config /dev/null
+    for value in 1 2 3; do bindctl set cells/lamp "$value"; done
+    bindctl call cells.add name=visits by:=1 --cmd once
+    kill_daemon
+    daemon=
+    tool --export "$directory/before" --journal "$directory/journal.db"
+    is "$status" 0
+    tool --copy "$database" --journal "$directory/journal.db" --without-replication
+    is "$status" 0
+    [[ $output == *'4 events, 1 to 4'* ]]
+    start_node a
+    is "$(at a get cells/lamp)" 3
+    is "$(at a get cells/lamp --at 1)" 1
+    # The command was run before the copy.
+    is "$(at a call cells.add name=visits by:=1 --cmd once)" "$(at a get cells/visits)"
+    is "$(at a get cells/visits)" 1
+    at a set cells/lamp 4
+    # Without --file the connection string is that of the configuration, and restore needs it.
+    echo "{\"journal\": {\"postgres\": \"host=$server user=postgres dbname=postgres\"}}" > "$directory/binder.conf"
+    CONFIGURATION_DIRECTORY=$directory at a journal verify
+    run --separate-stderr at a journal restore "$directory/journal.db"
+    [ "$status" -ne 0 ]
+    [[ $stderr == *'has its journal in a database; name it with --file JOURNAL' ]]
+    run --separate-stderr at a journal info --json
+    is "$(jq .count <<< "$output")" 5
+    kill -TERM "${nodes[a]}"
+    wait "${nodes[a]}"
+    tool --verify --journal "$database"
+    is "$status" 0
+    tool --backup "$directory/backup.db" --journal "$database"
+    is "$status" 0
+    tool --copy "$directory/back.db" --journal "$database"
+    is "$status" 0
+    for copy in back backup; do
+        tool --export "$directory/$copy.lines" --journal "$directory/$copy.db"
+        is "$status" 0
+        is "$(jq -c 'select(.seq) | del(.crc)' "$directory/$copy.lines" | head -n 4)" \
+            "$(jq -c 'select(.seq) | del(.crc)' "$directory/before" | head -n 4)"
+        is "$(jq -s 'map(select(.type and .stream)) | length' "$directory/$copy.lines")" 5
+    done
+    # A second copy replaces nothing without --force.
+    tool --copy "$database" --journal "$directory/back.db" --without-replication
+    is "$status" 78
+    [[ $stderr == *'has a journal; use --force to replace it' ]]
+}
+
+@test "a damaged event in the database is found, and named" {
+    start_cluster a
+    for value in 1 2 3; do at a set cells/lamp "$value"; done
+    kill -KILL "${nodes[a]}" # a snapshot would replace the event
+    sql "UPDATE binder.event SET data = replace(data, '2', '9') WHERE seq = 2"
+    tool --verify --journal "$database"
+    is "$status" 1
+    [[ $output == *'event 2'* ]]
+    run --separate-stderr timeout 20 binderd --config /dev/null --socket "$directory/a.sock" --journal "$database" --without-replication
+    is "$status" 78
+    [[ $stderr == *'event 2 of the journal is damaged'* ]]
+}
+
+@test "a database that cannot be used is refused with what to change, and without the password" {
+    start_server
+    words=(binderd --config /dev/null --socket "$directory/a.sock")
+    # refuse JOURNAL MESSAGE OPTION...: the daemon ends with 78 and one line that contains the message.
+    refuse() {
+        run --separate-stderr timeout 20 "${words[@]}" --journal "$1" "${@:3}"
+        is "$status" 78
+        is "$(wc -l <<< "$stderr")" 1
+        [[ $stderr == *"$2"* ]] || is "$stderr" "$2"
+        [[ $stderr != *geheim* ]]
+    }
+    refuse 'postgres://u:geheim@/x?hos=1' 'it has an option that PostgreSQL does not know'
+    refuse 'postgres://u:geheim@h:99999/x' 'a port of the connection string is not a number from 1 to 65535'
+    refuse "$database" "the server's replication is asynchronous"
+    refuse "$database" "create one with 'bindctl journal init'" --without-replication
+    refuse "postgres:///none?host=$server&user=postgres&password=geheim" 'database "none" does not exist' --without-replication
+    sql "CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0"
+    refuse "postgres:///ascii?host=$server&user=postgres" "the database has the encoding SQL_ASCII; create one with ENCODING 'UTF8'" --without-replication
+    is "$(sql "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'binder%'")" 0
+    tool --init --journal "$database" --without-replication
+    sql "UPDATE binder.journal SET value = '2' WHERE key = 'format'"
+    refuse "$database" 'the journal has format 2, this program knows up to 1' --without-replication
+    is "$(sql "SELECT last, term FROM binder.head")" '0|0'
+    # The password is in no message of a daemon that runs, either.
+    sql "UPDATE binder.journal SET value = '1' WHERE key = 'format'"
+    database="$database&password=geheim"
+    start_node a
+    postgres stop "$server" immediate
+    eventually grep -q 'the database is away' "$directory/log-a"
+    at a journal info > "$directory/info" 2>&1 || true
+    run grep -l geheim "$directory"/log* "$directory/info"
+    is "$output" ''
+}
