@@ -231,7 +231,9 @@ final class Daemon {
     ]
     self.refusals = refusals
     self.programs = programs
-    descriptorStore = manager.storeSize > 0 ? try DescriptorStore(manager, on: loop) : nil
+    // Not in a cluster: a daemon that begins again would not get its clients from the manager.
+    descriptorStore =
+      manager.storeSize > 0 && !store.isShared ? try DescriptorStore(manager, on: loop) : nil
     returning = ReturningClients(manager, descriptorStore, log)
     server = SocketServer(
       table, on: loop, log: log, store: descriptorStore, admits: access.admits,

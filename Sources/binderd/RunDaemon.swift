@@ -115,7 +115,8 @@ private func serve(
   let leave = { (role: StoreRole) in
     guard case .over(let reason) = role else { return }
     log.write(.warning, "this daemon begins again: \(reason)")
-    code = nil
+    // The clients that the manager has kept can be taken back only once.
+    code = manager.stored.isEmpty ? nil : EX_IOERR
     loop.stop()
   }
   let end = daemon.store.roles.observeNext { leave($0) }
@@ -127,7 +128,7 @@ private func serve(
   Process.releaseProgram()
   // It may have lost its part while it started.
   leave(daemon.store.role)
-  if code != nil { loop.run() }
+  if code == 0 { loop.run() }
   // The daemon gives its lease back when it stops.
   end.dispose()
   shutdown.finish()

@@ -67,7 +67,10 @@ struct ProgramsTests {
   }
 
   private func value(_ source: String) -> String? {
-    caller.result(#"{"id":1,"method":"get","params":["\#(source)"]}"#)?["value"]?.text.text
+    // Another client, because answers come in order and the caller may wait for one.
+    let other = bench.connect()
+    defer { other.disconnect() }
+    return other.result(#"{"id":1,"method":"get","params":["\#(source)"]}"#)?["value"]?.text.text
   }
 
   // MARK: Direct calls
@@ -560,7 +563,7 @@ struct ProgramsTests {
     helper.disconnect()
     #expect(caller.error(publish("lamp/watts", more))?.data["reason"] == .string("not_provider"))
     for name in ["cells/foo", "events/x", "daemon/x", "live/x", "services/x"] {
-      #expect(provider.error(publish(name, more))?.data["reason"] == .string("reserved"), "\(name)")
+      #expect(caller.error(publish(name, more))?.data["reason"] == .string("reserved"), "\(name)")
     }
   }
 
@@ -574,14 +577,14 @@ struct ProgramsTests {
     for i in 0..<17 {
       let params = publish("n\(i)", i == 0 ? 300 : 1_000)
       let line = #"{"id":1,"method":"publish","params":\#(params)}"#
-      #expect(provider.result(line) != nil || i == 16)
+      #expect(provider.result(line) != nil)
     }
-    _ = provider.call(#"{"id":1,"method":"publish","params":\#(publish("n16", 300))}"#)
     ask()
     // The first value makes room, and the second one takes it again.
     let list = [publish("n0", 0), publish("n0", 300), publish("n17", 500)].joined(separator: ",")
     let error = provider.error(
-      reply("c1", #""events":[{"source":"lamp/state","value":1}],"publish":[\#(list)]"#))
+      reply(
+        "c1", #""value":"done","events":[{"source":"lamp/state","value":1}],"publish":[\#(list)]"#))
     #expect(error?.data["reason"] == .string("too_large"))
     #expect(value("services/lamp/state") == nil)
     #expect(value("live/lamp/n0")?.utf8.count == 300_002)

@@ -86,6 +86,7 @@ final class Bench {
       bindSystem(catalog, to: system)
       bindMetrics(catalog) { [] }
       bindKick(catalog, to: table) { _, _, _ in }
+      bindActAs(catalog, to: table) { _, _ in .failure(WireError(.internalError, "no gateway")) }
       bindAll(catalog)
       bind(catalog, parts)
     }

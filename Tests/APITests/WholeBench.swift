@@ -66,6 +66,7 @@ final class WholeBench {
         let daemon = DaemonService(
           on: time, stats: { DaemonStats() }, connections: { [] },
           streams: StreamMeter(host) { time.nanoseconds })
+        let activeNode = ClusterState(node: "a", role: .active, term: 1, connected: true)
         let nobody = Accounts(user: { _ in nil }, group: { _ in nil })
         let administration = Administration(
           reload: { _ throws(ConfigurationFaults) in
@@ -103,6 +104,7 @@ final class WholeBench {
             try openSelected(hit, from: view, context, parts.clients, threads, chat)
           }
           bindDaemon(catalog, to: daemon)
+          bindCluster(catalog, to: Sampled(every: 1, on: time) { activeNode })
           bindJournal(catalog, to: journal)
           catalog.offerSource("daemon/journal", "How far the work is.", journal.progress)
           bindAdministration(catalog, to: administration)
