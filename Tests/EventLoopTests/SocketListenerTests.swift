@@ -248,7 +248,7 @@ struct SocketListenerTests {
     #expect(connectToPort(client, "127.0.0.1", port) == 0)
     try loop.run { accepted == 1 }
     let other = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-    #expect(connectToPort(other, "127.0.0.2", port) == ECONNREFUSED, "another address of the machine")
+    #expect(connectToPort(other, "127.0.0.2", port) == ECONNREFUSED, "another of its addresses")
     #expect(throws: SocketListener.PathError.self) { try listen(port) }
     first.close()
     loop.run()

@@ -24,7 +24,10 @@ extension Manual {
     page.list(help.options.map { (.option($0), $0.doc.asSentence) })
     page.section("FILES")
     page.list([
-      (.word("/run/binder-web/http.sock"), "The socket for the proxy, of the unit binder-web.socket."),
+      (
+        .word("/run/binder-web/http.sock"),
+        "The socket for the proxy, of the unit binder-web.socket."
+      ),
       (
         .word("$XDG_RUNTIME_DIR/binder/web-*"),
         "The admitted browsers of a user, and a socket that prints another address. To withdraw all "
