@@ -12,11 +12,30 @@ class View {
 
   constructor({ view, binder, parent, style = "", props, intents }) {
     Object.assign(this, { handle: view, binder, parent, style });
-    this.intents = Object.entries(intents).map(([name, { params, opens, main, live, destructive }]) => ({
-      name, opens, isMain: !!main, isLive: !!live, isDestructive: !!destructive,
+    this.intents = Object.entries(intents).map(([name, { params, opens, main, live, destructive, when, unless }]) => ({
+      name, opens, isMain: !!main, isLive: !!live, isDestructive: !!destructive, when, unless,
       parameters: Object.entries(params).map(([name, type]) => ({ name, type: type.replace(/\?$/, ""), optional: type.endsWith("?") })),
     }));
     this.change(props);
+  }
+
+  /** The intents that make sense now. */
+  get offered() {
+    return this.intents.filter(({ when, unless }) => (when === undefined || this.says(when)) && (unless === undefined || !this.says(unless)));
+  }
+
+  /** Whether a property has a value that is not null, false, 0 or empty. */
+  says(name) {
+    const value = this.properties[name]?.value;
+    if (value === null || typeof value !== "object") return !!value;
+    return Object.keys(value).length > 0;
+  }
+
+  /** Whether people should see a property now. */
+  shows(name) {
+    const { hint, state, error } = this.properties[name];
+    if (hint === "quiet") return this.says(name) || error !== undefined || state === "loading" || state === "reloading";
+    return hint !== "hidden" && hint !== "before" && hint !== "after";
   }
 
   change(props) {
@@ -24,6 +43,7 @@ class View {
       const property = (this.properties[name] ??= { kind: "state" });
       if (change.kind !== undefined) property.kind = change.kind;
       if (change.hint !== undefined) property.hint = change.hint;
+      if (change.hides !== undefined) property.hides = change.hides;
       if (change.state !== undefined) Object.assign(property, { state: change.state, error: undefined });
       if ("value" in change) property.value = change.value;
       if (change.gone) property.value = undefined;

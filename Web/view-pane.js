@@ -46,16 +46,16 @@ export class ViewPane {
     if (!view) return;
     setAttribute(this.element, "aria-label", words(view.binder));
     this.element.dataset.binder = view.binder;
-    const properties = Object.entries(view.properties);
+    const properties = Object.entries(view.properties).filter(([name]) => view.shows(name));
     const isList = ([, { kind, value }]) => kind === "list" || (Array.isArray(value) && value.some((item) => kindOf(item) === "object"));
     const lists = properties.filter(isList);
-    const plain = properties.filter((entry) => !isList(entry) && entry[0] !== "chosen" && !["before", "after"].includes(entry[1].hint));
+    const plain = properties.filter((entry) => !isList(entry) && entry[0] !== "chosen");
     this.#drawFacts(plain);
     keyed(this.lists, lists, ([name]) => name, ([name]) => {
       const rows = new Rows(this, name);
       this.#rows.set(name, rows);
       return rows.element;
-    }, (_, [name, property]) => this.#rows.get(name).update(property, view.intents, { chosen: view.properties.chosen?.value }));
+    }, (_, [name, property]) => this.#rows.get(name).update(property, view.offered, { chosen: view.properties.chosen?.value }));
     this.#drawIntents(view, lists);
   }
 
@@ -68,22 +68,22 @@ export class ViewPane {
 
   #drawFacts(properties) {
     keyed(this.facts, properties, ([name]) => name, ([name]) => h(".fact", {}, h("dt", {}, words(name)), h("dd")), (row, [, property]) => {
-      const { value, hint, state, error } = property;
+      const { value, hint, hides, state, error } = property;
       const cell = row.lastElementChild;
       const isWaiting = ["loading", "reloading"].includes(state);
       setAttribute(cell, "aria-busy", isWaiting ? "true" : undefined);
       cell.className = error ? "fault" : kindOf(value);
-      setText(cell, error ?? (isWaiting && value === undefined ? "Loading …" : this.#text(value, hint)));
+      setText(cell, error ?? (isWaiting && value === undefined ? "Loading …" : this.#text(value, hint, hides)));
       row.hidden = property.kind === "loading" && state === undefined && value === undefined;
     });
     this.facts.hidden = properties.length === 0;
   }
 
-  #text(value, hint) {
+  #text(value, hint, hides = []) {
     if (value === undefined || value === null || value === "") return "–";
     if (typeof value === "boolean") return value ? "yes" : "no";
-    if (Array.isArray(value)) return value.map((item) => this.#text(item, hint)).join(", ") || "–";
-    if (kindOf(value) === "object") return Object.entries(value).map(([name, part]) => `${words(name)} ${this.#text(part, hint)}`).join(" · ");
+    if (Array.isArray(value)) return value.map((item) => this.#text(item, hint, hides)).join(", ") || "–";
+    if (kindOf(value) === "object") return Object.entries(value).filter(([name]) => !hides.includes(name)).map(([name, part]) => `${words(name)} ${this.#text(part, hint)}`).join(" · ");
     return short(hinted(value, hint));
   }
 
@@ -92,7 +92,7 @@ export class ViewPane {
   #drawIntents(view, lists) {
     const rows = lists.flatMap(([name, { value }]) => (value ?? []).slice(0, 1).map((item) => [name, item])).filter(([, item]) => item?.id !== undefined);
     // What concerns a row is beside the rows; without any it needs a form, too.
-    const own = view.intents.filter((intent) => !rows.some(([name, item]) => concerns(intent, item, name)));
+    const own = view.offered.filter((intent) => !rows.some(([name, item]) => concerns(intent, item, name)));
     const main = own.filter((intent) => intent.isMain && (takesText(intent) || intent.isLive)).slice(0, 1);
     const moves = own.filter((intent) => intent.name in movers && intent.parameters.length === 0);
     // A text that nothing is known of yet is written in a line; what changes something has a form.
@@ -231,7 +231,7 @@ export class ViewPane {
 
   async #mayDo(intent, row) {
     if (!intent.isDestructive) return true;
-    const name = row ? ` ${short(row.name ?? row.title ?? row.id)}` : "";
+    const name = row ? ` ${short(row.name ?? row.title ?? row.text ?? row.body ?? row.id)}` : "";
     return confirm(`${words(intent.name)}${name}? This cannot be undone.`, words(intent.name));
   }
 

@@ -41,6 +41,7 @@ export class Rows {
   #pane;
   #name;
   #hint;
+  #hides = [];
   #isFeed;
   #columns = [];
 
@@ -57,6 +58,7 @@ export class Rows {
   update(property, intents, { chosen } = {}) {
     const items = property.value ?? [];
     this.#hint = property.hint;
+    this.#hides = property.hides ?? [];
     setText(this.count, items.length ? String(items.length) : "");
     const wait = { loading: "Loading …", reloading: "Loading again …" }[property.state];
     setText(this.state, property.error ?? wait ?? (items.length || property.state === "loaded" && property.value === undefined ? "" : "Nothing here yet."));
@@ -99,11 +101,12 @@ export class Rows {
       },
       (row, { item }) => {
         const name = texts.find((name) => typeof item[name] === "string");
-        const rest = Object.entries(item).filter(([key, value]) => key !== name && key !== "id" && value !== "" && value !== null);
+        const rest = Object.entries(item).filter(([key, value]) => key !== name && key !== "id" && !this.#hides.includes(key) && value !== "" && value !== null);
         const looking = this.#lookingIntent(item, intents);
         const title = looking && titles.find((name) => typeof item[name] === "string");
         keyed(row.head, rest, ([key]) => key, ([key]) => h(`span.${key}`, { "aria-label": words(key) }), (part, [key, value]) => {
           if (key === title) this.#drawLink(part, item, looking, value);
+          else if (typeof value === "number") setText(part, `${words(key)} ${short(hinted(value, this.#hint))}`); // a bare number says nothing
           else this.#drawText(part, value);
         });
         setText(row.text, item[name] ?? "");
@@ -129,7 +132,7 @@ export class Rows {
       this.body.append(h(".scroll", {}, h("table.table", {}, h("caption.hidden", {}, words(this.#name)), h("thead", {}, this.head), this.list)));
     }
     for (const item of items) for (const name of Object.keys(item)) if (!this.#columns.includes(name)) this.#columns.push(name);
-    const columns = this.#columns.filter((name) => items.some((item) => item[name] !== undefined)).filter((name) => name !== "id" || this.#columns.length === 1 || typeof items[0]?.id === "string");
+    const columns = this.#columns.filter((name) => !this.#hides.includes(name) && items.some((item) => item[name] !== undefined)).filter((name) => name !== "id" || this.#columns.length === 1 || typeof items[0]?.id === "string");
     keyed(this.head, [...columns, ""], (name) => `column ${name}`, (name) => h("th", { scope: "col" }, name ? words(name) : h("span.hidden", {}, "Actions")), () => {});
     keyed(this.list, items.map((item, i) => ({ item, key: this.#keyOf(item, i) })), ({ key }) => key, () => h("tr"), (row, { item }) => {
       const looking = this.#lookingIntent(item, intents);

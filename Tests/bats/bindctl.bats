@@ -647,7 +647,7 @@ bindctl: connected again; continuing after 0'
     is "$(jq -c 'select(.seq==2)|[.stream,.cmd,.meta.method,.data]' "$directory/all.jsonl")" \
         '["cells/b","c-1","cells.set",{"value":2}]'
     kill_daemon
-    sed '3s/"version":1/"version":7/' "$directory/all.jsonl" > "$directory/wrong.jsonl"
+    sed '3s/"previous":0/"previous":1/' "$directory/all.jsonl" > "$directory/wrong.jsonl"
     run --separate-stderr bindctl journal import "$directory/wrong.jsonl" --file "$directory/new.db"
     is "$status" 1
     is "$stderr" "binderd: $directory/wrong.jsonl: line 3: 'version' or 'previous' does not follow the event before in its stream"
@@ -828,7 +828,7 @@ END
     is "$(complete get ce)" cells/lamp
     is "$(complete call cells.t)" cells.toggle
     is "$(complete set --if)" '--if --if-version'
-    is "$(complete journal '')" 'backup compact export import info restore verify'
+    is "$(complete journal '')" 'backup compact copy export import info init restore verify'
     is "$(complete -t 5s get ce)" cells/lamp
     is "$(complete -F x get ce)" cells/lamp
     is "$(complete set cells/lamp '')" ''

@@ -22,10 +22,9 @@ class Kills(PageCase):
     def enter(self, name):
         browser = self.open_browser(width=1000, height=800)
         browser.go("views/chat")
-        field = browser.find(".lines [name=name]")
+        field = browser.find(".composer [name=name]")
         field.send_keys(name, Keys.ENTER)
         browser.click("Enter lobby", within=".stage")
-        browser.click("Join", within=".stage")
         browser.eventually(lambda: name in browser.find(".facts").text, what="the member")
         return browser
 

@@ -38,7 +38,7 @@ let journalSyntax = Syntax(
       import FILE    creates the journal from such lines, or reports a wrong line
       compact        removes events that retention does not keep; values stay
       init           creates an empty journal in a PostgreSQL database
-      copy JOURNAL   copies the journal to another place, with all positions and a new epoch
+      copy JOURNAL   copies it to another place, with all positions and a new epoch
 
     If a daemon answers, the command uses the journal of that daemon and no other: it compares the
     epochs, and it fails if your role may not call journal.info. Without a daemon it uses the journal

@@ -73,7 +73,7 @@ private struct SchemaSettings {
 
   private func settings(of schema: JSONObject, isLimit: Bool) -> [Setting] {
     schema.object("properties").members.map { member in
-      let own = resolved(member.value.object)
+      let own = withAlternative(resolved(member.value.object))
       let hasMembers = (own["properties"] ?? own.object("items")["properties"]) != nil
       let limit = isLimit ? LimitName(rawValue: member.name) : nil
       var sentences = [limit?.row.meaning ?? own.string("description") ?? ""]
@@ -84,6 +84,16 @@ private struct SchemaSettings {
         text: sentences.filter { !$0.isEmpty }.map(\.asSentence).joined(separator: " "),
         hasMembers: hasMembers)
     }
+  }
+
+  /// Returns a schema with the properties of its alternative that is an object, if there is one.
+  private func withAlternative(_ schema: JSONObject) -> JSONObject {
+    guard case .array(let choices)? = schema["oneOf"],
+      let properties = choices.lazy.compactMap({ $0.object["properties"] }).first
+    else { return schema }
+    var schema = schema
+    schema["properties"] = properties
+    return schema
   }
 
   /// Returns a schema with the members of the definition that it refers to.
