@@ -24,7 +24,7 @@ def eventually(condition, seconds=10, what="the condition"):
         if value:
             return value
         if time.monotonic() > end:
-            raise AssertionError(f"never: {what}")
+            raise AssertionError(f"never: {what() if callable(what) else what}")
         time.sleep(0.02)
 
 

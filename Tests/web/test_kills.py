@@ -85,7 +85,10 @@ class Kills(PageCase):
     def test_events_and_values_go_on_without_a_gap(self):
         browser = self.open_browser()
         browser.go("events")
+        self.place.call("set", {"source": "cells/other", "value": 1})
+        browser.has("cells/other")
         browser.type("Streams of events", "cells/n")
+        browser.has("No event fits.")
         is_over = threading.Event()
         written = []
 
@@ -115,7 +118,8 @@ class Kills(PageCase):
         is_over.set()
         writer.join()
         expected = [f'{{"value":{n}}}' for n in reversed(written)]
-        browser.eventually(lambda: browser.run("return [...document.querySelectorAll('.log .data')].map(x => x.textContent)") == expected, what="each event once")
+        shown = lambda: browser.run("return [...document.querySelectorAll('.log .data')].map(x => x.textContent)")
+        eventually(lambda: shown() == expected, what=lambda: f"each event once: {len(expected)} of them, with {set(expected) - set(shown())}, and {len(shown())} shown")
         browser.go("sources/cells/n")
         browser.eventually(lambda: browser.find("output.big").text == str(written[-1]), what="the last value")
 
