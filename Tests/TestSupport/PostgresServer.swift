@@ -10,6 +10,7 @@ package final class PostgresServer: Sendable {
   /// The directory of the socket.
   package let directory: String
   private let input: CInt
+  private let child: pid_t
 
   package struct Failure: Error {
     package let description: String
@@ -33,12 +34,13 @@ package final class PostgresServer: Sendable {
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, into[0], 0)
     posix_spawn_file_actions_adddup2(&actions, from[1], 1)
-    _ = try Self.spawn(["env"] + variables + [script, "run", directory] + settings, &actions)
+    child = try Self.spawn(["env"] + variables + [script, "run", directory] + settings, &actions)
     close(into[0])
     close(from[1])
     input = into[1]
     var chunk = [UInt8](repeating: 0, count: 4096)
     guard read(from[0], &chunk, chunk.count) > 0 else {
+      Self.reap(child)
       throw Failure(description: "the server does not start")
     }
   }
@@ -59,6 +61,15 @@ package final class PostgresServer: Sendable {
 
   deinit {
     close(input)
+    Self.reap(child)
+  }
+
+  /// Waits for a process to end.
+  ///
+  /// One that has ended and is not waited for would keep tests of exits from ever ending.
+  private static func reap(_ child: pid_t) {
+    var status: CInt = 0
+    while waitpid(child, &status, 0) < 0, errno == EINTR {}
   }
 
   private static func makePipe() -> [CInt] {
