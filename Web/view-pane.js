@@ -60,7 +60,8 @@ export class ViewPane {
   }
 
   focus() {
-    const first = this.element.querySelector(".composer input, .composer textarea, .lines input, .lines textarea, .bodies input, .bodies textarea, .lists button, .tools button");
+    const main = this.element.querySelector(".composer input, .composer textarea");
+    const first = main ?? this.element.querySelector(".lines input, .lines textarea, .bodies input, .bodies textarea, .lists button, .tools button");
     first?.focus({ preventScroll: true });
   }
 
