@@ -45,7 +45,7 @@ package final class WebServer {
 
   private static let ownDescriptors = 32
 
-  /// Whether there is no room for another browser.
+  /// Whether the most browsers are connected already.
   var isCrowded: Bool { count > maxBrowsers }
 
   /// Takes a new connection.
