@@ -14,12 +14,6 @@ package protocol EventStore: AnyObject {
   /// The first retained position; 1 if there is none.
   var first: UInt64 { get }
 
-  /// The last position that was assigned; 0 before the first append.
-  var last: UInt64 { get }
-
-  /// The last position that is durable; never above ``last``.
-  var durable: UInt64 { get }
-
   /// The reason why the store refuses appends; `nil` if it accepts them.
   var refusal: JournalError? { get }
 
@@ -82,9 +76,6 @@ package protocol EventStore: AnyObject {
   /// It follows the clock, but never goes below ``lastTime``.
   var now: Int64 { get }
 
-  /// The time of the last event, in microseconds since 1970; 0 before the first.
-  var lastTime: Int64 { get }
-
   /// The names of all streams, with a number for each.
   ///
   /// It may have other names too. The store holds those that have events.
@@ -108,20 +99,6 @@ package protocol EventStore: AnyObject {
     growing growth: Int, at time: Int64
   ) -> Appended
 
-  /// Adds to the bytes charged to a stream because of the last appended event.
-  ///
-  /// - Returns: Whether it is charged for its name alone now.
-  func grow(_ stream: Int, by growth: Int, for user: UInt32) -> Bool
-
-  /// Charges nobody for a stream that has no state after the last appended event.
-  func release(_ stream: Int)
-
-  /// The bytes charged to all streams, including events that are not durable yet.
-  var usage: StateUsage { get }
-
-  /// Returns the bytes charged to all users and to one, including events that are not durable yet.
-  func charges(of user: UInt32) -> StateUsage.Charges
-
   /// Ends the open unit.
   ///
   /// Its events become durable together or not at all.
@@ -142,15 +119,6 @@ package protocol EventStore: AnyObject {
   /// The names of its streams stay until ``dropEmptyStreams()``.
   func takeBack()
 
-  /// Drops the names of streams that have no events any more, because they were rolled back, and of
-  /// old streams without state; see ``StreamHeads/maxReleased``.
-  ///
-  /// Call it when nothing needs them any more.
-  func dropEmptyStreams()
-
-  /// Returns the head of a stream by its number, including events that are not durable yet.
-  func head(of stream: Int) -> Head
-
   /// Reads all durable events after a position, oldest first, and blocks the caller.
   ///
   /// Use it before the loop runs; afterwards use ``reading(_:_:)``.
@@ -161,9 +129,6 @@ package protocol EventStore: AnyObject {
   func replay(
     after seq: UInt64, _ body: (RecordBatch) -> Void
   ) throws(JournalError)
-
-  /// Sets the stream heads that a replay has found; called once, before the first append.
-  func start(with heads: StreamHeads)
 
   /// The positions and the stream heads.
   var appender: Appender { get }
@@ -221,6 +186,46 @@ package protocol EventStore: AnyObject {
   ///
   /// The store writes it before events that are appended later, and tries a failed write again.
   func keep(_ text: String, as note: JournalNote)
+}
+
+/// The members that every store derives from its ``appender``.
+extension EventStore {
+  /// The last position that was assigned; 0 before the first append.
+  package var last: UInt64 { appender.last }
+
+  /// The last position that is durable; never above ``last``.
+  package var durable: UInt64 { appender.durable }
+
+  /// The time of the last event, in microseconds since 1970; 0 before the first.
+  package var lastTime: Int64 { appender.time }
+
+  /// Returns the head of a stream by its number, including events that are not durable yet.
+  package func head(of stream: Int) -> Head { appender.heads[stream] }
+
+  /// Sets the stream heads that a replay has found; called once, before the first append.
+  package func start(with heads: StreamHeads) { appender.start(with: heads) }
+
+  /// Adds to the bytes charged to a stream because of the last appended event.
+  ///
+  /// - Returns: Whether it is charged for its name alone now.
+  package func grow(_ stream: Int, by growth: Int, for user: UInt32) -> Bool {
+    appender.grow(stream, in: names, by: growth, for: user)
+  }
+
+  /// Charges nobody for a stream that has no state after the last appended event.
+  package func release(_ stream: Int) { appender.release(stream) }
+
+  /// The bytes charged to all streams, including events that are not durable yet.
+  package var usage: StateUsage { appender.heads.usage }
+
+  /// Returns the bytes charged to all users and to one, including events that are not durable yet.
+  package func charges(of user: UInt32) -> StateUsage.Charges { appender.charges(of: user) }
+
+  /// Drops the names of streams that have no events any more, because they were rolled back, and of
+  /// old streams without state; see ``StreamHeads/maxReleased``.
+  ///
+  /// Call it when nothing needs them any more.
+  package func dropEmptyStreams() { appender.dropEmptyStreams(in: names) }
 }
 
 extension EventStore {

@@ -176,14 +176,9 @@ package final class SQLiteStore: DaemonStore {
 
   // MARK: Appending
 
-  package var last: UInt64 { appender.last }
-  package var durable: UInt64 { appender.durable }
-  package var lastTime: Int64 { appender.time }
   package var now: Int64 { max(appender.time, clock()) }
   package var committed: Signal<RecordBatch, JournalError> { committedSubject.toSignal() }
   package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
-
-  package func head(of stream: Int) -> Head { appender.heads[stream] }
 
   package func append(
     to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: borrowing EventOrigin,
@@ -225,8 +220,6 @@ package final class SQLiteStore: DaemonStore {
     batch.removeLast(Int(appender.last - appender.sealed))
     appender.takeBack()
   }
-
-  package func dropEmptyStreams() { appender.dropEmptyStreams(in: names) }
 
   /// Writes the events of the turn, or passes them to the writer thread.
   private func endTurn() {
@@ -333,16 +326,6 @@ package final class SQLiteStore: DaemonStore {
   ) throws(JournalError) {
     try files.replay(after: seq, upTo: durable, body)
   }
-
-  package func start(with heads: StreamHeads) { appender.start(with: heads) }
-  package var usage: StateUsage { appender.heads.usage }
-  package func charges(of user: UInt32) -> StateUsage.Charges {
-    appender.charges(of: user)
-  }
-  package func grow(_ stream: Int, by growth: Int, for user: UInt32) -> Bool {
-    appender.grow(stream, in: names, by: growth, for: user)
-  }
-  package func release(_ stream: Int) { appender.release(stream) }
 
   package func snapshot(
     of service: String, upTo seq: UInt64

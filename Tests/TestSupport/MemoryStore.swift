@@ -36,9 +36,6 @@ package final class MemoryStore: EventStore {
   }
 
   package var first: UInt64 { kept.first }
-  package var last: UInt64 { appender.last }
-  package var durable: UInt64 { appender.durable }
-  package var lastTime: Int64 { appender.time }
   package var now: Int64 { max(appender.time, clock()) }
   package var committed: Signal<RecordBatch, JournalError> { committedSubject.toSignal() }
   package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
@@ -53,15 +50,6 @@ package final class MemoryStore: EventStore {
     let names = names
     pending.append(appended, time, names[stream], type, data, origin)
     return appended
-  }
-
-  package func grow(_ stream: Int, by growth: Int, for user: UInt32) -> Bool {
-    appender.grow(stream, in: names, by: growth, for: user)
-  }
-  package func release(_ stream: Int) { appender.release(stream) }
-  package var usage: StateUsage { appender.heads.usage }
-  package func charges(of user: UInt32) -> StateUsage.Charges {
-    appender.charges(of: user)
   }
 
   package func seal(meta: String?) {
@@ -88,21 +76,15 @@ package final class MemoryStore: EventStore {
     appender.takeBack()
   }
 
-  package func dropEmptyStreams() { appender.dropEmptyStreams(in: names) }
-
   package func replay(after seq: UInt64, _ body: (RecordBatch) -> Void) {
     body(RecordBatch(kept.records(after: seq, limit: .max)))
   }
-
-  package func start(with heads: StreamHeads) { appender.start(with: heads) }
 
   package func snapshot(of service: String) -> Snapshot? { snapshot(of: service, upTo: .max) }
 
   package func snapshot(of service: String, upTo seq: UInt64) -> Snapshot? {
     kept.snapshot(of: service, upTo: min(seq, durable))
   }
-
-  package func head(of stream: Int) -> Head { appender.heads[stream] }
 
   package func readNow<Result>(
     _ job: (any JournalReader) throws(JournalError) -> Result

@@ -147,21 +147,12 @@ package final class PostgresStore: DaemonStore {
   // MARK: Appending
 
   package var isShared: Bool { true }
-  package var last: UInt64 { appender.last }
-  package var durable: UInt64 { appender.durable }
-  package var lastTime: Int64 { appender.time }
   package var now: Int64 { max(appender.time, clock()) }
   package var committed: Signal<RecordBatch, JournalError> { committedSubject.toSignal() }
   package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
   package var followed: Signal<RecordBatch, Never> { followedSubject.toSignal() }
   package var roles: Signal<StoreRole, Never> { rolesSubject.toSignal() }
   package var isInterrupted: Bool { !isReadOnly && !isClosed && link == nil }
-  package func head(of stream: Int) -> Head { appender.heads[stream] }
-  package var usage: StateUsage { appender.heads.usage }
-  package func charges(of user: UInt32) -> StateUsage.Charges {
-    appender.charges(of: user)
-  }
-  package func start(with heads: StreamHeads) { appender.start(with: heads) }
 
   package func append(
     to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: borrowing EventOrigin,
@@ -174,11 +165,6 @@ package final class PostgresStore: DaemonStore {
     batch.append(appended, time, names[stream], type, data, origin)
     return appended
   }
-
-  package func grow(_ stream: Int, by growth: Int, for user: UInt32) -> Bool {
-    appender.grow(stream, in: names, by: growth, for: user)
-  }
-  package func release(_ stream: Int) { appender.release(stream) }
 
   package func seal(meta: String?) {
     if let meta, !batch.isEmpty { batch.replaceMeta(meta) }
@@ -193,8 +179,6 @@ package final class PostgresStore: DaemonStore {
     batch.removeLast(Int(appender.last - appender.sealed))
     appender.takeBack()
   }
-
-  package func dropEmptyStreams() { appender.dropEmptyStreams(in: names) }
 
   /// Does nothing: every event is on the disks of the server and of its standbys.
   package func requireDisk() {}
