@@ -1,4 +1,6 @@
 internal import Facts
+internal import JSON
+internal import Journal
 
 /// The state of the journal, as a session sees it: the result of `binder.beat`.
 struct JournalHead: Equatable {
@@ -25,6 +27,9 @@ struct JournalHead: Equatable {
   let others: Int64
   let slowest: UInt64?
 
+  /// All daemons that have not stopped, also the caller.
+  let nodes: [ClusterNode]
+
   init?(_ result: PostgresResult) {
     guard result.count == 1 else { return nil }
     func number(_ column: Int) -> UInt64 { UInt64(clamping: result.integer(0, column)) }
@@ -36,6 +41,8 @@ struct JournalHead: Equatable {
     standbys = result.text(0, 9) ?? ""
     others = result.integer(0, 10)
     slowest = result.bytes(0, 11) == nil ? nil : number(11)
+    let text = result.text(0, 12).flatMap { try? JSONText(parsing: $0) }
+    nodes = text.flatMap { try? JSONDecoder().decode(from: $0) } ?? []
   }
 
   /// Whether the active daemon has shown life between two states.

@@ -144,7 +144,7 @@ enum PostgresSchema {
       node_state text, asked bigint,
       OUT epoch text, OUT first bigint, OUT last bigint, OUT "time" bigint, OUT term bigint,
       OUT beat bigint, OUT active text, OUT address text, OUT crc bigint, OUT standbys text,
-      OUT nodes bigint, OUT slowest bigint
+      OUT others bigint, OUT slowest bigint, OUT daemons text
     ) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     BEGIN
@@ -171,8 +171,13 @@ enum PostgresSchema {
       SELECT j.value INTO epoch FROM binder.journal j WHERE j.key = 'epoch';
       SELECT j.value::bigint INTO first FROM binder.journal j WHERE j.key = 'first';
       SELECT e.crc INTO crc FROM binder.event e WHERE e.seq = node_position;
-      SELECT count(*), min(n.position) INTO nodes, slowest FROM binder.node n
+      SELECT count(*), min(n.position) INTO others, slowest FROM binder.node n
         WHERE n.name <> node_name AND n.state <> 'stopped' AND n.seen > now() - interval '10 seconds';
+      SELECT json_agg(json_build_object('name', n.name, 'boot', n.boot, 'address', n.address,
+          'version', n.version, 'state', n.state, 'position', n.position,
+          'silent', greatest(0, extract(epoch FROM now() - n.seen) * 1000)::bigint) ORDER BY n.name)
+        INTO daemons FROM binder.node n
+        WHERE n.state <> 'stopped' AND n.seen > now() - interval '1 day';
       standbys := current_setting('synchronous_standby_names');
     END $$
     """

@@ -11,7 +11,8 @@ extension PostgresStatement {
   static let beat = PostgresStatement(
     name: "beat",
     text: """
-      SELECT epoch, first, last, time, term, beat, active, address, crc, standbys, nodes, slowest
+      SELECT epoch, first, last, time, term, beat, active, address, crc, standbys, others, slowest,
+        daemons
       FROM binder.beat(
         $1::text, $2::text, $3::text, $4::text, $5::bigint, $6::text, $7::bigint)
       """)
@@ -28,6 +29,18 @@ extension PostgresStatement {
 
   static let resign = PostgresStatement(
     name: "resign", text: "SELECT binder.resign($1::text, $2::bigint)")
+
+  /// Sends texts to the sessions that listen to a channel, in order.
+  ///
+  /// Its commit waits for no disk and no standby, because messages are not kept.
+  static let post = PostgresStatement(
+    name: "post",
+    text: """
+      WITH setting AS MATERIALIZED (
+        SELECT set_config('synchronous_commit', 'off', true) AS value)
+      SELECT pg_notify($1::text, part)
+      FROM setting, unnest($2::text[]) AS part WHERE setting.value = 'off'
+      """)
 
   static let keep = PostgresStatement(
     name: "keep", text: "SELECT binder.keep($1::bigint, $2::text, $3::text)")

@@ -59,6 +59,7 @@ extension PostgresStore {
     lockWatch?.stop()
     answerTimer?.stop()
     lease.disconnected()
+    letters.noteChange()
   }
 
   /// Connects again after a lost or silent connection.
@@ -108,7 +109,9 @@ extension PostgresStore {
     }
     answerTimer?.start(afterMilliseconds: greetMilliseconds)
     link.run(text: Self.session) { [unowned self] in check($0, link) }
-    link.run(text: "LISTEN \(PostgresSchema.channel)") { [unowned self] in check($0, link) }
+    for channel in [PostgresSchema.channel, PostgresMail.channel(of: settings.boot)] {
+      link.run(text: "LISTEN \(channel)") { [unowned self] in check($0, link) }
+    }
     link.run(.beat, beatParameters) { [unowned self] outcome in
       guard greeting === link else { return }
       switch outcome.result {
@@ -213,7 +216,9 @@ extension PostgresStore {
     greetMilliseconds = Self.answerMilliseconds
     lease.nameTakenSince = nil
     avoided = nil
-    link.onNotification = { [unowned self] _, text in noteNotification(text) }
+    link.onNotification = { [unowned self] channel, text in
+      if channel == PostgresSchema.channel { noteNotification(text) } else { letters.receive(text) }
+    }
     if awaySince != nil {
       awaySince = nil
       isOutOfPatience = false
@@ -225,7 +230,9 @@ extension PostgresStore {
     if case .active = role { link.run(.lock) { _ in } }
     for note in JournalNote.allCases where notes[note] != lease.keptNotes[note] { sendNote(note) }
     if inFlight.isEmpty { sendNext() } else { sendInFlight() }
+    letters.connected()
     note(head)
+    letters.noteChange()
   }
 
   /// Gives the journal a new epoch, because acknowledged events are gone, and ends.

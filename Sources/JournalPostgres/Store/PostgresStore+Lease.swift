@@ -143,6 +143,7 @@ extension PostgresStore {
   func note(_ head: JournalHead) {
     let before = lease.head
     lease.head = head
+    defer { noteNodes(before: before) }
     first = max(first, head.first)
     if before.map({ head.showsLife(since: $0) }) ?? true { lease.seenAt = loop.milliseconds }
     switch role {
@@ -156,6 +157,15 @@ extension PostgresStore {
       noteActive()
       watchLock()
     case .over: break
+    }
+  }
+
+  private func noteNodes(before: JournalHead?) {
+    guard !isClosed, let head = lease.head else { return }
+    let addresses = Set(head.nodes.filter(\.isAlive).map(\.boot))
+    letters.keep(addresses)
+    if addresses != before.map({ Set($0.nodes.filter(\.isAlive).map(\.boot)) }) {
+      letters.noteChange()
     }
   }
 

@@ -95,6 +95,9 @@ package final class PostgresStore: DaemonStore {
   /// Waits for the end of the active daemon, while this one follows.
   var lockWatch: LockWatch?
 
+  /// Messages to and from the other daemons.
+  private(set) lazy var letters = PostgresMail(self)
+
   // Other threads; see PostgresStore+Reading.
   let start: PostgresReader
   var threads: Threads?
@@ -152,6 +155,8 @@ package final class PostgresStore: DaemonStore {
   package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
   package var followed: Signal<RecordBatch, Never> { followedSubject.toSignal() }
   package var roles: Signal<StoreRole, Never> { rolesSubject.toSignal() }
+  package var nodes: [ClusterNode] { lease.head?.nodes ?? [] }
+  package var mail: (any DaemonMail)? { isReadOnly ? nil : letters }
   package var isInterrupted: Bool { !isReadOnly && !isClosed && link == nil }
 
   package func append(
@@ -196,7 +201,10 @@ package final class PostgresStore: DaemonStore {
   package func followRelease(of stream: Int) { appender.followRelease(of: stream) }
 
   /// Sends the appended events, or lets them wait for those in flight.
-  package func submit() { sendNext() }
+  package func submit() {
+    sendNext()
+    letters.flush()
+  }
 
   /// Sends the next batch, if none is in flight.
   func sendNext() {
@@ -273,6 +281,7 @@ package final class PostgresStore: DaemonStore {
     updateRefusal()
     watchLock()
     rolesSubject.send(role)
+    letters.noteChange()
   }
 
   func updateRefusal() {
