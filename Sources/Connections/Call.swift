@@ -43,6 +43,21 @@ package struct Call {
     }
   }
 
+  /// Answers with the answer of another daemon to the same request.
+  ///
+  /// - Parameters:
+  ///   - position: The position that must be durable here before the answer is sent.
+  ///   - isResult: Whether `text` is the result; otherwise it is the error.
+  package func answer(after position: UInt64, isResult: Bool, _ text: JSONText) {
+    respond(after: position) { id, buffer in
+      if isResult {
+        Frame.result(id, &buffer) { $0.append(text.text) }
+      } else {
+        Frame.error(text, id, &buffer)
+      }
+    }
+  }
+
   /// Answers with a result that is sent once the events recorded at the end of this turn are
   /// durable.
   ///
@@ -173,6 +188,11 @@ extension Connection {
     case recorded
     /// No call with that identifier is pending.
     case unknown
+  }
+
+  /// Whether another late call may start.
+  package var mayStartLate: Bool {
+    late.count < limits.inFlight && context.mayStartLate(for: user)
   }
 
   /// Registers a late call.

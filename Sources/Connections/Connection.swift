@@ -141,6 +141,9 @@ package final class Connection: Client, DisposeBagProvider {
   /// Late calls, which are answered in a later turn.
   var late: [Call] = []
 
+  /// The requests that another daemon runs for this client, and that must be answered before others.
+  package var forwardedRequests = 0
+
   /// The time since which the last line is incomplete; `nil` if it is complete.
   var partialSince: UInt64?
 
@@ -166,7 +169,9 @@ package final class Connection: Client, DisposeBagProvider {
   package var hasUndurableWrites: Bool { writtenPosition > context.position }
 
   /// Whether earlier writes of this client are durable and answered.
-  package var isUpToDate: Bool { writtenPosition <= context.position && pending.isEmpty }
+  package var isUpToDate: Bool {
+    writtenPosition <= context.position && pending.isEmpty && forwardedRequests == 0
+  }
 
   /// Ends the dispatch of the running request to a method, if it is measured.
   package func endDispatch(to method: String) {
@@ -221,6 +226,12 @@ package final class Connection: Client, DisposeBagProvider {
     if let wish { return wish }
     repeat { lastHandle += 1 } while subscription(.number(lastHandle)) != nil
     return .number(lastHandle)
+  }
+
+  /// Lets the numbers of new handles begin after one.
+  package func skipHandles(upTo number: Int) {
+    lastHandle = max(lastHandle, number)
+    views.skippedNumbers = number
   }
 
   /// - Throws: The errors of ``reserveHandle(_:)``. Reserves no number.
@@ -431,6 +442,15 @@ extension Connection {
     if afterBatch({ [self] in notify(method, members) }) { return }
     emit(after: 0, to: .nobody, isLate: false) { buffer in
       Frame.notification(method, &buffer, members)
+    }
+  }
+
+  /// Passes a notification of another daemon on, once a position is durable here.
+  package func relay(_ notification: JSONText, after position: UInt64) {
+    if afterBatch({ [self] in relay(notification, after: position) }) { return }
+    emit(after: position, to: .nobody, isLate: true) { buffer in
+      buffer.append(notification.text)
+      buffer.append(UInt8(ascii: "\n"))
     }
   }
 

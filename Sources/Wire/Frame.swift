@@ -21,6 +21,14 @@ public enum Frame {
     end(&buffer)
   }
 
+  /// Appends an error answer of another daemon to a request.
+  public static func error(_ error: JSONText, _ id: RequestID, _ buffer: inout ByteBuffer) {
+    begin(id, &buffer)
+    buffer.append(#","error":"#)
+    buffer.append(error.text)
+    end(&buffer)
+  }
+
   @usableFromInline
   static func begin(_ id: RequestID, _ buffer: inout ByteBuffer) {
     buffer.append(#"{"jsonrpc":"2.0","id":"#)

@@ -9,7 +9,7 @@ var allCommands: [Command] {
     servicesCommand,
     describeCommand, generateCommand,
     viewsCommand, openCommand, bindCommand, unbindCommand, bindingsCommand, statsCommand,
-    metricsCommand, doctorCommand, slowCommand,
+    metricsCommand, doctorCommand, clusterCommand, slowCommand,
     topCommand, psCommand, kickCommand, pingCommand, whoamiCommand,
     reloadCommand, aclCommand, pipeCommand, shellCommand, sessionCommand, journalCommand,
     errorsCommand,

@@ -40,6 +40,9 @@ final class Daemon {
   private let journalWatch: JournalWatch
   private let programs: Programs
 
+  /// Commands between the daemons of a shared journal; `nil` in a journal for one daemon.
+  private let forwarding: Forwarding?
+
   /// Lets clients survive a restart.
   private let returning: ReturningClients
 
@@ -124,7 +127,6 @@ final class Daemon {
     let daemon = DaemonService(
       on: scheduler, stats: { stats.now }, connections: { stats.connections },
       streams: StreamMeter(host) { Process.nanoseconds }, slow: { table.slowLog.shown })
-    let metrics = DaemonMetrics(table, host, store, log)
     table.slowLog.now = { Process.now }
     logSlowRequests(of: table, log) { loop.milliseconds }
     table.setSlowLog(configuration.slowLog)
@@ -154,6 +156,13 @@ final class Daemon {
       let lost = warnings(of: bindings, for: rights[.owner], access.role(ofUser:))
       return (loaded.hasChanged, loaded.faults + lost)
     }
+    let forwarding = store.mail.map { mail in
+      Forwarding(
+        in: table, on: scheduler,
+        patienceMilliseconds: UInt64(configuration.cluster.patienceMilliseconds), bind: access.bind
+      ) { [unowned mail] in mail.send($0, to: $1) }
+    }
+    let metrics = DaemonMetrics(table, host, store, log, forwarding)
     leases.will = { calls, owner throws(WireError) in
       try makeWill(of: calls, owner, access, rights, table)
     }
@@ -188,6 +197,7 @@ final class Daemon {
       catalog.offerSource(
         "daemon/journal", "What is done to the journal now, and how far.", journal.progress)
       bindJournal(catalog, to: journal)
+      if let forwarding { catalog.forward(by: forwarding) }
       if let node = location.node {
         let state = Sampled(every: 1, on: scheduler) { [unowned store] in
           ClusterState(of: node, store)
@@ -230,7 +240,7 @@ final class Daemon {
         remove: { _ = try feeds.unsubscribe(String($0.dropFirst("feeds/".count))) }),
     ]
     self.refusals = refusals
-    self.programs = programs
+    (self.programs, self.forwarding) = (programs, forwarding)
     // Not in a cluster: a daemon that begins again would not get its clients from the manager.
     descriptorStore =
       manager.storeSize > 0 && !store.isShared ? try DescriptorStore(manager, on: loop) : nil
@@ -256,6 +266,7 @@ final class Daemon {
   ) throws {
     try replay(settings, log, manager)
     bindTable(table, to: rights.catalog, bag: bag)
+    forwardCommands()
     if settings.durability != nil { try join(manager) }
     journalWatch.checkQuota()
     let begin = { [unowned self] in
@@ -305,6 +316,28 @@ final class Daemon {
     if let fault { throw fault }
     if case .over(let reason) = store.role { throw JournalError.unavailable(detail: reason) }
   }
+
+  /// Connects the commands of clients to the messages between the daemons.
+  private func forwardCommands() {
+    guard let mail = store.mail, let forwarding else { return }
+    mail.received.observeNext { forwarding.receive($0.message, from: $0.address) }.dispose(in: bag)
+    mail.lost.observeNext { [unowned self] in
+      forwarding.noteLoss(toldTo: isStoreActive ? aliveNodes : [])
+    }
+    .dispose(in: bag)
+    mail.changed.observeNext { [unowned self] in
+      forwarding.change(
+        isActive: isStoreActive, active: mail.active,
+        addresses: store.isInterrupted ? nil : aliveNodes)
+    }
+    .dispose(in: bag)
+    host.progress.observeNext { forwarding.advance(to: $0) }.dispose(in: bag)
+  }
+
+  private var isStoreActive: Bool { if case .active = store.role { true } else { false } }
+
+  /// The addresses of the daemons that live.
+  private var aliveNodes: Set<String> { Set(store.nodes.filter(\.isAlive).map(\.boot)) }
 
   private func logRole(_ role: StoreRole, _ log: Log) {
     switch role {

@@ -18,8 +18,14 @@ final class DaemonMetrics {
   /// The time of the start in microseconds since 1970.
   private let started = Process.now
 
-  init(_ table: ConnectionTable, _ host: ServiceHost, _ store: any DaemonStore, _ log: Log) {
+  private let forwarding: Forwarding?
+
+  init(
+    _ table: ConnectionTable, _ host: ServiceHost, _ store: any DaemonStore, _ log: Log,
+    _ forwarding: Forwarding?
+  ) {
     (self.table, self.host, self.store, self.log) = (table, host, store, log)
+    self.forwarding = forwarding
   }
 
   /// Returns all metrics.
@@ -115,6 +121,8 @@ final class DaemonMetrics {
 
   private var cluster: [Metric] {
     guard store.isShared else { return [] }
+    let alive = store.nodes.filter(\.isAlive)
+    let last = alive.map(\.position).max() ?? 0
     return [
       Metric(
         "binderd_cluster_active", .gauge,
@@ -123,6 +131,19 @@ final class DaemonMetrics {
       Metric(
         "binderd_cluster_connected", .gauge, "1 if the database of the journal can be reached.",
         store.isInterrupted ? 0 : 1),
+      Metric(
+        "binderd_cluster_nodes", .gauge, "Daemons that share the journal and are alive.",
+        alive.count),
+      Metric(
+        "binderd_cluster_behind", .gauge,
+        "Events that another daemon had applied and this one not, about a second ago.",
+        last - min(last, host.durable)),
+      Metric(
+        "binderd_cluster_forwarded", .counter, "Commands that the active daemon was asked to run.",
+        forwarding?.forwardedCount ?? 0),
+      Metric(
+        "binderd_cluster_foreign_clients", .gauge,
+        "Clients of other daemons for which this one runs commands.", forwarding?.clientCount ?? 0),
     ]
   }
 

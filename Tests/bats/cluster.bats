@@ -54,7 +54,7 @@ start_cluster() { # names...
     BINDERD=$(command -v binderd) "$BATS_TEST_DIRNAME/../../Scripts/kill-cluster" 10
 }
 
-@test "a follower serves reads and subscriptions, and says who takes writes" {
+@test "a follower serves reads and subscriptions, and passes commands on" {
     start_cluster a b
     is "$(role a)" active
     is "$(role b)" following
@@ -62,14 +62,110 @@ start_cluster() { # names...
     eventually shows b cells/lamp 1
     beside at b watch cells/lamp
     eventually has out $'cells/lamp\t1'
-    at a set cells/lamp 2
+    at b set cells/lamp 2
+    is "$(at b get cells/lamp)" 2
     eventually has out $'cells/lamp\t2'
-    run --separate-stderr at b set cells/lamp 3
-    is "$status" 1
-    [[ $stderr == *"this daemon only follows 'a', which takes writes at $directory/a.sock"* ]]
+    is "$(at a get cells/lamp)" 2
     is "$(at b events -n 9 --json | jq -c '[.seq, .stream]')" "$(at a events -n 9 --json | jq -c '[.seq, .stream]')"
-    is "$(at b metrics --prometheus | grep '^binderd_cluster_')" $'binderd_cluster_active 0\nbinderd_cluster_connected 1'
+    is "$(at b metrics --prometheus | grep '^binderd_cluster_')" \
+        $'binderd_cluster_active 0\nbinderd_cluster_connected 1\nbinderd_cluster_nodes 2\nbinderd_cluster_behind 0\nbinderd_cluster_forwarded_total 1\nbinderd_cluster_foreign_clients 0'
+    is "$(at a metrics --prometheus | grep '^binderd_cluster_foreign')" 'binderd_cluster_foreign_clients 0'
 }
+
+# The answers of a daemon to lines of the input, until the last one has its answer.
+lines() { socat -t 5 - "UNIX:$directory/$1.sock" | jq -c "${2:-.result // .error}"; } # name filter
+
+@test "a client of a follower reads its own writes, and gets its answers in order" {
+    start_cluster a b
+    {
+        for i in 1 2 3 4 5; do echo '{"id":'$i',"method":"cells.add","params":["n",1]}'; done
+        echo '{"id":6,"method":"get","params":["cells/n"]}'
+        echo '[{"id":7,"method":"cells.add","params":["n",1]},{"id":8,"method":"get","params":["cells/n"]}]'
+        echo '{"method":"cells.add","params":["n",1]}'
+        echo '{"id":9,"method":"get","params":["cells/n"]}'
+    } > "$directory/requests"
+    run lines b 'if type == "array" then [.[] | [.id, .result.value]] else [.id, .result.value] end' < "$directory/requests"
+    is "$output" $'[1,1]\n[2,2]\n[3,3]\n[4,4]\n[5,5]\n[6,5]\n[[7,6],[8,6]]\n[9,7]'
+    # A notification of the database has fewer than 8,000 bytes.
+    value=$(printf '%*s' 8000 '' | sed 's/ /ä"€x/g' | jq -Rc .)
+    echo "{\"id\":1,\"method\":\"cells.set\",\"params\":[\"long\",$value]}" | lines b .result.seq
+    is "$(at b get cells/long | sha256sum)" "$(echo "$value" | sha256sum)"
+    # Errors are those of the active daemon, after its checks.
+    run at b call cells.add name=long by:=1
+    [[ $output == *not_a_number* || $output == *number* ]]
+    run at b call cells.set name='a b' value:=1
+    [[ $output == *name* ]]
+    run --separate-stderr at b call cells.set name=n value:=1 --expect cells/n=none
+    [[ $stderr == *version* ]]
+    is "$(at b call cells.add name=once by:=1 --cmd k1)" 1
+    is "$(at a call cells.add name=once by:=1 --cmd k1)" 1
+    is "$(at b get cells/once)" 1
+}
+
+@test "locks, services, bindings, readers, logins and views work for the clients of a follower" {
+    start_cluster a b
+    beside at b lock door sleep 600
+    eventually holds door
+    is "$(at a get locks/door | jq .waiting_count)" 0
+    kill "$(at a get locks/door | jq .holder.pid)"
+    eventually free door
+    # A service whose provider and caller are clients of different daemons.
+    beside at b serve echo.say=cat
+    eventually at a get providers/echo > /dev/null 2>&1
+    is "$(at a call echo.say text=hello | jq -c .)" '{"text":"hello"}'
+    is "$(at b call echo.say text=again | jq -c .)" '{"text":"again"}'
+    at b bind --daemon 'cells/out <~ cells/in'
+    at b set cells/in 7
+    eventually shows b cells/out 7
+    at b events --durable tail -n 1 > "$directory/events"
+    at a get readers/tail > /dev/null
+    # A view, its intents, and a login that both daemons know.
+    {
+        echo '{"id":1,"method":"users.log_in","params":{"name":"ada"}}'
+        echo '{"id":2,"method":"users.whoami"}'
+        echo '{"id":3,"method":"chat.create","params":{"name":"hall"}}'
+        echo '{"id":4,"method":"open","params":{"binder":"threads","view":"v"}}'
+        sleep 1
+        echo '{"id":5,"method":"close","params":{"view":"v"}}'
+    } | socat -t 2 - "UNIX:$directory/b.sock" > "$directory/chat"
+    is "$(jq -c 'select(.id == 2) | .result.value.user' "$directory/chat")" '"ada"'
+    is "$(jq -c 'select(.id == 4) | .result.binder' "$directory/chat")" '"threads"'
+    is "$(jq -c 'select(.id == 5) | .result.closed' "$directory/chat")" '["v"]'
+}
+
+holds() { [ -n "$(at a get "locks/$1" 2> /dev/null | jq -r '.holder.pid // empty')" ]; } # lock
+free() { ! holds "$1"; } # lock
+
+@test "bindctl cluster and doctor show the daemons, and what is wrong" {
+    start_cluster a b
+    at b set cells/lamp 1
+    eventually known b 2
+    eventually none_behind b
+    run at b cluster
+    is "$(cut -f 1,2,4,6,7 <<< "$output")" \
+        $'a\tactive\t0\t'"$(at a --version | grep -o '[0-9.]*$')"$'\t'"$directory/a.sock"$'\nb*\tfollowing\t0\t'"$(at a --version | grep -o '[0-9.]*$')"$'\t'"$directory/b.sock"
+    is "$(at b cluster -j | jq -r 'select(.role == "active").name')" a
+    is "$(at b doctor -j | jq -c '.checks[] | select(.name == "cluster" or .name == "disk") | [.state, .text]')" \
+        $'["ok","\'a\' is active; 1 more can take over"]\n["skipped","the events are in a database"]'
+    kill -STOP "${nodes[b]}"
+    sql "UPDATE binder.node SET seen = now() - interval '20 seconds' WHERE name = 'b'"
+    eventually finds a '"warning","b shows no sign of life"'
+    kill -CONT "${nodes[b]}"
+    postgres stop "$server" immediate
+    eventually finds b '"critical","b cannot reach the database; values are served, commands wait"'
+    run --separate-stderr at b cluster
+    [[ $stderr == *'the database is away'* ]]
+    export BINDER_SOCKET=$directory/bus.sock
+    start_daemon --config /dev/null
+    run --separate-stderr bindctl cluster
+    is "$status" 1
+    [[ $stderr == *'shares its journal with no other'* ]]
+    kill_daemon
+}
+
+known() { [ "$(at "$1" get daemon/cluster | jq '.nodes | length')" = "$2" ]; } # name count
+none_behind() { [ "$(at "$1" cluster -j | jq -s 'map(.behind) | add')" = 0 ]; } # name
+finds() { at "$1" doctor -j | jq -c '.checks[] | select(.name == "cluster") | [.state, .text]' | grep -qF "$2"; } # name text
 
 @test "what runs once in a cluster runs on the active daemon, also after a takeover" {
     start_cluster a b

@@ -63,7 +63,7 @@ private func offer<Parameters: DocumentedParameters>(
   body: @escaping (CallContext, Call, Command, Parameters) throws(WireError) -> Void
 ) {
   let names = Shape(of: Parameters.self).members.map(\.name)
-  catalog.offer(name, doc, .query, Parameters.self, result, [], []) {
+  catalog.offer(name, doc, .query, Parameters.self, result, [], [], site: .session) {
     context, call, request, line in
     var call = call
     let (parameters, command): (Parameters, Command)

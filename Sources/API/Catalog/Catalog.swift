@@ -65,6 +65,9 @@ package final class Catalog {
   /// The ways to restore what a connection had with an earlier daemon.
   var restorers: [Keepsake: Restorer] = [:]
 
+  /// Passes commands on to the active daemon, where several share a journal; otherwise `nil`.
+  var forwarder: (any RequestForwarder)?
+
   /// The services made of programs; their methods come and go.
   var provided = ProvidedMethods()
 
@@ -184,7 +187,7 @@ package final class Catalog {
   /// Releases everything that was offered, when the daemon stops: methods may retain the catalog.
   package func end() {
     (services, methods, views) = ([], MethodTable(), [:])
-    (provided, lease) = (ProvidedMethods(), nil)
+    (provided, lease, forwarder) = (ProvidedMethods(), nil, nil)
     restorers = [:]
     (actor, onInternalError, onRefusal) = ({ _ in nil }, { _, _ in }, { _, _, _ in })
   }

@@ -18,12 +18,14 @@ extension Catalog {
   ///   - isKept: Whether the answer is stored for `_meta.cmd`. If it is not, because the method
   ///     changes the login or returns a secret, the method accepts no `cmd` and cannot be part of
   ///     an `atomic`.
+  ///   - site: The daemon that runs it, where several share a journal.
   ///   - reader: Reads plain parameters without a decoder; see ``ParameterReader``.
   ///   - body: Calls the service for the client of the context.
   @inlinable  // so that calls of the body are specialized for its types
   package func command<Parameters: Decodable, Value: Codable, Failure: ServiceError>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, writes: [String]?,
-    errors: [String] = [], isKept: Bool = true, reader: ParameterReader<Parameters>? = nil,
+    errors: [String] = [], isKept: Bool = true, site: Method.Site = .active,
+    reader: ParameterReader<Parameters>? = nil,
     body: @escaping (CallContext, Parameters) throws(Failure) -> Value
   ) {
     let names = Shape(of: parameters).members.map(\.name)
@@ -34,7 +36,7 @@ extension Catalog {
     }
     let isPersonal = parameters is any PersonalParameters.Type
     offer(
-      name, doc, .command, parameters, .command(Value.self), writes, errors,
+      name, doc, .command, parameters, .command(Value.self), writes, errors, site: site,
       step: isKept ? step : nil
     ) { context, call, request, line in
       do throws(WireError) {
@@ -59,13 +61,15 @@ extension Catalog {
   @inlinable
   package func query<Parameters: Decodable>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: ResultShape,
-    kind: Method.Kind = .query, unknownParameters: JSONDecoder.UnknownMembers = .refused,
+    kind: Method.Kind = .query, site: Method.Site? = nil,
+    unknownParameters: JSONDecoder.UnknownMembers = .refused,
     reader: ParameterReader<Parameters>? = nil,
     body: @escaping (CallContext, Call, Parameters) throws -> Void
   ) {
     let names = Shape(of: parameters).members.map(\.name)
     offer(
-      name, doc, kind, parameters, result, [], [], takesUnknown: unknownParameters == .ignored
+      name, doc, kind, parameters, result, [], [], takesUnknown: unknownParameters == .ignored,
+      site: site
     ) { context, call, request, line in
       do {
         let (parameters, options) = try context.parameters(
@@ -95,7 +99,7 @@ extension Catalog {
   package func offer<Parameters: Decodable>(
     _ name: String, _ doc: String, _ kind: Method.Kind, _ parameters: Parameters.Type,
     _ result: ResultShape, _ writes: [String]?, _ errors: [String], takesUnknown: Bool = false,
-    step: Method.Step? = nil, run: @escaping Method.Runner
+    site: Method.Site? = nil, step: Method.Step? = nil, run: @escaping Method.Runner
   ) {
     let docs = (parameters as? any DocumentedParameters.Type)?.docs ?? [:]
     let described = Shape(of: parameters).members.map {
@@ -106,7 +110,7 @@ extension Catalog {
       Method(
         name: name, doc: doc, kind: kind, parameters: described, value: result.value,
         result: result.whole, writes: writes, errors: errors, takesUnknown: takesUnknown,
-        isPersonal: parameters is any PersonalParameters.Type, step: step, run: run))
+        isPersonal: parameters is any PersonalParameters.Type, site: site, step: step, run: run))
   }
 }
 
@@ -119,6 +123,11 @@ extension CallContext: RequestHandler {
     else {
       call.refuse(access.methodNotFound(JSONScanner(line).text(request.method)))
       return nil
+    }
+    if let forwarder = catalog.forwarder, forwarder.takes(connection),
+      method.site.isAway(request, line, self)
+    {
+      return forwarder.forward(call, method, request, line, self)
     }
     switch method.kind {
     case .command:

@@ -25,10 +25,61 @@ package final class Method {
     var isAsync: Bool { self == .late || self == .long }
   }
 
+  /// The daemon that runs a method, where several share a journal.
+  package enum Site {
+    /// The daemon of the client.
+    case here
+    /// The active daemon.
+    case active
+    /// The active daemon, where the method leaves something that ends with the connection.
+    case session
+    /// The active daemon like ``session``; the function then has the same effect on the connection
+    /// here, and returns whether it is done or must be called again.
+    case both(_ here: (_ context: CallContext, _ params: JSONText?) -> Bool)
+    /// The active daemon like ``session`` if the function returns `true`; otherwise here.
+    case depends((_ request: Request, _ line: Span<UInt8>, _ context: CallContext) -> Bool)
+
+    /// Whether another daemon runs a request, while this one follows.
+    func isAway(_ request: Request, _ line: Span<UInt8>, _ context: CallContext) -> Bool {
+      switch self {
+      case .here: false
+      case .active, .session, .both: true
+      case .depends(let isAway): isAway(request, line, context)
+      }
+    }
+
+    /// Whether the method leaves something that ends with the connection.
+    var leavesSomething: Bool {
+      switch self {
+      case .here, .active: false
+      case .session, .both, .depends: true
+      }
+    }
+
+    /// The active daemon, if it knows the handle in a parameter and this one does not.
+    static func ofHandle(
+      _ parameter: StaticString, _ isKnown: @escaping (Connection, Handle) -> Bool
+    ) -> Site {
+      .depends { request, line, context in
+        guard let text = request.parameters.value(parameter, in: line),
+          let handle = Handle(kept: text.text)
+        else { return false }
+        return !isKnown(context.connection, handle)
+      }
+    }
+
+    /// The active daemon for subscriptions of durable readers.
+    static var ofSubscription: Site { ofHandle("sub") { $0.subscription($1) != nil } }
+
+    /// The active daemon for views that it runs.
+    static var ofView: Site { ofHandle("view") { $0.views[$1] != nil } }
+  }
+
   /// The full name, for example `"cells.set"`.
   let name: String
   let doc: String
   let kind: Kind
+  let site: Site
   let parameters: [Parameter]
 
   /// The type of the result's member `value`; `nil` if the method returns nothing or the result has
@@ -72,11 +123,12 @@ package final class Method {
   init(
     name: String, doc: String, kind: Kind, parameters: [Parameter], value: Shape?, result: Shape,
     writes: [String]?, errors: [String], takesUnknown: Bool,
-    isPersonal: Bool, step: Step?, run: @escaping Runner
+    isPersonal: Bool, site: Site? = nil, step: Step?, run: @escaping Runner
   ) {
     self.name = name
     self.doc = doc
     self.kind = kind
+    self.site = site ?? (kind == .command ? .active : .here)
     self.parameters = parameters
     self.value = value
     self.result = result
@@ -101,6 +153,20 @@ package final class Method {
     let isOptional: Bool
     let doc: String?
   }
+}
+
+/// Lets the active daemon run requests, while this one follows.
+protocol RequestForwarder: AnyObject {
+  /// Whether requests of a client are passed on now.
+  func takes(_ connection: Connection) -> Bool
+
+  /// Passes a request on.
+  ///
+  /// - Returns: The reason to wait if the request must be tried again later; `nil` if it was taken.
+  func forward(
+    _ call: Call, _ method: Method, _ request: Request, _ line: Span<UInt8>,
+    _ context: CallContext
+  ) -> Connection.Parking?
 }
 
 /// Parameters with documentation.

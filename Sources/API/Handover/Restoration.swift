@@ -92,12 +92,14 @@ extension Catalog {
   ///   the daemon.
   func keptQuery<Parameters: Decodable>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: ResultShape,
-    kind: Method.Kind = .query, unknownParameters: JSONDecoder.UnknownMembers = .refused,
+    kind: Method.Kind = .query, site: Method.Site? = nil,
+    unknownParameters: JSONDecoder.UnknownMembers = .refused,
     body: @escaping (CallContext, Call, Parameters, JSONText?) throws -> Void
   ) {
     let names = Shape(of: parameters).members.map(\.name)
     offer(
-      name, doc, kind, parameters, result, [], [], takesUnknown: unknownParameters == .ignored
+      name, doc, kind, parameters, result, [], [], takesUnknown: unknownParameters == .ignored,
+      site: site
     ) { context, call, request, line in
       do {
         let (parameters, options) =

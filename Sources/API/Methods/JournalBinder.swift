@@ -19,7 +19,7 @@ package func bindJournal(_ catalog: Catalog, to journal: JournalService) {
   catalog.query(
     "journal.compact",
     "Removes events that retention does not keep, or those before a position or time.",
-    Compact.self, .value(JournalService.Compacted.self), kind: .late
+    Compact.self, .value(JournalService.Compacted.self), kind: .late, site: .active
   ) { context, call, compact throws(WireError) in
     try compact.start(context, journal, call)
   }

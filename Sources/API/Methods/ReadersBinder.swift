@@ -22,7 +22,8 @@ package func bindReaders(_ catalog: Catalog, to readers: LiveReaders) {
   catalog.query(
     "ack", "Acknowledges all events up to a position, or one event of a shared reader.", Ack.self,
     .members(.init("sub", .handle), .init("seq", .natural), .init("unacked", .natural)),
-    kind: .command
+    kind: .command,
+    site: .ofSubscription
   ) { context, call, ack throws(WireError) in
     try context.acknowledge(ack, readers, call)
   }
@@ -33,7 +34,8 @@ package func bindReaders(_ catalog: Catalog, to readers: LiveReaders) {
     .members(
       .init("sub", .handle), .init("seq", .natural), .init("unacked", .natural),
       .optional("parked", .bool)),
-    kind: .command
+    kind: .command,
+    site: .ofSubscription
   ) { context, call, nack throws(WireError) in
     let (worker, reader) = try context.worker(nack.sub, nack.seq.seq, readers)
     let isParked = reader.giveBack(
@@ -50,7 +52,8 @@ package func bindReaders(_ catalog: Catalog, to readers: LiveReaders) {
   catalog.query(
     "working", "Starts ack_wait_ms of an event of a shared reader again.", Ack.self,
     .members(.init("sub", .handle), .init("seq", .natural), .init("unacked", .natural)),
-    kind: .command
+    kind: .command,
+    site: .ofSubscription
   ) { context, call, working throws(WireError) in
     let (worker, reader) = try context.worker(working.sub, working.seq.seq, readers)
     reader.extend(working.seq.seq, by: worker)
@@ -61,7 +64,8 @@ package func bindReaders(_ catalog: Catalog, to readers: LiveReaders) {
 
   catalog.query(
     "drain", "The worker of a shared reader gets no more events, and finishes those it has.",
-    Drain.self, .members(.init("sub", .handle), .init("unacked", .natural)), kind: .command
+    Drain.self, .members(.init("sub", .handle), .init("unacked", .natural)), kind: .command,
+    site: .ofSubscription
   ) { context, call, drain throws(WireError) in
     let worker = try context.worker(drain.sub)
     worker.isDraining = true

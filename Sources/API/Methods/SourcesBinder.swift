@@ -23,7 +23,10 @@ package func bindSources(_ catalog: Catalog, _ readers: LiveReaders? = nil) {
 
   catalog.keptQuery(
     "subscribe", "Sends a source's value, then its changes; or the events of the journal.",
-    Subscribe.self, .either(Shape.subscriptions)
+    Subscribe.self, .either(Shape.subscriptions),
+    site: .depends { request, line, _ in
+      request.parameters.place(of: "durable", in: line) != nil
+    }
   ) { context, call, subscribe, text in
     var subscribe = subscribe
     subscribe.terms = text.map { KeptSubscription.text($0, at: context.host.durable) }
@@ -35,7 +38,7 @@ package func bindSources(_ catalog: Catalog, _ readers: LiveReaders? = nil) {
     "unsubscribe", "Ends a subscription; no frame of it follows.", Unsubscribe.self,
     .members(
       .init("sub", .handle), .init("was", .words(["active", "ended", "unknown"])),
-      .init("seq", .natural))
+      .init("seq", .natural)), site: .ofSubscription
   ) { context, call, unsubscribe in
     let connection = call.connection
     let subscription = connection.subscription(unsubscribe.sub)

@@ -25,7 +25,8 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
   restoreProviders(catalog, programs)
   catalog.keptQuery(
     "provide", "Makes the connection the provider of a service.", Provide.self,
-    .members(.init("service", .string), .init("providers", .natural)), kind: .command
+    .members(.init("service", .string), .init("providers", .natural)), kind: .command,
+    site: .session
   ) { context, call, provide, text in
     let definition = try provide.definition
     guard !catalog.isReserved(provide.service) else {
@@ -349,7 +350,8 @@ extension Catalog {
       value: isQueued ? result.value : method.result?.shape ?? .any, result: result.whole,
       writes: isQueued ? ["services.called"] : [],
       errors: isQueued ? ["too_many"] : ["by_provider"],
-      takesUnknown: true, isPersonal: false, step: isQueued ? programs.step(method) : nil
+      takesUnknown: true, isPersonal: false, site: .active,
+      step: isQueued ? programs.step(method) : nil
     ) { [unowned programs] context, call, request, line in
       do {
         if !isQueued, method.params.takesAnyObject, !request.isPositional,

@@ -19,6 +19,9 @@ package struct ViewBinder {
   /// Whether a role may open the view with some arguments.
   let isOffered: (Role) -> Bool
 
+  /// Whether it shows the machine, so that no other daemon can run it.
+  let isOfMachine: Bool
+
   /// Fills a view for a client.
   ///
   /// - Throws: ``WireError`` if the arguments are invalid or name something that does not exist.
@@ -34,17 +37,19 @@ extension Catalog {
   ///   - reads: Returns the sources that the view shows. The client must be allowed to read all of
   ///     them. If `nil`, only roles that may read everything can open the view.
   ///   - isOffered: Whether a role may open the view at all.
+  ///   - isOfMachine: Whether it shows the machine, so that no other daemon can run it.
   ///   - bind: Fills the view for the client of the context.
   package func offerView<Arguments: Decodable>(
     _ name: String, of service: String, _ doc: String, _ arguments: Arguments.Type,
     reads: ((Arguments) -> [String])? = nil,
-    isOffered: @escaping (Role) -> Bool = { _ in true },
+    isOffered: @escaping (Role) -> Bool = { _ in true }, isOfMachine: Bool = false,
     bind: @escaping (View, CallContext, Arguments) throws -> Void
   ) {
     let mayOpen: (Role) -> Bool = { ($0.read.allowsAll || reads != nil) && isOffered($0) }
     add(
       ViewBinder(
-        name: name, service: service, doc: doc, arguments: Shape(of: arguments), isOffered: mayOpen
+        name: name, service: service, doc: doc, arguments: Shape(of: arguments), isOffered: mayOpen,
+        isOfMachine: isOfMachine
       ) {
         view, context, text throws(WireError) in
         do {
@@ -64,11 +69,12 @@ extension Catalog {
   /// Offers a view that takes no arguments.
   package func offerView(
     _ name: String, of service: String, _ doc: String, reads: [String]? = nil,
-    bind: @escaping (View, CallContext) throws -> Void
+    isOfMachine: Bool = false, bind: @escaping (View, CallContext) throws -> Void
   ) {
     offerView(
       name, of: service, doc, NoParameters.self, reads: { _ in [] },
-      isOffered: { role in role.read.allowsAll || reads?.allSatisfy(role.mayRead) == true }
+      isOffered: { role in role.read.allowsAll || reads?.allSatisfy(role.mayRead) == true },
+      isOfMachine: isOfMachine
     ) { view, context, _ in try bind(view, context) }
   }
 }

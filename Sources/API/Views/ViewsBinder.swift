@@ -11,7 +11,11 @@ package func bindViews(_ catalog: Catalog) {
     .members(
       .init("view", .handle), .init("binder", .string), .init("seq", .natural),
       .init("props", .map(.property)), .init("intents", .map(.intent)), .optional("more", .bool)
-    )
+    ),
+    site: .depends { request, line, context in
+      request.parameters.value("binder", in: line)?.string.flatMap(context.rights.view(named:))?
+        .isOfMachine != true
+    }
   ) {
     context, call, open throws(WireError) in
     try context.open(open, call)
@@ -20,7 +24,7 @@ package func bindViews(_ catalog: Catalog) {
     "close", "Closes a view, its children first.", Close.self,
     .members(
       .init("view", .handle), .init("closed", .array(.handle))
-    )
+    ), site: .ofView
   ) {
     _, call, close in
     let closed = call.connection.views[close.view].map(call.connection.views.close) ?? []
@@ -34,7 +38,7 @@ package func bindViews(_ catalog: Catalog) {
   catalog.offer(
     "intent", "Performs an intent of a view.", .command, ViewRequest.self,
     .object([.optional("value", .any)] + ResultShape.recorded + [.optional("opened", .handle)]),
-    nil, []
+    nil, [], site: .ofView
   ) { context, call, request, line in
     do throws(WireError) {
       return try context.ask(call, request, line)

@@ -23,6 +23,9 @@ package final class OpenViews {
   /// The closed views whose closing was not sent yet.
   private var closedViews: [ClosedView] = []
 
+  /// The numbers before the first one that is assigned.
+  var skippedNumbers = 0
+
   /// The views of an earlier daemon that could not be opened again; the client gets an error for
   /// each.
   private var failedViews: [(handle: Handle, error: WireError)] = []
@@ -121,7 +124,7 @@ package final class OpenViews {
   }
 
   private var freeViewNumber: Handle {
-    var number = all.count + 1
+    var number = skippedNumbers + all.count + 1
     while self[.number(number)] != nil { number += 1 }
     return .number(number)
   }

@@ -135,6 +135,45 @@ extension HealthCheck {
       fix: "set \"retention\" in binder.conf, then type: bindctl reload")
   }
 
+  /// Checks the daemons that share a journal.
+  package static func cluster(_ cluster: ClusterReport) -> HealthCheck {
+    guard cluster.isConnected else {
+      return .init(
+        "cluster", .critical,
+        "\(cluster.node) cannot reach the database; values are served, commands wait",
+        fix: "look at the database; journalctl -u binderd -n 20")
+    }
+    guard let active = cluster.active else {
+      return .init(
+        "cluster", .critical, "no daemon is active, so no command is taken",
+        fix: "bindctl cluster; journalctl -u binderd -n 20")
+    }
+    let silent = cluster.nodes.filter { $0.role == "silent" }.map(\.name)
+    guard silent.isEmpty else {
+      return .init(
+        "cluster", .warning,
+        "\(silent.joined(separator: ", ")) \(silent.count == 1 ? "shows" : "show") no sign of life",
+        fix: "start binderd there, or stop it in order; bindctl cluster")
+    }
+    let own = cluster.nodes.first { $0.name == cluster.node }
+    let behind = own.map { cluster.last - min(cluster.last, $0.position) } ?? 0
+    guard behind < 10_000 else {
+      return .init(
+        "cluster", .warning, "\(cluster.node) is \(behind) events behind '\(active)'",
+        fix: "look at its processor and its way to the database; bindctl cluster")
+    }
+    let versions = Set(cluster.nodes.map(\.version)).sorted()
+    guard versions.count < 2 else {
+      return .init(
+        "cluster", .warning, "the daemons have the versions \(versions.joined(separator: ", "))",
+        fix: "upgrade all of them, those that follow first")
+    }
+    let others = cluster.nodes.count - 1
+    return .init(
+      "cluster", .ok,
+      "'\(active)' is active; \(others < 1 ? "no other daemon" : "\(others) more") can take over")
+  }
+
   /// Checks a unit of systemd.
   ///
   /// - Parameter properties: The output of `systemctl show`, by name.
@@ -179,4 +218,35 @@ extension String {
   fileprivate func replacingPrefix(_ prefix: String, _ other: String) -> String {
     hasPrefix(prefix) ? other + dropFirst(prefix.count) : self
   }
+}
+
+/// The daemons that share a journal, as one of them sees them.
+package struct ClusterReport {
+  package struct Node {
+    package let name: String
+    package let role: String
+    package let position: UInt64
+    package let version: String
+
+    package init(name: String, role: String, position: UInt64, version: String) {
+      (self.name, self.role, self.position, self.version) = (name, role, position, version)
+    }
+  }
+
+  /// The name of the daemon that sees them.
+  package let node: String
+
+  /// The name of the active daemon; `nil` if there is none.
+  package let active: String?
+
+  /// Whether it can reach the database.
+  package let isConnected: Bool
+  package let nodes: [Node]
+
+  package init(node: String, active: String?, isConnected: Bool, nodes: [Node]) {
+    (self.node, self.active, self.isConnected, self.nodes) = (node, active, isConnected, nodes)
+  }
+
+  /// The last position that some daemon has applied.
+  package var last: UInt64 { nodes.map(\.position).max() ?? 0 }
 }

@@ -18,7 +18,7 @@ package func bindLeases(
 
   catalog.command(
     "lease.grant", "Grants a lease; returns its name.", GrantLease.self, writes: ["lease.granted"],
-    errors: ["too_many"]
+    errors: ["too_many"], site: .session
   ) { context, grant throws(LeasesError) in
     guard let ttl = grant.ttl_ms else { return try clients.own(context) }
     return try leases.grant(to: context.caller, ttl: ttl)
@@ -31,7 +31,7 @@ package func bindLeases(
   }
   catalog.command(
     "lease.resume", "Takes over the lease of a connection that ended with the daemon.",
-    NamedLease.self, writes: [], errors: ["has_ttl", "in_use", "not_owner"]
+    NamedLease.self, writes: [], errors: ["has_ttl", "in_use", "not_owner"], site: .session
   ) { context, named throws(LeasesError) in
     try leases.resume(named.lease, by: context.caller)
     clients.hold(named.lease, for: context)
@@ -46,7 +46,7 @@ package func bindLeases(
   }
   catalog.command(
     "will", "Sets the commands that run when the connection ends; returns its lease.", Will.self,
-    writes: ["lease.granted", "lease.willed"], errors: ["too_many"]
+    writes: ["lease.granted", "lease.willed"], errors: ["too_many"], site: .session
   ) { context, will throws(LeasesError) in
     let isWithdrawn = will.calls.text == "[]"
     var count = 0

@@ -17,7 +17,7 @@ package func bindLocks(
 
   catalog.query(
     "locks.acquire", "Answers with a fencing token as soon as the client has the lock.",
-    AcquireLock.self, .value(AcquiredLock.self), kind: .late
+    AcquireLock.self, .value(AcquiredLock.self), kind: .late, site: .session
   ) { context, call, acquire throws(WireError) in
     try context.acquire(acquire, call, locks, clients)
   }

@@ -23,11 +23,41 @@ package struct ClusterState: Codable, Equatable {
   /// Whether the database can be reached.
   package let connected: Bool
 
+  /// All daemons that have not stopped, by name.
+  package let nodes: [Node]
+
+  /// A daemon, as it was seen in the database up to a second ago.
+  package struct Node: Codable, Equatable {
+    package let name: String
+
+    /// `active`, `following`, or `silent` if it has shown no sign of life for 10 s.
+    package let role: String
+
+    /// The last position that it has applied, as of its last sign of life.
+    package let position: UInt64
+
+    /// The time since its last sign of life, in milliseconds.
+    package let silent_ms: UInt64
+    package let version: String
+
+    /// The address for clients; `nil` if it tells none.
+    package let address: String?
+
+    package init(
+      name: String, role: String, position: UInt64, silent_ms: UInt64, version: String,
+      address: String?
+    ) {
+      (self.name, self.role, self.position) = (name, role, position)
+      (self.silent_ms, self.version, self.address) = (silent_ms, version, address)
+    }
+  }
+
   package init(
     node: String, role: Role, term: UInt64? = nil, active: String? = nil, address: String? = nil,
-    connected: Bool
+    connected: Bool, nodes: [Node] = []
   ) {
     (self.node, self.role, self.term) = (node, role, term)
     (self.active, self.address, self.connected) = (active, address, connected)
+    self.nodes = nodes
   }
 }

@@ -5,7 +5,7 @@ package func bindSystem(_ catalog: Catalog, to system: SystemService) {
   catalog.offer("system", "This machine, measured every second while somebody watches.")
   catalog.offerView(
     "system", of: "system", "The state of this machine.",
-    reads: ["load", "memory", "cpu", "uptime", "disk"].map { "system/" + $0 }
+    reads: ["load", "memory", "cpu", "uptime", "disk"].map { "system/" + $0 }, isOfMachine: true
   ) { view, _ in
     bindSystem(view, to: system)
   }

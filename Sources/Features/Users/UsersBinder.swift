@@ -45,17 +45,26 @@ private func bindLogin(_ catalog: Catalog, to users: UsersService, _ clients: Cl
     "Logs this connection in, with a token or a name; a free name becomes yours. "
       + "Returns the name.",
     Login.self, writes: ["users.registered"], errors: ["name_taken", "bad_token", "too_many"],
-    isKept: false
-  ) { context, login throws(UsersError) in
-    switch (login.name, login.token) {
-    case (let name?, nil): try clients[context].logIn(name: name).name
-    case (nil, let token?): try clients[context].logIn(token: token).name
-    default: throw .nameOrToken
+    isKept: false,
+    site: .both { context, params in
+      guard let params, let login: Login = try? context.decode(params, ["name", "token"]) else {
+        return true
+      }
+      do throws(UsersError) {
+        _ = try login.run(clients[context])
+        return true
+      } catch {
+        return !error.isPending
+      }
     }
-  }
+  ) { context, login throws(UsersError) in try login.run(clients[context]).name }
   catalog.command(
     "users.log_out", "Logs this connection out; returns whether it was logged in.",
-    NoParameters.self, writes: [], isKept: false
+    NoParameters.self, writes: [], isKept: false,
+    site: .both { context, _ in
+      clients[context].logOut()
+      return true
+    }
   ) { context, _ throws(UsersError) in clients[context].logOut() }
   catalog.command(
     "users.token", "Creates a token to log in with from elsewhere; it is shown only once.",
@@ -124,6 +133,15 @@ private struct Login: DocumentedParameters {
     "name": "1 to 32 of a-z 0-9 _ - with a letter first.",
     "token": "The result of users.token.",
   ]
+
+  /// Logs a session in.
+  func run(_ session: Session) throws(UsersError) -> User {
+    switch (name, token) {
+    case (let name?, nil): try session.logIn(name: name)
+    case (nil, let token?): try session.logIn(token: token)
+    default: throw .nameOrToken
+    }
+  }
 }
 
 private struct EditUser: DocumentedParameters, PersonalParameters {

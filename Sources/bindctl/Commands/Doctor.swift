@@ -7,8 +7,8 @@ import Wire
 let doctorSyntax = Syntax(
   "doctor", "Checks the health of the daemon, and says what to type.",
   details: """
-    Checks the socket, the units of systemd, the group, the versions, the journal, the clock, the
-    retention, the disk, the state, the clients and the configuration. Checks that do not apply, or
+    Checks the socket, the units of systemd, the group, the versions, the cluster, the journal, the
+    clock, the retention, the disk, the state, the clients and the configuration. Checks that do not apply, or
     that the user may not make, are skipped; root makes most.
 
     The exit codes are those of monitoring plugins: 0 ok, 1 warning, 2 critical, 3 unknown. The first
@@ -95,7 +95,8 @@ private struct Doctor {
     guard let connection else { return health }
     health.add(
       .versions(bindctl: Release.version, binderd: connection.greeting.server.version))
-    checkJournal(connection)
+    let isShared = checkCluster(connection)
+    checkJournal(connection, isShared: isShared)
     checkUsage(connection)
     checkConfiguration(connection)
     return health
@@ -178,7 +179,7 @@ private struct Doctor {
 
   // MARK: Journal
 
-  private mutating func checkJournal(_ connection: BinderConnection) {
+  private mutating func checkJournal(_ connection: BinderConnection, isShared: Bool) {
     let answer: JSONObject
     do throws(ClientError) {
       answer = try connection.call("journal.info").object
@@ -193,7 +194,8 @@ private struct Doctor {
     guard case .object(let journal)? = answer["value"] else { return }
     let bytes = journal.uint("bytes") ?? 0
     let path = journal.string("path") ?? ""
-    let isWritable = metrics(connection)["binderd_journal_writable"] != 0
+    // A daemon that follows writes nothing itself.
+    let isWritable = isShared || metrics(connection)["binderd_journal_writable"] != 0
     let text =
       "\(path): \(journal["count"]?.bare ?? "?") events from \(journal["first"]?.bare ?? "?")"
     health.add(
@@ -206,7 +208,21 @@ private struct Doctor {
       .clock(ahead: journal.uint("clock_ahead_s"), behind: journal.uint("clock_behind_s")))
     let rules = if case .array(let rules)? = journal["retention"] { rules.count } else { 0 }
     health.add(.retention(rules: rules, bytes: bytes))
-    checkDisk(path)
+    if isShared {
+      health.add(.init("disk", .skipped, "the events are in a database"))
+    } else {
+      checkDisk(path)
+    }
+  }
+
+  /// Checks the daemons that share the journal; returns whether it may be shared.
+  private mutating func checkCluster(_ connection: BinderConnection) -> Bool {
+    guard
+      let answer = try? connection.call("get", ["source": .string("daemon/cluster")]).object,
+      case .object(let cluster)? = answer["value"]
+    else { return false }
+    health.add(.cluster(ClusterReport(cluster)))
+    return true
   }
 
   private mutating func checkDisk(_ path: String) {

@@ -1,0 +1,184 @@
+internal import Connections
+internal import Facts
+internal import JSON
+internal import Wire
+
+/// The clients of other daemons, for which this daemon runs commands while it is the active one.
+///
+/// Each has a connection here like a client of this daemon. It begins with the first request, and ends
+/// when the client disconnects, or when its daemon is gone.
+final class ForwardedClients {
+  private let table: ConnectionTable
+  private let bind: (Connection) -> Void
+  private let send: (_ frame: ForwardedFrame, _ address: String) -> Void
+  private var clients: [Key: ForwardedClient] = [:]
+  private let decoder = JSONDecoder()
+
+  fileprivate struct Key: Hashable {
+    let address: String
+    let client: UInt64
+  }
+
+  /// - Parameters:
+  ///   - bind: Connects a new connection to the services, or closes it if the user has no role.
+  ///   - send: Sends a message to a daemon.
+  init(
+    in table: ConnectionTable, bind: @escaping (Connection) -> Void,
+    send: @escaping (_ frame: ForwardedFrame, _ address: String) -> Void
+  ) {
+    (self.table, self.bind, self.send) = (table, bind, send)
+  }
+
+  /// The number of clients of other daemons.
+  var count: Int { clients.count }
+
+  /// Takes a message of a daemon that follows.
+  func receive(_ frame: ForwardedFrame, from address: String) {
+    guard let number = frame.client else { return }
+    let key = Key(address: address, client: number)
+    if frame.hasEnded == true {
+      clients.removeValue(forKey: key)?.leave()
+      return
+    }
+    if let taken = frame.taken {
+      clients[key]?.take(taken)
+      return
+    }
+    guard let peer = frame.peer?.peer, let id = frame.id, let method = frame.method else { return }
+    guard let client = clients[key] ?? begin(key, peer, id) else { return }
+    var line = ByteBuffer()
+    line.append(#"{"id":"#)
+    line.append("\(id)")
+    line.append(#","method":"#)
+    line.append(quoted: method)
+    if let params = frame.params {
+      line.append(#","params":"#)
+      line.append(params.text)
+    }
+    line.append("}\n")
+    client.connection.receive(line.span)
+  }
+
+  /// Ends the clients of daemons that are gone.
+  func keep(ofDaemons addresses: Set<String>) {
+    for (key, client) in clients where !addresses.contains(key.address) {
+      clients[key] = nil
+      client.leave()
+    }
+  }
+
+  /// Tells the daemons that follow that requests may have been lost.
+  func noteLoss(of addresses: some Sequence<String>) {
+    var frame = ForwardedFrame(of: nil)
+    frame.hasMissed = true
+    for address in addresses { send(frame, address) }
+  }
+
+  private func begin(_ key: Key, _ peer: Peer, _ id: UInt64) -> ForwardedClient? {
+    if let limit = table.limitReached(by: peer.uid) {
+      var frame = ForwardedFrame(of: key.client)
+      frame.id = id
+      frame.error = JSONText(.limitReached(limit, table.context.limits))
+      send(frame, key.address)
+      return nil
+    }
+    let client = ForwardedClient(table.connect(peer), key, self)
+    clients[key] = client
+    // Other handles than those that the client's own daemon assigns.
+    client.connection.skipHandles(upTo: 1 << 32)
+    bind(client.connection)
+    guard !client.connection.isEnded else {
+      clients[key] = nil
+      var frame = ForwardedFrame(of: key.client)
+      frame.id = id
+      frame.error = JSONText(
+        WireError(.permissionDenied, "uid \(peer.uid) has no role at the active daemon"))
+      send(frame, key.address)
+      return nil
+    }
+    client.connection.start(client)
+    return client
+  }
+
+  /// Sends the lines for a client to its daemon.
+  fileprivate func pass(_ bytes: Span<UInt8>, to key: Key) {
+    var start = 0
+    for i in bytes.indices where bytes[i] == UInt8(ascii: "\n") {
+      pass(line: bytes.extracting(start..<i), to: key)
+      start = i + 1
+    }
+  }
+
+  private func pass(line: Span<UInt8>, to key: Key) {
+    guard let sent: SentLine = try? decoder.decode(from: line, unknownMembers: .ignored) else {
+      return
+    }
+    var frame = ForwardedFrame(of: key.client)
+    (frame.at, frame.size) = (table.context.position, line.count)
+    if let method = sent.method {
+      // It is about the connection here; the client has another one.
+      guard method != "closing" else { return }
+      frame.line = JSONText(scanned: line)
+    } else {
+      (frame.id, frame.result, frame.error) = (sent.id, sent.result, sent.error)
+    }
+    send(frame, key.address)
+  }
+
+  /// Notes that this daemon has closed the connection of a client.
+  fileprivate func close(_ key: Key) {
+    guard clients.removeValue(forKey: key) != nil else { return }
+    var frame = ForwardedFrame(of: key.client)
+    frame.isDropped = true
+    send(frame, key.address)
+  }
+}
+
+/// A client of another daemon.
+private final class ForwardedClient: Transport {
+  let connection: Connection
+  private let key: ForwardedClients.Key
+
+  /// They know this client until its connection ends.
+  private let clients: ForwardedClients
+
+  /// The bytes that the client has not taken yet, as far as its daemon has told.
+  private var untaken = 0
+
+  /// The bytes that may be under way to a client.
+  private static let most = 4 * ForwardedFrame.takenBytes
+
+  init(_ connection: Connection, _ key: ForwardedClients.Key, _ clients: ForwardedClients) {
+    (self.connection, self.key, self.clients) = (connection, key, clients)
+  }
+
+  /// Ends the connection, because the client has gone.
+  func leave() { connection.end() }
+
+  /// Sends all lines or none.
+  func send(_ bytes: Span<UInt8>) -> Int? {
+    guard untaken < Self.most else { return 0 }
+    untaken += bytes.count
+    clients.pass(bytes, to: key)
+    return bytes.count
+  }
+
+  func take(_ count: Int) {
+    let wasFull = untaken >= Self.most
+    untaken = max(0, untaken - count)
+    if wasFull, untaken < Self.most { connection.becameWritable() }
+  }
+
+  /// Does nothing: the other daemon limits the requests in flight.
+  func setReading(_ isReading: Bool) {}
+  func close() { clients.close(key) }
+}
+
+extension JSONText {
+  /// The error as a client gets it.
+  fileprivate init(_ error: WireError) {
+    var buffer = ByteBuffer()
+    error.write(to: &buffer)
+    self.init(kept: buffer.string)
+  }
+}

@@ -1,0 +1,315 @@
+internal import Connections
+internal import EventSourcing
+internal import Facts
+internal import JSON
+internal import Signals
+internal import Wire
+
+/// Passes the commands of this daemon's clients on to the active daemon, while this one follows.
+///
+/// A client reads its own writes: its answer waits until this daemon has applied the command's
+/// events, and its reads wait for the answer. Commands of a client run in order.
+///
+/// When the active daemon changes, or messages may have been lost, commands with a `cmd` are sent
+/// again; they run once. The others are refused, because their outcome is unknown. A client that has
+/// left something at the active daemon that ends with its connection is disconnected, so that it
+/// begins again.
+final class Forwarder: RequestForwarder {
+  /// The address of the active daemon; `nil` while it is not known, or out of reach.
+  private(set) var active: String?
+
+  /// Whether another daemon takes commands.
+  var isFollowing = true
+
+  /// The time for which commands wait while no daemon takes them, in milliseconds.
+  var patienceMilliseconds: UInt64 = 30_000
+
+  /// The number of commands that were passed on.
+  private(set) var count: UInt64 = 0
+
+  /// The clients with requests or with something at the active daemon, by connection number.
+  private var clients: [UInt64: Client] = [:]
+
+  /// The requests without an answer, by their numbers, which grow.
+  private var requests: [UInt64: ForwardedRequest] = [:]
+  private var lastID: UInt64 = 0
+
+  /// Actions for the time when this daemon has applied a position.
+  private var waiting: [(position: UInt64, action: () -> Void)] = []
+  private let send: (_ frame: ForwardedFrame, _ address: String) -> Void
+  private let scheduler: any Scheduler
+
+  /// A client as the active daemon knows it.
+  private final class Client {
+    let connection: Connection
+
+    /// Whether something at the active daemon ends with the connection.
+    var hasSession = false
+
+    /// The bytes of lines that the client has got and the active daemon does not know of.
+    var untold = 0
+
+    init(_ connection: Connection) { self.connection = connection }
+  }
+
+  /// - Parameter send: Sends a message to a daemon.
+  init(
+    on scheduler: any Scheduler,
+    send: @escaping (_ frame: ForwardedFrame, _ address: String) -> Void
+  ) {
+    (self.scheduler, self.send) = (scheduler, send)
+  }
+
+  /// Also when this daemon does not follow any more, until earlier commands have their answers.
+  func takes(_ connection: Connection) -> Bool {
+    isFollowing || connection.forwardedRequests > 0
+  }
+
+  // MARK: Requests
+
+  func forward(
+    _ call: Call, _ method: Method, _ request: Request, _ line: Span<UInt8>,
+    _ context: CallContext
+  ) -> Connection.Parking? {
+    let connection = context.connection
+    guard connection.mayStartLate else { return .durability }
+    let options: CallOptions?
+    var call = call
+    do throws(WireError) {
+      options = try context.options(of: request, line)
+      call = try options?.applied(to: call) ?? call
+    } catch {
+      call.refuse(error)
+      return nil
+    }
+    method.calls &+= 1
+    guard let call = call.later() else { return nil }
+    lastID += 1
+    count &+= 1
+    let id = lastID
+    var frame = ForwardedFrame(of: connection.id)
+    frame.peer = ForwardedPeer(connection.peer)
+    frame.method = method.name
+    frame.params = request.params.map { JSONText(scanned: line.extracting($0)) }
+    frame.id = id
+    let forwarded = ForwardedRequest(call, frame, isRepeatable: options?.cmd != nil)
+    if case .both(let run) = method.site {
+      forwarded.runHere = { [params = frame.params] in run(context, params) }
+    }
+    requests[id] = forwarded
+    call.keep(BlockDisposable { [weak self] in self?.requests[id] = nil })
+    if method.kind == .command || method.kind == .query {
+      connection.forwardedRequests += 1
+      call.keep(BlockDisposable { connection.forwardedRequests -= 1 })
+    }
+    let isLeasing = options?.lease?.isOfConnection == true
+    note(connection, hasSession: method.site.leavesSomething || isLeasing)
+    if active == nil { call.keep(patience(for: forwarded)) }
+    post(forwarded)
+    return nil
+  }
+
+  private func note(_ connection: Connection, hasSession: Bool) {
+    if let known = clients[connection.id] {
+      if hasSession { known.hasSession = true }
+      return
+    }
+    let client = Client(connection)
+    client.hasSession = hasSession
+    clients[connection.id] = client
+    connection.bag += BlockDisposable { [weak self, id = connection.id] in self?.end(id) }
+  }
+
+  private func end(_ id: UInt64) {
+    guard clients.removeValue(forKey: id) != nil, let active else { return }
+    var frame = ForwardedFrame(of: id)
+    frame.hasEnded = true
+    send(frame, active)
+  }
+
+  private func post(_ request: ForwardedRequest) {
+    guard let active else { return }
+    request.isSent = true
+    request.call.noteBegun()
+    send(request.frame, active)
+  }
+
+  /// Refuses a request that is not sent in time.
+  private func patience(for request: ForwardedRequest) -> any Disposable {
+    scheduler.schedule(after: Double(patienceMilliseconds) / 1000) { [weak request] in
+      guard let request, !request.isSent else { return }
+      request.call.refuse(.following)
+    }
+  }
+
+  // MARK: Answers
+
+  /// Takes a message of the active daemon.
+  func receive(_ frame: ForwardedFrame, from address: String, appliedUpTo position: UInt64) {
+    guard address == active else { return }
+    if frame.hasMissed == true { return sendAgain() }
+    guard let id = frame.client, let client = clients[id] else { return }
+    if frame.isDropped == true { return drop(client) }
+    let at = frame.at ?? 0
+    defer { note(frame.size ?? 0, takenBy: client) }
+    if let line = frame.line { return client.connection.relay(line, after: at) }
+    guard let number = frame.id, let request = requests[number] else { return }
+    client.connection.noteWritten(upTo: at)
+    if let error = frame.error {
+      request.call.answer(after: at, isResult: false, error)
+    } else if let runHere = request.runHere {
+      when(applied: at, now: position) { [weak self] in
+        self?.finish(request, frame.result, at, runHere)
+      }
+    } else {
+      request.call.answer(after: at, isResult: true, frame.result ?? JSONText(members: [:]))
+    }
+  }
+
+  /// Tells the active daemon what a client has taken, so that a slow one costs little memory.
+  private func note(_ size: Int, takenBy client: Client) {
+    client.untold += size + 1
+    guard client.untold >= ForwardedFrame.takenBytes else { return }
+    let taken = client.untold
+    client.untold = 0
+    client.connection.whenTaken { [weak self] in
+      guard let self, let active else { return }
+      var frame = ForwardedFrame(of: client.connection.id)
+      frame.taken = taken
+      send(frame, active)
+    }
+  }
+
+  /// Answers once the method has run here too.
+  private func finish(
+    _ request: ForwardedRequest, _ result: JSONText?, _ at: UInt64, _ runHere: @escaping () -> Bool
+  ) {
+    guard !request.call.isOver else { return }
+    guard runHere() else {
+      // It waits for work on another thread.
+      request.call.keep(
+        scheduler.schedule(after: 0.01) { [weak self] in self?.finish(request, result, at, runHere)
+        })
+      return
+    }
+    request.call.answer(after: at, isResult: true, result ?? JSONText(members: [:]))
+  }
+
+  private func when(applied position: UInt64, now: UInt64, _ action: @escaping () -> Void) {
+    guard position > now else { return action() }
+    waiting.append((position, action))
+  }
+
+  /// Notes that this daemon has applied all events up to a position.
+  func advance(to position: UInt64) {
+    guard !waiting.isEmpty else { return }
+    let due = waiting.filter { $0.position <= position }
+    waiting.removeAll { $0.position <= position }
+    for wait in due { wait.action() }
+  }
+
+  /// Disconnects a client that the active daemon has dropped.
+  private func drop(_ client: Client) {
+    client.hasSession = false
+    client.connection.close(.restart)
+  }
+
+  // MARK: Changes
+
+  /// Notes where the active daemon is now.
+  ///
+  /// - Parameter address: `nil` while it is not known, or out of reach.
+  func change(to address: String?) {
+    guard address != active else { return }
+    let before = active
+    active = address
+    guard let address else { return }
+    if let known = lastKnown ?? before, known != address { disconnectSessions() }
+    lastKnown = address
+    sendAgain()
+  }
+
+  /// The active daemon that the clients' sessions belong to.
+  private var lastKnown: String?
+
+  /// Notes that messages between the daemons may have been lost.
+  func noteLoss() {
+    if active != nil { sendAgain() }
+  }
+
+  /// Sends the requests without an answer again, and refuses those that may run twice.
+  private func sendAgain() {
+    for (_, request) in requests.sorted(by: { $0.key < $1.key }) {
+      guard request.isSent, !request.isRepeatable else {
+        post(request)
+        continue
+      }
+      request.call.refuse(.interrupted)
+    }
+  }
+
+  private func disconnectSessions() {
+    for (_, client) in clients.sorted(by: { $0.key < $1.key }) where client.hasSession {
+      client.connection.close(.restart)
+    }
+  }
+}
+
+/// A request that another daemon runs.
+private final class ForwardedRequest {
+  let call: Call
+  let frame: ForwardedFrame
+
+  /// Whether it runs once, however often it is sent.
+  let isRepeatable: Bool
+
+  /// Whether it was sent to the present active daemon, or to one before it.
+  var isSent = false
+
+  /// Has the effect here too, after the method has succeeded; returns whether it is done.
+  var runHere: (() -> Bool)?
+
+  init(_ call: Call, _ frame: ForwardedFrame, isRepeatable: Bool) {
+    (self.call, self.frame, self.isRepeatable) = (call, frame, isRepeatable)
+  }
+}
+
+extension CallContext {
+  /// Returns the options of a request; `nil` if it has none, or if the active daemon will refuse it.
+  fileprivate func options(
+    of request: Request, _ line: Span<UInt8>
+  ) throws(WireError) -> CallOptions? {
+    guard request.params != nil, !request.isPositional else { return nil }
+    let listed = request.parameters
+    if listed.isComplete {
+      guard let place = listed.options else { return nil }
+      if let options = CallOptions(reading: line, place) { return options }
+    }
+    let (_, options): (NoParameters, _) = try decode(request, line, [], .ignored)
+    return options
+  }
+}
+
+extension LeaseOption {
+  fileprivate var isOfConnection: Bool { if case .connection = self { true } else { false } }
+}
+
+extension WireError {
+  /// The error for a command that no daemon takes.
+  fileprivate static var following: WireError {
+    WireError(
+      .readOnly, "this daemon only follows, and no daemon takes writes yet",
+      ["reason": .string("following"), "outcome": .string(JournalError.Outcome.none.rawValue)])
+  }
+
+  /// The error for a command whose outcome is unknown.
+  fileprivate static var interrupted: WireError {
+    WireError(
+      .readOnly,
+      "another daemon has become the active one, or the database was away, before the answer came; "
+        + "the command may have run. With a cmd it would have been sent again",
+      [
+        "reason": .string("interrupted"), "outcome": .string(JournalError.Outcome.unknown.rawValue),
+      ])
+  }
+}
