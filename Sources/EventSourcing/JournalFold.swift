@@ -62,7 +62,7 @@ final class JournalFold: Fold {
     guard isObject, let heads, let window else { return false }
     self.window = window
     var isWhole = true
-    let isRead = heads.forEachMember { stream, part in
+    let isRead = heads.forEachMember(inBytes: { stream, part in
       guard let head = Head(kept: part) else {
         isWhole = false
         return
@@ -70,7 +70,7 @@ final class JournalFold: Fold {
       let number = names.add(stream)
       names.hold(number, by: .stream)
       self.heads.load(number, head)
-    }
+    })
     for (service, version) in floors?.members ?? [:] {
       guard let version = version.number?.int64, version > 0 else { return false }
       self.heads.load(floor: UInt64(version), of: service)
@@ -183,10 +183,11 @@ extension Head {
     buffer.append(UInt8(ascii: "]"))
   }
 
-  fileprivate init?(kept text: JSONText) {
+  fileprivate init?(kept bytes: Span<UInt8>) {
     self = .none
     var (number, place): (UInt64, Int) = (0, 0)
-    for byte in text.text.utf8 {
+    for i in bytes.indices {
+      let byte = bytes[i]
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"):
         number = number &* 10 &+ UInt64(byte - UInt8(ascii: "0"))

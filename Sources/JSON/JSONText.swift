@@ -17,6 +17,13 @@ public struct JSONText: Sendable {
     self.text = text
   }
 
+  /// Creates a value from the bytes of an earlier `JSONText`.
+  ///
+  /// The storage must detect damage.
+  public init(kept bytes: Span<UInt8>) {
+    text = String(validUTF8: bytes)
+  }
+
   /// Parses a value.
   ///
   /// Only white space may follow it.
@@ -113,15 +120,33 @@ public struct JSONText: Sendable {
   ///
   /// - Returns: Whether this is an object.
   public func forEachMember(_ body: (String, JSONText) -> Void) -> Bool {
+    forEachMember(inBytes: { name, value in
+      body(String(validUTF8: name), JSONText(trusted: String(validUTF8: value)))
+    })
+  }
+
+  /// Calls `body` with the bytes of the name and of the value of each member, in order.
+  ///
+  /// For objects with very many members: it makes no strings.
+  ///
+  /// - Returns: Whether this is an object.
+  public func forEachMember(
+    inBytes body: (_ name: Span<UInt8>, _ value: Span<UInt8>) -> Void
+  ) -> Bool {
     let bytes = text.utf8.span
     var scanner = JSONScanner(kept: bytes)
     do throws(JSONFault) {
       var more = try scanner.enterObject()
       while more {
-        let name = scanner.text(try scanner.key())
+        let name = try scanner.key()
         let start = scanner.position
         _ = try scanner.value()
-        body(name, JSONText(trusted: String(validUTF8: bytes.extracting(start..<scanner.position))))
+        let value = bytes.extracting(start..<scanner.position)
+        if name.isEscaped {
+          body(scanner.text(name).utf8.span, value)
+        } else {
+          body(bytes.extracting(name.start..<name.end), value)
+        }
         more = try scanner.nextMember()
       }
       return true

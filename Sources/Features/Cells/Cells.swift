@@ -13,7 +13,10 @@ package struct Cells: NumberedState {
   ///
   /// The snapshot is one object with the values by full name.
   package init?(kept text: JSONText, by coder: EventCoder, _ names: Names) {
-    guard text.forEachMember({ values[names.add($0)] = $1 }) else { return nil }
+    let isObject = text.forEachMember(inBytes: { name, value in
+      values[names.add(name)] = JSONText(kept: value)
+    })
+    guard isObject else { return nil }
   }
 
   package func kept(by coder: EventCoder, _ names: NameList) -> JSONText {
