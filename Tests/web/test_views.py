@@ -82,6 +82,7 @@ class Views(PageCase):
         self.cell()
         self.people()
         self.threads()
+        self.todo()
         self.search()
         self.system()
         self.feeds()
@@ -186,6 +187,33 @@ class Views(PageCase):
         self.act("Remove ecalevoL adA")
         self.confirm("Remove")
         self.browser.has("Nothing here yet.")
+
+    def todo(self):
+        self.open("todo")
+        self.browser.has("Nothing here yet.")
+        self.send("Add", title="Water the plants")
+        self.browser.has("Water the plants")
+        # The line stays for the next one.
+        self.send("Add", title="Buy milk")
+        self.browser.has("Buy milk")
+        done = lambda: self.browser.run("return [...document.querySelectorAll('.stage tbody tr')].map(row => [...row.children].slice(0, 2).map(cell => cell.textContent))")
+        self.browser.eventually(lambda: done() == [["Water the plants", "no"], ["Buy milk", "no"]], what="two open ones")
+        self.act("Toggle Buy milk")
+        self.browser.eventually(lambda: done()[1] == ["Buy milk", "yes"], what="one is done")
+        self.act("Rename Water the plants")
+        self.send("Rename", "dialog", title="Water the cactus")
+        self.browser.eventually(lambda: done()[0] == ["Water the cactus", "no"], what="another title")
+        # What another client does comes by itself.
+        third = self.place.call("todo.add", {"title": "Call grandma"})["value"]["id"]
+        self.place.call("todo.finish", {"id": third})
+        self.browser.eventually(lambda: done()[2:] == [["Call grandma", "yes"]], what="what another client has added")
+        self.act("Clear done")
+        self.confirm("Clear done")
+        self.browser.eventually(lambda: done() == [["Water the cactus", "no"]], what="only the open one")
+        self.act("Remove Water the cactus")
+        self.confirm("Remove")
+        self.browser.has("Nothing here yet.")
+        self.assertEqual(self.place.call("todo.list")["value"], [])
 
     def threads(self):
         self.log_in("kim")
