@@ -123,12 +123,10 @@ def tree(place, browser):
     browser.driver.get(browser.host)
     browser.run("""
         localStorage.setItem('binder.unfolded', JSON.stringify(['cells', 'cells/many', ...Array.from({length: 100}, (_, i) => `cells/many/g${String(i).padStart(3, '0')}`)]))""")
-    browser.go("boards")
-    browser.driver.refresh()
-    browser.eventually(lambda: browser.state == "online" and browser.run("return binder.store.entries.size") >= many, 30)
-    browser.run("""
+    browser.go("sources")
+    script = browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
         window.longest = {};
-        window.part = 'open';
+        window.part = 'load';
         let last = performance.now();
         const channel = new MessageChannel();
         channel.port1.onmessage = () => {
@@ -137,9 +135,16 @@ def tree(place, browser):
             last = now;
             setTimeout(() => channel.port2.postMessage(0));
         };
-        channel.port2.postMessage(0);""")
-    browser.go("sources")
+        channel.port2.postMessage(0);"""})["identifier"]
+    browser.driver.refresh()
+    browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", {"identifier": script})
+    browser.eventually(lambda: browser.state == "online" and browser.run("return binder.store.entries.size") >= many, 30)
     browser.eventually(lambda: browser.run("return document.querySelectorAll('.row').length") > 10)
+    time.sleep(1)
+    browser.go("boards")
+    time.sleep(0.5)
+    browser.run("part = 'open'")
+    browser.go("sources")
     time.sleep(1)
     browser.run("""
         part = 'scroll';

@@ -1,6 +1,6 @@
 /** The lists of a view: a table, or messages with a text each. Rows are kept by their `id`. */
 
-import { button, h, keyed, setAttribute, setText } from "./dom.js";
+import { button, h, keyed, loading, setAttribute, setText } from "./dom.js";
 import { hinted, kindOf, short, words } from "./value.js";
 
 /** Members of an element that are written at length. */
@@ -8,6 +8,9 @@ const texts = ["text", "body"];
 
 /** Members that name an element. */
 const titles = ["title", "name"];
+
+/** What is said of a property that is on its way, by its state. */
+export const waits = { loading, reloading: "Loading again …" };
 
 /** Intents that look at a row, in this order, if none opens a view. */
 const lookingIntents = ["open", "enter", "show", "choose", "select"];
@@ -60,7 +63,7 @@ export class Rows {
     this.#hint = property.hint;
     this.#hides = property.hides ?? [];
     setText(this.count, items.length ? String(items.length) : "");
-    const wait = { loading: "Loading …", reloading: "Loading again …" }[property.state];
+    const wait = waits[property.state];
     setText(this.state, property.error ?? wait ?? (items.length || property.state === "loaded" && property.value === undefined ? "" : "Nothing here yet."));
     this.state.className = property.error ? "fault" : "hint";
     setAttribute(this.element, "aria-busy", wait ? "true" : undefined);
