@@ -39,6 +39,11 @@ export function argumentsOf(intent, row, list) {
   return { args, rest };
 }
 
+/** Whether the last message is in sight, or nearly. */
+function isAtItsEnd(list) {
+  return list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+}
+
 /** A list in the document. `pane.act(intent, row, list)` performs an intent. */
 export class Rows {
   #pane;
@@ -90,10 +95,24 @@ export class Rows {
 
   // Messages
 
+  #makeFeed() {
+    const list = h("ol.feed", { "aria-label": words(this.#name), tabindex: "0", role: "log", onscroll: () => (list.wasAtEnd = isAtItsEnd(list)) });
+    list.wasAtEnd = true;
+    // When the list appears, and on a phone that is turned or whose keyboard appears, the last message
+    // is in sight, or the chosen one.
+    new ResizeObserver(() => {
+      if (list.wasAtEnd) list.scrollTop = list.scrollHeight;
+      else if (!list.isPlaced) list.querySelector(".chosen")?.scrollIntoView({ block: "center" });
+      list.isPlaced = list.clientHeight > 0;
+    }).observe(list);
+    this.body.append(list);
+    return list;
+  }
+
   #drawFeed(items, intents, chosen) {
-    this.list ??= this.body.appendChild(h("ol.feed", { "aria-label": words(this.#name), tabindex: "0", role: "log" }));
+    this.list ??= this.#makeFeed();
     const { list } = this;
-    const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+    const isAtEnd = isAtItsEnd(list);
     const height = list.scrollHeight;
     const wasFirst = list.firstElementChild?.key;
     keyed(list, items.map((item, i) => ({ item, key: this.#keyOf(item, i) })), ({ key }) => key,
@@ -119,6 +138,7 @@ export class Rows {
     if (chosen !== undefined && !list.hasShown) {
       list.querySelector(".chosen")?.scrollIntoView({ block: "center" });
       list.hasShown = true;
+      list.wasAtEnd = false;
     } else if (isAtEnd) {
       list.scrollTop = list.scrollHeight;
     } else if (wasFirst !== list.firstElementChild?.key && list.scrollTop < 40) {

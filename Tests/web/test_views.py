@@ -305,6 +305,12 @@ class Views(PageCase):
         self.send("Send", text="hello cellar")
         self.browser.has("hello cellar")
         eventually(lambda: self.friend.call("chat.history", {"room": "cellar"})["value"][-1]["text"] == "hello cellar")
+        # The last message stays in sight, also if there is less room for it.
+        for size in (360, 500), (1280, 900):
+            self.browser.resize(*size)
+            self.browser.eventually(lambda: self.browser.run("""
+                const list = document.querySelector('.feed');
+                return list.scrollHeight > list.clientHeight && list.scrollHeight - list.scrollTop - list.clientHeight < 2"""), what="the end of the messages")
         self.act("Edit hello cellar")
         self.send("Edit", "dialog", text="hello all")
         self.browser.has("hello all")
