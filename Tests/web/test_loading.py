@@ -1,13 +1,8 @@
 """What is slow says so until it is there."""
 
-import http.server
-import os
 import signal
-import threading
 
-from browser import PageCase
-from support import Case
-from test_views import FeedHandler
+from feeds import FeedCase
 
 # What is on its way, as a screen reader has it, and what says so in words.
 waiting = """
@@ -17,29 +12,7 @@ waiting = """
     return [busy.length, lines.filter((line) => /(Loading|Opening).* …$/.test(line))]"""
 
 
-class Loading(PageCase):
-    def setUp(self):
-        Case.setUp(self)
-        self.gate = threading.Event()
-        gate = self.gate
-
-        class SlowHandler(FeedHandler):
-            def do_GET(self):
-                gate.wait(20)
-                super().do_GET()
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), SlowHandler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.addCleanup(self.server.server_close)
-        self.addCleanup(self.server.shutdown)
-        self.addCleanup(self.gate.set)
-        path = f"{self.place.directory}/binder.conf"
-        with open(path, "w") as file:
-            file.write('{"web": {"allow_local": true}}')
-        os.chmod(path, 0o600)
-        self.place.start_daemon("--config", path)
-        self.printed = self.place.start_web()
-
+class Loading(FeedCase):
     def await_busy(self, browser, place):
         """Waits until the page says in both ways that something is on its way."""
         browser.eventually(lambda: all(browser.run(waiting)), what=lambda: f"{place} is busy: {browser.run(waiting)}")
@@ -91,6 +64,7 @@ class Loading(PageCase):
         self.assertEqual(browser.run("return document.querySelector('output.big').textContent"), "1")
 
     def test_a_property_of_a_view_is_slow(self):
+        self.gate.clear()
         self.place.call("feeds.subscribe", {"url": f"http://127.0.0.1:{self.server.server_address[1]}/feed", "id": "radio"})
         browser = self.open_browser()
         browser.go('views/feed/{"id":"radio"}')

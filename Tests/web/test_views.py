@@ -1,33 +1,11 @@
 """Every view of the daemon, opened in the page, and every intent used."""
 
-import http.server
 import json
-import os
-import threading
 import time
 
-from browser import Keys, PageCase
-from support import Case, Lines, eventually
-
-feed = """<?xml version="1.0"?><rss version="2.0"><channel><title>Radio</title><link>http://localhost/</link>
-<item><title>First episode</title><guid>1</guid><pubDate>Tue, 24 Nov 2026 08:00:00 GMT</pubDate>
-<enclosure url="http://localhost/1.mp3" length="1" type="audio/mpeg"/></item>
-<item><title>Second episode</title><guid>2</guid><pubDate>Tue, 24 Nov 2026 09:00:00 GMT</pubDate>
-<enclosure url="http://localhost/2.mp3" length="1" type="audio/mpeg"/></item></channel></rss>"""
-
-
-class FeedHandler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        body = feed.encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/rss+xml")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
+from browser import Keys
+from feeds import FeedCase
+from support import Lines, eventually
 
 # Counts which intents there are in the views that were opened, and which were used.
 watch_intents = """
@@ -58,19 +36,9 @@ watch_intents = """
 """
 
 
-class Views(PageCase):
+class Views(FeedCase):
     def setUp(self):
-        Case.setUp(self)
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), FeedHandler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.addCleanup(self.server.server_close)
-        self.addCleanup(self.server.shutdown)
-        path = f"{self.place.directory}/binder.conf"
-        with open(path, "w") as file:
-            file.write('{"web": {"allow_local": true}}')
-        os.chmod(path, 0o600)
-        self.place.start_daemon("--config", path)
-        self.printed = self.place.start_web()
+        super().setUp()
         self.friend = Lines(self.place.socket)
         self.addCleanup(self.friend.__exit__)
         self.friend.call("users.log_in", {"name": "grace"})

@@ -1,7 +1,7 @@
 package import EventSourcing
 package import JSON
 
-/// What there is to do, by id.
+/// The things to do, by id.
 package struct Todos: ServiceState, Codable {
   package private(set) var items: [Int: TodoItem] = [:]
 
