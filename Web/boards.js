@@ -1,16 +1,13 @@
 /** Boards: sources that somebody has pinned, side by side. They are kept in the cells `boards/NAME`. */
 
-import { announce, button, confirm, dialog, h, keyed, perFrame, setText } from "./dom.js";
+import { announce, button, confirm, dialog, h, keyed, loading, perFrame, setAttribute, setText } from "./dom.js";
 import { makeForm } from "./form.js";
-import { followSparkline, resizeSparkline, sparkline } from "./sparkline.js";
-import { colors, flash } from "./theme.js";
+import { drawSparkline, sparkline } from "./sparkline.js";
+import { flash } from "./theme.js";
 import { ago, kindOf, plottable, short, words } from "./value.js";
 
 const prefix = "cells/boards/";
 const sizes = ["small", "wide", "large"];
-
-/** The height of a curve in CSS pixels, by the size of its tile, before the tile is scaled. */
-const sparkHeights = { small: 34, wide: 34, large: 110 };
 
 /** The height of a tile, in its width. */
 const tileShape = 0.6;
@@ -104,7 +101,6 @@ export class BoardsPage {
     app.store.addEventListener("values", this.onvalues);
     app.store.addEventListener("names", this.onchange);
     for (const target of [app.store, app.moment]) target.addEventListener(target === app.store ? "services" : "change", this.onchange);
-    document.addEventListener("theme", this.onchange);
     this.timer = setInterval(() => this.#showAges(), 1000);
     this.sizes = new ResizeObserver(() => this.#fit());
     this.sizes.observe(app.main);
@@ -115,7 +111,6 @@ export class BoardsPage {
     store.removeEventListener("values", this.onvalues);
     for (const event of ["names", "services"]) store.removeEventListener(event, this.onchange);
     moment.removeEventListener("change", this.onchange);
-    document.removeEventListener("theme", this.onchange);
     clearInterval(this.timer);
     this.sizes.disconnect();
     document.body.classList.remove("wall");
@@ -138,8 +133,10 @@ export class BoardsPage {
     const shape = JSON.stringify([this.#name, board?.title, this.#isEditing]);
     if (shape !== this.shape) this.#drawHead(board);
     this.shape = shape;
+    const isLoading = !board && this.#app.store.isLoading("cells");
+    setAttribute(this.grid, "aria-busy", isLoading ? "true" : undefined);
     if (!board) {
-      this.grid.replaceChildren(h("li.empty", {}, `There is no board ${this.#name}.`));
+      this.grid.replaceChildren(h("li.empty", {}, h("span", { role: "status" }, isLoading ? loading : `There is no board ${this.#name}.`)));
       return;
     }
     for (const { source } of board.tiles) this.#app.store.watch(source.split("/")[0]);
@@ -163,7 +160,6 @@ export class BoardsPage {
     if (this.#name === undefined || width < 34 * size) {
       this.grid.style.removeProperty("--columns");
       this.grid.style.removeProperty("--scale");
-      this.#sizeSparks(1);
       return;
     }
     let places = 0;
@@ -175,14 +171,8 @@ export class BoardsPage {
       this.grid.style.setProperty("--columns", columns);
       const scale = Math.min(2.6, Math.max(1, width / columns / (16 * size)));
       this.grid.style.setProperty("--scale", scale.toFixed(2));
-      if (columns < most && this.element.scrollHeight > height) continue;
-      this.#sizeSparks(scale);
-      return;
+      if (columns === most || this.element.scrollHeight <= height) return;
     }
-  }
-
-  #sizeSparks(scale) {
-    for (const { spark, size } of this.#tiles.values()) resizeSparkline(spark, sparkHeights[size] * scale);
   }
 
   #drawHead(board) {
@@ -213,11 +203,14 @@ export class BoardsPage {
       setText(title, board?.title ?? name);
       setText(text, board ? `${board.tiles.length} ${board.tiles.length === 1 ? "source" : "sources"}` : "not a board");
     });
-    if (!names.length) this.grid.append(h("li.empty", {}, "A board shows sources side by side, for example on a wall. Make one here, or pin a source from its page."));
+    const isLoading = !names.length && this.#app.store.isLoading("cells");
+    setAttribute(this.grid, "aria-busy", isLoading ? "true" : undefined);
+    if (isLoading) this.grid.append(h("li.empty", {}, h("span", { role: "status" }, loading)));
+    else if (!names.length) this.grid.append(h("li.empty", {}, "A board shows sources side by side, for example on a wall. Make one here, or pin a source from its page."));
   }
 
   #makeTile({ source }) {
-    const parts = { value: h("output.value", { "aria-live": "off" }), age: h("span.age"), spark: sparkline(undefined, sparkHeights.small), list: h("dl.facts") };
+    const parts = { value: h("output.value", { "aria-live": "off" }), age: h("span.age"), spark: sparkline({ isFilled: true }), list: h("dl.facts") };
     parts.toggle = h("input", { type: "checkbox", role: "switch", "aria-label": `${source} on or off`, onchange: () => this.#set(source, parts.toggle) });
     parts.switch = h("label.switch", {}, parts.toggle);
     this.#tiles.set(source, parts);
@@ -245,23 +238,28 @@ export class BoardsPage {
     const entry = store.entries.get(source);
     const value = moment.isPast ? moment.values?.get(source) : entry?.value;
     const kind = kindOf(value);
-    parts.value.className = `value ${kind}`;
+    const isLoading = moment.isPast ? !moment.values : value === undefined && store.isLoading(source.split("/")[0]);
     const isFlat = kind === "object" && Object.values(value).every((part) => kindOf(part) !== "object" && kindOf(part) !== "array");
-    parts.value.hidden = isFlat;
-    parts.list.hidden = !isFlat;
     if (isFlat) keyed(parts.list, Object.entries(value).slice(0, 8), ([name]) => name, ([name]) => h(".fact", {}, h("dt", {}, words(name)), h("dd")), (row, [, part]) => setText(row.lastElementChild, short(part)));
+    else if (isLoading) setText(parts.value, loading);
     else setText(parts.value, kind === "array" ? `${value.length} elements` : short(value));
-    const text = parts.value.textContent;
-    parts.value.classList.toggle("long", text.length > 10);
-    parts.switch.hidden = kind !== "boolean" || !store.describe(source)?.writable || moment.isPast;
+    const isLong = parts.value.textContent.length > 10;
+    const isSwitch = kind === "boolean" && !moment.isPast && store.describe(source)?.writable;
+    const isCurve = !moment.isPast && plottable(value) !== undefined && entry?.samples.length > 1;
+    // Most changes are of the text only, so that no style is to be computed.
+    const shape = `${kind} ${isLoading} ${isFlat} ${isLong} ${isSwitch} ${isCurve}`;
+    if (shape !== parts.shape) {
+      parts.value.className = `value ${kind} ${isLong ? "long" : ""}`;
+      setAttribute(parts.value, "aria-busy", isLoading ? "true" : undefined);
+      parts.value.hidden = isFlat;
+      parts.list.hidden = !isFlat;
+      parts.switch.hidden = !isSwitch;
+      parts.spark.hidden = !isCurve;
+    }
+    parts.shape = shape;
     parts.toggle.checked = value === true;
-    parts.spark.hidden = moment.isPast || plottable(value) === undefined || (entry?.samples.length ?? 0) < 2;
-    if (!parts.spark.hidden) this.#drawSpark(parts, entry);
+    if (isCurve) drawSparkline(parts.spark, entry.samples, typeof entry.value === "boolean");
     this.#showAge(source, parts);
-  }
-
-  #drawSpark(parts, entry) {
-    followSparkline(parts.spark, entry.samples, colors.accent, { isFilled: true, isStepped: typeof entry.value === "boolean" });
   }
 
   #update(names) {

@@ -31,6 +31,21 @@ export function setAttribute(element, name, value) {
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value === true ? "" : value);
 }
 
+/** What is shown of something that is on its way. */
+export const loading = "Loading …";
+
+/** Says whether an element is on its way, in a line of text and to a screen reader. */
+export function setBusy(element, line, isBusy) {
+  setAttribute(element, "aria-busy", isBusy ? "true" : undefined);
+  setText(line, isBusy ? loading : "");
+  line.hidden = !isBusy;
+}
+
+/** Returns the line that says so; a screen reader reads it out. */
+export function busyLine(isBusy = false) {
+  return h("p.hint", { role: "status", hidden: !isBusy }, isBusy ? loading : "");
+}
+
 /**
  * Makes the children of an element those of a list, by key: kept ones stay in the document, so that
  * focus, selection and typed text stay too. `create(item)` returns an element, `update(element, item)`
@@ -56,7 +71,13 @@ export function keyed(parent, items, key, create, update) {
   for (const child of old.values()) child.remove();
 }
 
-const svg = "http://www.w3.org/2000/svg";
+/** Returns an element of SVG. */
+export function shape(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
 
 /** Shapes of icons, drawn in a square of 24. */
 const shapes = {
@@ -86,14 +107,7 @@ const shapes = {
 
 /** Returns an icon; it is decoration, its control has the name. */
 export function icon(name) {
-  const picture = document.createElementNS(svg, "svg");
-  picture.setAttribute("viewBox", "0 0 24 24");
-  picture.setAttribute("class", "icon");
-  picture.setAttribute("aria-hidden", "true");
-  const path = document.createElementNS(svg, "path");
-  path.setAttribute("d", shapes[name]);
-  picture.append(path);
-  return picture;
+  return shape("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" }, shape("path", { d: shapes[name] }));
 }
 
 /** Returns a button with a name, and an icon before it or instead of it. */

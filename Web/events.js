@@ -1,6 +1,6 @@
 /** The log of events: newest first, live, with filters; older ones on demand. */
 
-import { button, facts, h, keyed, later, perFrame, setText } from "./dom.js";
+import { button, facts, h, keyed, later, loading, perFrame, setAttribute, setText } from "./dom.js";
 import { read } from "./form.js";
 import { lastEvents } from "./history.js";
 import { clock, duration, long, short } from "./value.js";
@@ -18,6 +18,7 @@ export class EventsPage {
   #items = []; // newest first: {seq, event}, or a gap {seq, missed}
   #waiting = []; // while paused
   #isPaused = false;
+  #isLoading = false;
   #hasMore = true;
   #subscription;
   #current; // the last start; none after the page is closed
@@ -36,7 +37,7 @@ export class EventsPage {
     this.who = h("input", { type: "checkbox", onchange: restart });
     this.pause = button("Pause", () => this.#togglePause(), { image: "pause" });
     this.fault = h("p.fault", { role: "alert", hidden: true });
-    this.note = h("p.hint", { "aria-live": "polite" });
+    this.note = h("p.hint", { role: "status" });
     this.list = h("ol.log", { "aria-label": "Events, newest first", reversed: true });
     this.older = button("Older events", () => this.#loadOlder(), { image: "down" });
     this.element = h(".events", {},
@@ -96,6 +97,8 @@ export class EventsPage {
     this.#hasMore = true;
     this.fault.hidden = true;
     this.list.replaceChildren();
+    this.#isLoading = true;
+    this.#draw();
     let params;
     try {
       params = this.#params;
@@ -113,12 +116,14 @@ export class EventsPage {
     } catch (error) {
       if (start === this.#current) this.#fail(error);
     }
+    this.#isLoading = false;
     this.#draw();
   }
 
   #fail(error) {
     setText(this.fault, error.message);
     this.fault.hidden = false;
+    this.#isLoading = false;
     this.#draw();
   }
 
@@ -171,9 +176,11 @@ export class EventsPage {
   #show() {
     keyed(this.list, this.#items, ({ seq, missed }) => `${missed ? "gap" : "event"}${seq}`, (item) => this.#makeRow(item), (row, { seq }) => row.classList.toggle("chosen", seq === this.#chosen));
     this.older.hidden = !this.#hasMore || this.#items.length === 0;
-    if (this.#isPaused) setText(this.note, this.#waiting.length ? `${this.#waiting.length} new events wait.` : "Paused.");
+    setAttribute(this.list, "aria-busy", this.#isLoading ? "true" : undefined);
+    if (this.#isLoading) setText(this.note, loading);
+    else if (this.#isPaused) setText(this.note, this.#waiting.length ? `${this.#waiting.length} new events wait.` : "Paused.");
     else if (!this.#items.length && this.fault.hidden) setText(this.note, "No event fits.");
-    else if (/^No event|wait\.$|^Paused/.test(this.note.textContent)) setText(this.note, "");
+    else if (/^Loading|^No event|wait\.$|^Paused/.test(this.note.textContent)) setText(this.note, "");
   }
 
   #makeRow({ seq, event, missed }) {

@@ -8,6 +8,7 @@
 import { Backoff, Connection } from "./client/connection.js";
 import { ConnectionFailed, DaemonError, OutcomeUnknown } from "./client/errors.js";
 import { webSocket } from "./client/websocket.js";
+import { Turn } from "./turns.js";
 
 /** The longest line in bytes: a pattern with very many values is one line. */
 const maxLine = 8 << 20;
@@ -128,7 +129,7 @@ export class Link extends EventTarget {
         connection = await Connection.open(this.#transport, "browser", { line: maxLine });
         backoff.reset();
         await this.#begin(connection);
-        for (;;) this.#take(await connection.receive());
+        await this.#takeAll(connection);
       } catch (lost) {
         error = lost;
       }
@@ -143,6 +144,17 @@ export class Link extends EventTarget {
       if (!(await this.#mayRetry(error))) return;
       this.#change(states.offline, describe(error));
       await Promise.race([backoff.wait(temporary(error)), new Promise((resolve) => (this.#wake = resolve))]);
+    }
+  }
+
+  /** Takes what comes. Very much at once is taken in parts, so that the page reacts meanwhile. */
+  async #takeAll(connection) {
+    const turn = new Turn();
+    for (;;) {
+      const frame = await connection.receive();
+      turn.begin();
+      this.#take(frame);
+      if (turn.isOver) await turn.next();
     }
   }
 

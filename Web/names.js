@@ -1,5 +1,7 @@
 /** The names of sources as a tree. Names come and go one by one, so that many cost little. */
 
+const none = [];
+
 /** A segment of names: a source, or the beginning of others, or both. */
 class Node {
   isSource = false;
@@ -11,8 +13,9 @@ class Node {
   place = 0;
   siblings = 0;
 
-  #children = new Map();
-  #inOrder = [];
+  // Most nodes have nothing below them.
+  #children;
+  #inOrder = none;
 
   constructor(name, parent) {
     this.name = name;
@@ -22,7 +25,7 @@ class Node {
   }
 
   get hasChildren() {
-    return this.#children.size > 0;
+    return this.#children?.size > 0;
   }
 
   /** The nodes below it, in the order of their names. */
@@ -32,10 +35,11 @@ class Node {
   }
 
   child(name) {
-    return this.#children.get(name);
+    return this.#children?.get(name);
   }
 
   makeChild(name) {
+    this.#children ??= new Map();
     let child = this.#children.get(name);
     if (!child) {
       child = new Node(name, this);

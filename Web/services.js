@@ -1,6 +1,6 @@
 /** The services: what each has, and a form for each method. */
 
-import { facts, h, setText } from "./dom.js";
+import { busyLine, facts, h, setAttribute, setBusy, setText } from "./dom.js";
 import { makeForm } from "./form.js";
 import { long, words } from "./value.js";
 
@@ -35,8 +35,10 @@ export class ServicesPage {
     this.list.replaceChildren(...[...services, own].map(({ name: service, doc }) =>
       h("li", {}, h("a.card", { href: `#/services/${service}`, "aria-current": service === name ? "page" : undefined }, h("strong", {}, service), h("span", {}, doc)))));
     const service = services.find((service) => service.name === name);
+    setAttribute(this.detail, "aria-busy", services.length ? undefined : "true");
     if (name === daemon) this.#showMethods(daemon, own.doc, Object.entries(methods).filter(([name]) => !unsuited.has(name)).map(([name, doc]) => [name, { doc }]), method);
     else if (service) this.#showService(service, method);
+    else if (!services.length) this.detail.replaceChildren(busyLine(true));
     else this.detail.replaceChildren(h("p.empty", {}, name === undefined ? "Choose a service to see its methods." : `There is no service ${name}.`));
   }
 
@@ -66,12 +68,17 @@ export class ServicesPage {
   /** The form of a method, and below it what it returns. */
   async #fill(body, method) {
     const { link } = this.#app;
+    const wait = busyLine();
+    body.append(wait);
+    setBusy(body, wait, true);
     let description;
     try {
       description = await link.call("describe", { path: method });
     } catch (error) {
       body.append(h("p.fault", {}, error.message));
       return;
+    } finally {
+      setBusy(body, wait, false);
     }
     const { params, result, writes = [], errors = [] } = description;
     const output = h("pre.result", { role: "status", "aria-label": "Result", tabindex: "0", hidden: true });

@@ -1,6 +1,6 @@
 /** One source: its value, its past as a plot, and what can be done with it. */
 
-import { announce, button, confirm, h, later, perFrame, setText } from "./dom.js";
+import { announce, busyLine, button, confirm, h, later, loading, perFrame, setAttribute, setBusy, setText } from "./dom.js";
 import { makeForm } from "./form.js";
 import { changesSince } from "./history.js";
 import { Plot } from "./plot.js";
@@ -22,6 +22,7 @@ export class SourcePane {
   #changes = [];
   #isCut = false;
   #isLoaded = false;
+  #loading; // the reading of the past that is under way
   #pointer = ""; // the part of an object that the plot shows
   #ends = [];
   #following; // the subscription to its changes
@@ -43,16 +44,22 @@ export class SourcePane {
     this.plotBox = h("section.panel", { "aria-label": "Plot of the past" }, h("header", {}, h("h2", {}, "Past"), this.parts), this.plot.element);
     this.table = h("tbody");
     this.note = h("p.hint");
-    this.tableBox = h("section.panel", { "aria-label": "Changes" }, h("header", {}, h("h2", {}, "Changes")), this.note,
+    this.wait = busyLine(true);
+    this.tableBox = h("section.panel", { "aria-label": "Changes" }, h("header", {}, h("h2", {}, "Changes")), this.wait, this.note,
       h(".scroll", {}, h("table.changes", {}, h("thead", {}, h("tr", {}, ["Time", "Position", "Value", ""].map((title) => h("th", { scope: "col" }, title)))), this.table)));
     this.actions = h("div.actions");
-    this.element = h("article.source", { "aria-label": name }, this.#head(), h("section.panel.present", { "aria-label": "Value" }, this.value, this.switch, this.age, this.actions), this.plotBox, this.tableBox);
+    this.present = h("section.panel.present", { "aria-label": "Value" }, this.value, this.switch, this.age, this.actions);
+    this.element = h("article.source", { "aria-label": name }, this.#head(), this.present, this.plotBox, this.tableBox);
     const on = (target, event, run) => {
       target.addEventListener(event, run);
       this.#ends.push(() => target.removeEventListener(event, run));
     };
     on(store, "values", ({ names }) => names.has(name) && this.#change());
-    on(store, "services", () => this.#describe());
+    on(store, "services", () => {
+      this.#describe();
+      this.#load();
+    });
+    on(store, "names", () => this.present.ariaBusy && this.#show());
     on(moment, "change", () => this.#show());
     on(timeBar, "span", () => this.#load());
     const timer = setInterval(() => this.#tick(), 1000);
@@ -118,11 +125,13 @@ export class SourcePane {
 
   #show() {
     const value = this.#shown();
-    const { moment } = this.#page;
+    const { moment, store } = this.#page;
     const kind = kindOf(value);
+    const isLoading = moment.isPast ? !moment.values : value === undefined && store.isLoading(this.#name.split("/")[0]);
+    setAttribute(this.present, "aria-busy", isLoading ? "true" : undefined);
     this.value.className = `big ${kind}`;
     const text = kind === "object" || kind === "array" ? long(value) : short(value);
-    setText(this.value, text.length > maxLong ? `${text.slice(0, maxLong)}…` : moment.isPast && !moment.values ? "…" : text);
+    setText(this.value, text.length > maxLong ? `${text.slice(0, maxLong)}…` : isLoading ? loading : text);
     this.switch.hidden = kind !== "boolean" || !this.#meta?.writable || moment.isPast;
     this.toggle.checked = value === true;
     this.#showPast();
@@ -179,6 +188,8 @@ export class SourcePane {
   async #loadPast() {
     const { link, timeBar } = this.#page;
     if (!this.#meta?.journaled) return;
+    const load = (this.#loading = {});
+    setBusy(this.tableBox, this.wait, true);
     try {
       this.#following?.close();
       const { changes, isCut, follow } = await changesSince(link, this.#name, timeBar.from);
@@ -191,6 +202,7 @@ export class SourcePane {
     } catch (error) {
       setText(this.note, error.message);
     }
+    if (load === this.#loading) setBusy(this.tableBox, this.wait, false);
     this.#show();
   }
 

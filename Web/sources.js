@@ -1,6 +1,6 @@
 /** The page of all sources: the tree, one source beside it, and the time below. */
 
-import { button, dialog, h, later, setText } from "./dom.js";
+import { button, dialog, h, later, loading, setText } from "./dom.js";
 import { makeForm } from "./form.js";
 import { SourcePane } from "./source.js";
 import { TimeBar } from "./timebar.js";
@@ -18,8 +18,9 @@ export class SourcesPage {
     this.tree = new Tree(app.store, app.moment, (path) => app.go("sources", ...path.split("/")));
     const find = later(80, () => (this.tree.filter = this.search.value));
     this.search = h("input", { type: "search", placeholder: "Filter", "aria-label": "Filter sources by name", oninput: find, onkeydown: (event) => event.key === "ArrowDown" && this.tree.element.focus() });
-    this.count = h("span.hint", { "aria-live": "polite" });
-    this.tree.element.addEventListener("arranged", () => setText(this.count, this.search.value ? `${this.tree.count} rows` : ""));
+    this.count = h("span.hint", { role: "status" });
+    this.tree.element.addEventListener("arranged", () => this.#count());
+    this.#count();
     this.detail = h(".detail", {}, this.#nothing());
     this.element = h(".sources", {},
       h("section.list", { "aria-label": "All sources" },
@@ -38,6 +39,10 @@ export class SourcesPage {
     this.detail.replaceChildren(this.#pane?.element ?? this.#nothing());
     this.detail.scrollTop = 0;
     this.tree.selected = name;
+  }
+
+  #count() {
+    setText(this.count, this.tree.isBusy ? loading : this.search.value ? `${this.tree.count} rows` : "");
   }
 
   close() {

@@ -2,10 +2,14 @@
 
 import { perFrame } from "./dom.js";
 import { NameTree } from "./names.js";
+import { Turn } from "./turns.js";
 import { plottable } from "./value.js";
 
 /** The numbers of each source that a sparkline shows. */
 const maxSamples = 48;
+
+/** The most values that are taken before the clock is looked at. */
+const maxStep = 50;
 
 /** The events from which the sparklines begin. */
 const pastEvents = 1000;
@@ -49,6 +53,10 @@ export class Store extends EventTarget {
   #haveNamesChanged = false;
   #tell = perFrame(() => this.#emit());
   #hasPast = false;
+  #loading = new Set(); // services of which no value is there yet
+  #updates = []; // that are not taken yet
+  #isTaking = false;
+  #turn = new Turn();
 
   constructor(link) {
     super();
@@ -75,12 +83,21 @@ export class Store extends EventTarget {
   watch(name) {
     const service = this.services.find((service) => service.name === name);
     if (!service?.patterns.length || this.#subscriptions.has(name)) return;
-    const take = (type, update) => this.#take(name, type, update);
+    const take = (type, update) => {
+      this.#updates.push({ service: name, type, update });
+      if (!this.#isTaking) this.#takeAll();
+    };
+    this.#loading.add(name);
     this.#subscriptions.set(name, this.#link.subscribe({ source: `${name}/**` }, take));
   }
 
   isWatched(name) {
     return this.#subscriptions.has(name);
+  }
+
+  /** Whether the first values of a service are on their way; all services are, before the catalogue is there. */
+  isLoading(name) {
+    return !this.services.length || this.#loading.has(name);
   }
 
   /** What the catalogue says about a source: `doc`, `kind`, `writable` and so on. */
@@ -93,24 +110,49 @@ export class Store extends EventTarget {
     return service?.patterns.find(fits);
   }
 
-  #take(service, type, update) {
+  /** Takes the updates in order; what takes long, in several turns. */
+  async #takeAll() {
+    this.#isTaking = true;
+    try {
+      for (let update = this.#updates.shift(); update; update = this.#updates.shift()) {
+        for (const _ of this.#steps(update)) {
+          this.#turn.begin();
+          this.#tell();
+          if (this.#turn.isOver) await this.#turn.next();
+        }
+        this.#tell();
+      }
+    } finally {
+      this.#isTaking = false;
+    }
+  }
+
+  /** Takes an update; yields after a part of many values. */
+  *#steps({ service, type, update }) {
     if (type === "fail") {
       this.failures.set(service, update);
-      this.#haveNamesChanged = true;
+      this.#haveLoaded(service);
     } else if (type === "snapshot") {
       this.failures.delete(service);
       const values = update.values ?? {};
       for (const name of this.entries.keys()) {
         if (name.startsWith(`${service}/`) && !(name in values)) this.#remove(name);
       }
-      for (const [name, value] of Object.entries(values)) this.#set(name, value, 0);
+      let count = 0;
+      for (const [name, value] of Object.entries(values)) {
+        this.#set(name, value, 0);
+        if ((count += 1) % maxStep === 0) yield;
+      }
+      this.#haveLoaded(service);
     } else if (type === "next") {
       if (update.gone) this.#remove(update.source);
       else this.#set(update.source, "value" in update ? update.value : update, performance.now());
-    } else {
-      return;
     }
-    this.#tell();
+  }
+
+  #haveLoaded(service) {
+    this.#loading.delete(service);
+    this.#haveNamesChanged = true;
   }
 
   #set(name, value, at) {

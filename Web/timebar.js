@@ -1,6 +1,6 @@
 /** The slider of time: it chooses the moment that the page shows. */
 
-import { button, h, setText } from "./dom.js";
+import { button, h, setAttribute, setText } from "./dom.js";
 import { firstTime } from "./history.js";
 import { clock, duration } from "./value.js";
 
@@ -72,11 +72,13 @@ export class TimeBar extends EventTarget {
 
   #show() {
     const now = this.#link.now();
-    const { time, isPast, seq, error } = this.#moment;
+    const { time, isPast, seq, error, values } = this.#moment;
     if (!isPast) this.slider.value = String(maxSteps);
     else if (time !== undefined && document.activeElement !== this.slider) this.slider.value = String(Math.round(((time - this.from) / (now - this.from)) * maxSteps));
     const text = !isPast ? "now" : error ? error.message : time === undefined ? `position ${seq}` : `${clock(time)}, ${duration(now - time)} ago`;
-    setText(this.label, text);
+    const isLoading = isPast && !values && !error;
+    setAttribute(this.element, "aria-busy", isLoading ? "true" : undefined);
+    setText(this.label, isLoading ? `${text}, loading …` : text);
     this.slider.setAttribute("aria-valuetext", text);
     this.back.hidden = !isPast;
     this.element.classList.toggle("past", isPast);

@@ -1,9 +1,9 @@
 /** The tree of all sources with their values, drawn only where it is seen. */
 
-import { h, perFrame, setAttribute, setText } from "./dom.js";
+import { h, loading, perFrame, setAttribute, setText } from "./dom.js";
 import { NameTree } from "./names.js";
-import { followSparkline, sparkline } from "./sparkline.js";
-import { colors, flash } from "./theme.js";
+import { drawSparkline, sparkline } from "./sparkline.js";
+import { flash } from "./theme.js";
 import { ago, kindOf, short } from "./value.js";
 
 /** Rows outside of the visible part that are drawn too. */
@@ -47,7 +47,6 @@ export class Tree {
     on(store, "services", () => this.#rebuild());
     on(store, "values", ({ names }) => this.#update(names));
     on(moment, "change", () => this.#rebuild());
-    on(document, "theme", () => this.#draw());
     const sizes = new ResizeObserver(() => this.#measure());
     sizes.observe(this.element);
     const ages = setInterval(() => this.#showAges(), 1000);
@@ -85,6 +84,13 @@ export class Tree {
     return this.#rows.length;
   }
 
+  /** Whether some of what it shows is on its way. */
+  get isBusy() {
+    const { services } = this.#store;
+    if (this.#moment.isPast) return !this.#moment.values;
+    return !services.length || services.some(({ name }) => this.#store.isLoading(name));
+  }
+
   // Arranging
 
   #rebuildSoon() {
@@ -111,6 +117,7 @@ export class Tree {
     add(services.map(({ name }) => names.service(name)).filter((node) => this.#isShown(node)));
     this.#rows = rows;
     this.space.style.height = `${rows.length * this.#height}px`;
+    setAttribute(this.element, "aria-busy", this.isBusy ? "true" : undefined);
     if (!rows.some(({ path }) => path === this.#active)) this.#active = this.#selected ?? rows[0]?.path;
     this.element.dispatchEvent(new Event("arranged"));
     this.#draw();
@@ -125,7 +132,7 @@ export class Tree {
 
   /** A service without sources is not shown, unless it is not watched yet or has failed. */
   #isShown({ path, hasChildren }) {
-    return hasChildren || (!this.#filter && (!this.#store.isWatched(path) || this.#store.failures.has(path)));
+    return hasChildren || (!this.#filter && (!this.#store.isWatched(path) || this.#store.isLoading(path) || this.#store.failures.has(path)));
   }
 
   #isUnfolded(node) {
@@ -183,7 +190,7 @@ export class Tree {
   #makeRow(node) {
     const row = {
       twist: h("span.twist", { "aria-hidden": "true" }), name: h("span.name"), value: h("span.value"),
-      spark: sparkline(84, 20), age: h("span.age"),
+      spark: sparkline(), age: h("span.age"),
     };
     row.element = h(".row", { role: "treeitem", id: `row:${node.path}`, data: { path: node.path } },
       row.twist, row.name, row.spark, row.value, row.age);
@@ -215,7 +222,8 @@ export class Tree {
       setText(row.value, failure.message);
     } else if (!node.isSource) {
       row.value.className = "value folder";
-      setText(row.value, node.count ? `${node.count} ${node.count === 1 ? "source" : "sources"}` : "");
+      const count = node.count ? `${node.count} ${node.count === 1 ? "source" : "sources"}` : "";
+      setText(row.value, node.level === 1 && this.#store.isLoading(node.path) ? loading : count);
     } else {
       const value = past ? past.get(node.path) : entry?.value;
       row.value.className = `value ${kindOf(value)}`;
@@ -223,7 +231,7 @@ export class Tree {
     }
     const isLive = node.isSource && entry && !past;
     row.spark.hidden = !isLive || entry.samples.length < 2;
-    if (!row.spark.hidden) followSparkline(row.spark, entry.samples, colors.accent, { isStepped: typeof entry.value === "boolean" });
+    if (!row.spark.hidden) drawSparkline(row.spark, entry.samples, typeof entry.value === "boolean");
     this.#showAge(row);
   }
 
@@ -245,7 +253,7 @@ export class Tree {
       row.value.className = `value ${kindOf(entry?.value)}`;
       setText(row.value, short(entry?.value));
       row.spark.hidden = !entry || entry.samples.length < 2;
-      if (!row.spark.hidden) followSparkline(row.spark, entry.samples, colors.accent, { isStepped: typeof entry.value === "boolean" });
+      if (!row.spark.hidden) drawSparkline(row.spark, entry.samples, typeof entry.value === "boolean");
       this.#showAge(row);
       if (entry?.changedAt) flash(row.value);
     }

@@ -2,7 +2,7 @@
 
 import { announce, button, confirm, dialog, h, keyed, setAttribute, setText } from "./dom.js";
 import { makeForm } from "./form.js";
-import { argumentsOf, concerns, Rows } from "./view-rows.js";
+import { argumentsOf, concerns, Rows, waits } from "./view-rows.js";
 import { hinted, kindOf, short, words } from "./value.js";
 
 /** Whether an intent takes exactly one text, so that a user can write line after line. */
@@ -68,13 +68,15 @@ export class ViewPane {
   // Properties
 
   #drawFacts(properties) {
-    keyed(this.facts, properties, ([name]) => name, ([name]) => h(".fact", {}, h("dt", {}, words(name)), h("dd")), (row, [, property]) => {
+    keyed(this.facts, properties, ([name]) => name, ([name]) => h(".fact", {}, h("dt", {}, words(name)), h("dd", {}, h("span"), h("span.hint.wait", { role: "status" }))), (row, [, property]) => {
       const { value, hint, hides, state, error } = property;
       const cell = row.lastElementChild;
-      const isWaiting = ["loading", "reloading"].includes(state);
-      setAttribute(cell, "aria-busy", isWaiting ? "true" : undefined);
+      const [text, line] = cell.children;
+      const wait = waits[state];
+      setAttribute(cell, "aria-busy", wait ? "true" : undefined);
       cell.className = error ? "fault" : kindOf(value);
-      setText(cell, error ?? (isWaiting && value === undefined ? "Loading …" : this.#text(value, hint, hides)));
+      setText(text, error ?? (wait && value === undefined ? "" : this.#text(value, hint, hides)));
+      setText(line, wait ?? "");
       row.hidden = property.kind === "loading" && state === undefined && value === undefined;
     });
     this.facts.hidden = properties.length === 0;

@@ -1,6 +1,6 @@
 /** The lists of a view: a table, or messages with a text each. Rows are kept by their `id`. */
 
-import { button, h, keyed, setAttribute, setText } from "./dom.js";
+import { button, h, keyed, loading, setAttribute, setText } from "./dom.js";
 import { hinted, kindOf, short, words } from "./value.js";
 
 /** Members of an element that are written at length. */
@@ -8,6 +8,9 @@ const texts = ["text", "body"];
 
 /** Members that name an element. */
 const titles = ["title", "name"];
+
+/** What is said of a property that is on its way, by its state. */
+export const waits = { loading, reloading: "Loading again …" };
 
 /** Intents that look at a row, in this order, if none opens a view. */
 const lookingIntents = ["open", "enter", "show", "choose", "select"];
@@ -36,6 +39,11 @@ export function argumentsOf(intent, row, list) {
   return { args, rest };
 }
 
+/** Whether the last message is in sight, or nearly. */
+function isAtItsEnd(list) {
+  return list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+}
+
 /** A list in the document. `pane.act(intent, row, list)` performs an intent. */
 export class Rows {
   #pane;
@@ -60,7 +68,7 @@ export class Rows {
     this.#hint = property.hint;
     this.#hides = property.hides ?? [];
     setText(this.count, items.length ? String(items.length) : "");
-    const wait = { loading: "Loading …", reloading: "Loading again …" }[property.state];
+    const wait = waits[property.state];
     setText(this.state, property.error ?? wait ?? (items.length || property.state === "loaded" && property.value === undefined ? "" : "Nothing here yet."));
     this.state.className = property.error ? "fault" : "hint";
     setAttribute(this.element, "aria-busy", wait ? "true" : undefined);
@@ -87,10 +95,24 @@ export class Rows {
 
   // Messages
 
+  #makeFeed() {
+    const list = h("ol.feed", { "aria-label": words(this.#name), tabindex: "0", role: "log", onscroll: () => (list.wasAtEnd = isAtItsEnd(list)) });
+    list.wasAtEnd = true;
+    // When the list appears, and on a phone that is turned or whose keyboard appears, the last message
+    // is in sight, or the chosen one.
+    new ResizeObserver(() => {
+      if (list.wasAtEnd) list.scrollTop = list.scrollHeight;
+      else if (!list.isPlaced) list.querySelector(".chosen")?.scrollIntoView({ block: "center" });
+      list.isPlaced = list.clientHeight > 0;
+    }).observe(list);
+    this.body.append(list);
+    return list;
+  }
+
   #drawFeed(items, intents, chosen) {
-    this.list ??= this.body.appendChild(h("ol.feed", { "aria-label": words(this.#name), tabindex: "0", role: "log" }));
+    this.list ??= this.#makeFeed();
     const { list } = this;
-    const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+    const isAtEnd = isAtItsEnd(list);
     const height = list.scrollHeight;
     const wasFirst = list.firstElementChild?.key;
     keyed(list, items.map((item, i) => ({ item, key: this.#keyOf(item, i) })), ({ key }) => key,
@@ -116,6 +138,7 @@ export class Rows {
     if (chosen !== undefined && !list.hasShown) {
       list.querySelector(".chosen")?.scrollIntoView({ block: "center" });
       list.hasShown = true;
+      list.wasAtEnd = false;
     } else if (isAtEnd) {
       list.scrollTop = list.scrollHeight;
     } else if (wasFirst !== list.firstElementChild?.key && list.scrollTop < 40) {

@@ -1,6 +1,6 @@
 /** The views: each one that the daemon offers, shown as it describes itself. */
 
-import { announce, button, h, keyed, perFrame, setText } from "./dom.js";
+import { announce, busyLine, button, h, keyed, perFrame, setAttribute, setText } from "./dom.js";
 import { makeForm } from "./form.js";
 import { short, words } from "./value.js";
 import { ViewPane } from "./view-pane.js";
@@ -16,6 +16,7 @@ export class ViewsPage {
   #session;
   #panes = new Map(); // by their place: the binders from the root on
   #dialogs = [];
+  #wish; // what to show when the catalogue is there
   #changed = new Set();
   #redraw = perFrame(() => this.#drawChanges());
 
@@ -24,7 +25,12 @@ export class ViewsPage {
     this.list = h("ul.cards");
     this.detail = h(".detail");
     this.element = h(".services.views", {}, h("nav.list", { "aria-label": "Views" }, this.list), this.detail);
-    this.relist = () => this.#drawList();
+    this.relist = () => {
+      this.#drawList();
+      if (!this.#wish) return;
+      this.key = undefined;
+      this.show(...this.#wish);
+    };
     app.store.addEventListener("services", this.relist);
     this.#drawList();
   }
@@ -55,13 +61,16 @@ export class ViewsPage {
     this.element.classList.toggle("open", name !== undefined);
     if (key === this.key) return;
     this.key = key;
+    this.#wish = undefined;
     this.#name = name;
     this.#end();
     this.#drawList();
     const view = this.#app.store.views.find((view) => view.name === name);
     if (!view) {
-      this.detail.replaceChildren(h("p.empty", {}, name === undefined ? "Choose a view." : this.#app.store.views.length ? `There is no view ${name}.` : "Loading …"));
-      if (name !== undefined) this.#app.store.addEventListener("services", () => (this.key = undefined, this.show(name, args)), { once: true });
+      const isLoading = !this.#app.store.views.length;
+      setAttribute(this.detail, "aria-busy", isLoading ? "true" : undefined);
+      this.detail.replaceChildren(isLoading ? busyLine(true) : h("p.empty", {}, name === undefined ? "Choose a view." : `There is no view ${name}.`));
+      if (isLoading) this.#wish = [name, args];
       return;
     }
     if (view.args.some(({ optional }) => !optional) && args === undefined) this.#ask(view);
@@ -88,6 +97,8 @@ export class ViewsPage {
     this.wait = h("p.hint", { role: "status" }, "Opening …");
     const header = this.#header(words(view.name));
     this.heading = header.querySelector("h1");
+    setAttribute(this.detail, "aria-busy", undefined);
+    setAttribute(this.stage, "aria-busy", "true");
     this.detail.replaceChildren(this.crumbs, header, this.fault, this.wait, this.stage);
     session.addEventListener("structure", () => session === this.#session && this.#draw());
     session.addEventListener("change", ({ view }) => {
@@ -102,6 +113,7 @@ export class ViewsPage {
       setText(this.fault, error.message);
       this.fault.hidden = false;
       setText(this.wait, "");
+      setAttribute(this.stage, "aria-busy", undefined);
     }
   }
 
@@ -122,6 +134,7 @@ export class ViewsPage {
     const { stack } = session;
     // While the views come back, the old ones stay where they are.
     setText(this.wait, session.isReturning ? "Coming back …" : "");
+    setAttribute(this.stage, "aria-busy", session.isReturning ? "true" : undefined);
     this.stage.classList.toggle("stale", session.isReturning);
     if (stack.shadow && session.isReturning) return;
     if (session.ending !== undefined) {

@@ -96,6 +96,7 @@ final class Daemon {
     apply(configuration.limits)
     let people = PeopleService(in: host)
     let threads = ThreadsService(in: host)
+    let todo = TodoService(in: host)
     let bindings = BindingsService(in: host)
     let liveBindings = LiveBindings(on: scheduler)
     liveBindings.time = .local
@@ -183,6 +184,7 @@ final class Daemon {
       bindPrograms(catalog, to: programs)
       bindPeople(catalog, to: people)
       bindThreads(catalog, to: threads, clients)
+      bindTodo(catalog, to: todo)
       bindBindings(catalog, to: bindings, liveBindings)
       bindReaders(catalog, to: readers)
       bindUsers(catalog, to: users, clients)
@@ -229,6 +231,9 @@ final class Daemon {
       },
       Remover("threads.remove", threads.ledger, depth: 2) { id in
         if let id = Int(id) { _ = try threads.remove(id, isAnyAllowed: true) }
+      },
+      Remover("todo.remove", todo.ledger) { id in
+        if let id = Int(id) { _ = try todo.remove(id) }
       },
       Remover("chat.remove", chat.ledger, depth: 3) { room in
         if let id = Int(room.dropFirst("rooms/".count)) {

@@ -24,11 +24,11 @@ struct AccessTests {
     bench = try Bench(services: { parts in
       let host = parts.host
       let (lists, bindings) = (ListsService(in: host), BindingsService(in: host))
-      let todos = TodoService(in: host)
+      let chores = ChoreService(in: host)
       return { catalog in
         bindLists(catalog, to: lists)
         bindBindings(catalog, to: bindings, parts.live)
-        bindTodos(catalog, to: todos)
+        bindChores(catalog, to: chores)
       }
     })
     bench.catalog.onRefusal = { [refused] caller, role, what in
@@ -40,7 +40,7 @@ struct AccessTests {
       #"{"id":1,"method":"cells.set","params":["door",2]}"#,
       #"{"id":1,"method":"cells.set","params":["key",3]}"#,
       #"{"id":1,"method":"lists.append","params":["log","x"]}"#,
-      #"{"id":1,"method":"todo.add","params":["milk"]}"#,
+      #"{"id":1,"method":"chores.add","params":["milk"]}"#,
     ] {
       #expect(owner.result(line) != nil)
     }
@@ -57,7 +57,7 @@ struct AccessTests {
 
   /// A role that may read the lamp and the door, and write the lamp and the drop.
   private static let members = """
-    "methods": ["cells.*", "lists.*", "todo.*", "stats"],
+    "methods": ["cells.*", "lists.*", "chores.*", "stats"],
     "read": ["cells/lamp", "cells/door", "system/load"], "write": ["cells/lamp", "cells/drop"]
     """
 
@@ -87,7 +87,7 @@ struct AccessTests {
     #expect(discovered.contains(#""cells.set""#) && !discovered.contains(#""cells.remove""#))
     let described = client.call(#"{"id":1,"method":"describe"}"#)
     #expect(described.contains(#""cells":"#) && !described.contains(#""lists":"#))
-    #expect(!described.contains(#""todo":"#) && !described.contains(#""bind":"#))
+    #expect(!described.contains(#""chores":"#) && !described.contains(#""bind":"#))
     let cells = client.call(#"{"id":1,"method":"describe","params":["cells"]}"#)
     #expect(cells.contains(#""set":"#) && !cells.contains(#""remove":"#))
     #expect(cells.contains(#""sources":{}"#))
@@ -153,7 +153,7 @@ struct AccessTests {
       #expect(error?.data["index"] == .number(JSONNumber(1)), "\(call)")
     }
     #expect(
-      client.error(atomic(#"{"method":"todo.add","params":["x"]}"#))?.name == .methodNotFound)
+      client.error(atomic(#"{"method":"chores.add","params":["x"]}"#))?.name == .methodNotFound)
     #expect(bench.host.last == last)
     let allowed = client.result(atomic(#"{"method":"cells.add","params":["mine"]}"#))
     #expect(allowed?["events"] == .number(JSONNumber(3)))
@@ -178,7 +178,7 @@ struct AccessTests {
   func `an unreadable source does not exist for get, subscribe and history`() throws {
     let client = try panel()
     #expect(client.result(#"{"id":1,"method":"get","params":["cells/door"]}"#) != nil)
-    for source in ["cells/key", "cells/none", "lists/log", "todo/1", "system/uptime"] {
+    for source in ["cells/key", "cells/none", "lists/log", "chores/1", "system/uptime"] {
       #expect(name(client, "get", #"["\#(source)"]"#) == "not_found", "\(source)")
       #expect(name(client, "subscribe", #"["\#(source)"]"#) == "not_found", "\(source)")
       #expect(
@@ -238,7 +238,7 @@ struct AccessTests {
     let (client, owner) = (try panel(), bench.connect())
     let page = client.call(#"{"id":1,"method":"history","params":{"source":"events","after":0}}"#)
     #expect(page.contains("cells/lamp") && page.contains("cells/door"))
-    #expect(!page.contains("cells/key") && !page.contains("todo") && !page.contains("lists"))
+    #expect(!page.contains("cells/key") && !page.contains("chores") && !page.contains("lists"))
     let last = client.call(
       #"{"id":1,"method":"history","params":{"source":"events","filter":{"streams":["cells/key"]}}}"#
     )
@@ -260,7 +260,7 @@ struct AccessTests {
 
   @Test
   func `a role that can read all of a service can read its stream`() throws {
-    for (rules, isShown) in [(#"["todo/**"]"#, true), (#"["todo/*"]"#, false)] {
+    for (rules, isShown) in [(#"["chores/**"]"#, true), (#"["chores/*"]"#, false)] {
       let client = bench.connect(uid: 7, as: try Self.role(#""read":\#(rules)"#))
       let page = client.call(
         #"{"id":1,"method":"history","params":{"source":"events","after":0}}"#)
@@ -299,7 +299,7 @@ struct AccessTests {
     ("set", #"["cells/key",9]"#), ("cells.set", #"["key",9]"#), ("cells.add", #"["key"]"#),
     ("lists.append", #"["log","y"]"#), ("lists.remove", #"["log",99]"#),
     ("set", #"["lists/log",[]]"#),
-    ("todo.add", #"["eggs"]"#), ("todo.finish", "[1]"),
+    ("chores.add", #"["eggs"]"#), ("chores.finish", "[1]"),
   ])
   func `a source without access is not found`(method: String, params: String) throws {
     let last = bench.host.last
@@ -324,10 +324,10 @@ struct AccessTests {
     let (client, owner) = (try panel(), bench.connect())
     let last = bench.host.last
     #expect(
-      name(client, "todo.add", #"{"title":"eggs","_meta":{"cmd":"c1"}}"#) == "not_found")
+      name(client, "chores.add", #"{"title":"eggs","_meta":{"cmd":"c1"}}"#) == "not_found")
     #expect(bench.host.last == last)
     #expect(
-      owner.call(#"{"id":1,"method":"todo.add","params":{"title":"eggs","_meta":{"cmd":"c1"}}}"#)
+      owner.call(#"{"id":1,"method":"chores.add","params":{"title":"eggs","_meta":{"cmd":"c1"}}}"#)
         .contains(#"{"value":2,"seq":\#(last + 1)"#))
   }
 
@@ -349,7 +349,7 @@ struct AccessTests {
     #expect(expecting("cells/lamp") == "conflict")
     #expect(expecting("cells/drop") == "conflict")
     #expect(expecting("cells/key") == "permission_denied")
-    #expect(expecting("todo") == "permission_denied")
+    #expect(expecting("chores") == "permission_denied")
   }
 
   @Test

@@ -21,7 +21,7 @@ struct MixedLoadTests {
       ("cell", #"{"name":"lamp"}"#), ("system", "{}"), ("people", "{}"), ("person", #"{"id":1}"#),
       ("threads", "{}"), ("thread", #"{"id":1}"#), ("profile", #"{"as":"\#(name)"}"#),
       ("friends", #"{"as":"\#(name)"}"#), ("chat", "{}"), ("room", #"{"room":1}"#),
-      ("feeds", "{}"), ("feed", #"{"id":"a"}"#), ("search", "{}"),
+      ("feeds", "{}"), ("feed", #"{"id":"a"}"#), ("search", "{}"), ("todo", "{}"),
     ]
     views.shuffle(using: &random)
     for (i, (binder, args)) in views.enumerated() {
@@ -48,6 +48,8 @@ struct MixedLoadTests {
     call("people.rename", #"[1,"\#(name)"]"#)
     call("threads.post", #"{"thread":1,"body":"\#(name)"}"#)
     call("threads.like", "[1,1]")
+    call("todo.add", #"["\#(name)"]"#)
+    call("todo.finish", "[1]")
     call("chat.join", #"{"room":1}"#)
     call("chat.send", #"{"room":1,"text":"hello"}"#)
     call("users.edit", #"{"about":"\#(name)"}"#)
@@ -115,7 +117,7 @@ struct MixedLoadTests {
     for (method, params) in [
       ("users.log_in", #"{"name":"own"}"#), ("lists.clear", #"["l"]"#), ("maps.clear", #"["m"]"#),
       ("people.remove", "[1]"), ("threads.remove", "[1]"), ("chat.remove", #"{"room":1}"#),
-      ("feeds.unsubscribe", #"["a"]"#),
+      ("feeds.unsubscribe", #"["a"]"#), ("todo.remove", "[1]"),
     ] { #expect(owner.result(#"{"id":3,"method":"\#(method)","params":\#(params)}"#) != nil) }
     owner.connection.end()
     try whole.checkNames()

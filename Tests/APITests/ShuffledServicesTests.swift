@@ -32,7 +32,8 @@ struct ShuffledServicesTests {
       ("cells.set", #"["lamp",1]"#), ("set", #"["cells/lamp",2]"#), ("lists.append", #"["l",1]"#),
       ("maps.put", #"["m","k",1]"#), ("people.create", #"["Kim"]"#),
       ("set", #"["people/1/name","Lee"]"#), ("threads.start", #"["Tea"]"#),
-      ("threads.post", #"[1,"hello"]"#), ("users.log_in", #"{"name":"kim"}"#),
+      ("threads.post", #"[1,"hello"]"#), ("todo.add", #"["Tea"]"#),
+      ("users.log_in", #"{"name":"kim"}"#),
       ("chat.create", #"{"name":"lobby"}"#), ("chat.send", #"{"room":1,"text":"hello"}"#),
       ("feeds.subscribe", #"["http://a.example/","a"]"#), ("search.find", #"["hello"]"#),
       ("bind", #"{"expr":"cells/lamp ~> cells/copy","scope":"daemon","binding":"b"}"#),
@@ -81,22 +82,22 @@ struct ShuffledServicesTests {
     await #expect(processExitsWith: .failure) {
       _ = try Bench { catalog, parts in
         let host = parts.host
-        catalog.offerSources(of: TodoService(in: host).ledger, [], exists: { _ in true })
+        catalog.offerSources(of: ChoreService(in: host).ledger, [], exists: { _ in true })
       }
     }
     await #expect(processExitsWith: .failure) {
       _ = try Bench { catalog, parts in
         let host = parts.host
-        let todos = TodoService(in: host)
-        catalog.command("todo.finish", "Finishes.", FinishTodo.self, writes: []) {
-          _, todo throws(TodoError) in try todos.finish(todo.id)
+        let chores = ChoreService(in: host)
+        catalog.command("chores.finish", "Finishes.", FinishChore.self, writes: []) {
+          _, chore throws(ChoreError) in try chores.finish(chore.id)
         }
       }
     }
     await #expect(processExitsWith: .failure) {
       _ = try Bench { catalog, _ in
         catalog.offerSource(
-          "todo/load", "Load.", SystemService(FixedProbe(), on: ManualTime()).load)
+          "chores/load", "Load.", SystemService(FixedProbe(), on: ManualTime()).load)
       }
     }
   }

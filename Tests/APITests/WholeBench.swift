@@ -45,7 +45,7 @@ final class WholeBench {
         guard let (users, presence, chat) = logins else { preconditionFailure("no sessions") }
         let (lists, maps) = (ListsService(in: host), MapsService(in: host))
         let people = PeopleService(in: host)
-        let threads = ThreadsService(in: host)
+        let (threads, todo) = (ThreadsService(in: host), TodoService(in: host))
         let bindings = BindingsService(in: host)
         let journal = JournalService(
           in: host, on: time,
@@ -82,6 +82,7 @@ final class WholeBench {
           try Self.checkNames(programs.ledger)
           try Self.checkNames(people.ledger)
           try Self.checkNames(threads.ledger)
+          try Self.checkNames(todo.ledger)
           try Self.checkNames(users.ledger)
           try Self.checkNames(chat.ledger)
           try Self.checkNames(feeds.ledger)
@@ -95,6 +96,7 @@ final class WholeBench {
           bindPrograms(catalog, to: programs)
           bindPeople(catalog, to: people)
           bindThreads(catalog, to: threads, parts.clients)
+          bindTodo(catalog, to: todo)
           bindBindings(catalog, to: bindings, parts.live)
           bindUsers(catalog, to: users, parts.clients)
           bindPresence(catalog, to: presence)

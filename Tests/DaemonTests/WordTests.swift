@@ -73,7 +73,7 @@ struct WordTests {
   private static let views: [(view: String, args: String, intents: [(String, String)])] = [
     ("cell", #"{"name":"lamp"}"#, []), ("people", "{}", []), ("person", #"{"id":1}"#, []),
     ("feeds", "{}", []), ("feed", #"{"id":"a"}"#, []), ("search", "{}", []), ("system", "{}", []),
-    ("threads", "{}", []), ("thread", #"{"id":1}"#, []),
+    ("threads", "{}", []), ("thread", #"{"id":1}"#, []), ("todo", "{}", []),
     ("friends", "{}", [("show", #"{"id":"lee"}"#)]),
     ("profile", "{}", [("edit_profile", "{}"), ("token", "{}"), ("friends", "{}")]),
     ("room", #"{"room":1}"#, [("describe", "{}")]), ("chat", "{}", []),

@@ -26,7 +26,7 @@ struct DamagedEventTests {
       CellsService(in: host), ListsService(in: host), MapsService(in: host),
       ReadersService(in: host), ChatService(in: host),
       UsersService(in: host, secrets: CountedSecrets()),
-      Ledger<Feeds>("feeds", in: host),
+      Ledger<Feeds>("feeds", in: host), TodoService(in: host),
     ]
     defer { withExtendedLifetime(others) {} }
     try host.start()
@@ -57,6 +57,7 @@ struct DamagedEventTests {
     ("chat/rooms/0", "chat.created", created(0), "number 0 is not after 0"),
     ("users/kim", "users.token_issued", #"{"id":-1,"hash":"x"}"#, "number -1 is not after 0"),
     ("users/kim", "users.edited", "{}", "its data is invalid"),
+    ("todo/1", "todo.added", "{}", "its data is invalid"),
     ("feeds/a", "feeds.dropped", #"{"at":0}"#, "there is no feed a"),
     ("feeds/a", "feeds.found", "{}", "its data is invalid"),
     ("chat/rooms/1", "chat.left", "{}", "its data is invalid"),

@@ -59,7 +59,7 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     eventually shows '^> term +about$'
 }
 
-@test "people, a person, threads and a profile are looked at and changed" {
+@test "people, a person, threads, things to do and a profile are looked at and changed" {
     view people
     keys c
     eventually shows '^> name'
@@ -84,6 +84,22 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     keys Escape Space
     eventually shows '^author +[0-9]+$'
     keys Escape q
+    view todo
+    keys a milk Enter
+    eventually shows '^> milk +no$'
+    keys a tea Enter
+    eventually shows '^  tea +no$'
+    keys Enter
+    eventually shows '^> milk +yes$'
+    keys c
+    eventually shows '^clear done todo\?$'
+    keys y
+    eventually shows '^> tea +no$'
+    keys r C-u bread Enter
+    eventually shows '^> bread +no$'
+    keys e y
+    eventually shows '^todo \(0\)$'
+    keys q
     bindctl call users.log_in name=kim
     view profile as=kim
     keys Enter

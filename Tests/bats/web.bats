@@ -25,4 +25,6 @@ web() { # module.Class
 
 @test "every view is opened in the page, and every intent used" { web test_views.Views; }
 
+@test "what is slow to arrive says so in the page, until it is there" { web test_loading.Loading; }
+
 @test "kills of the daemon and of binder-web lose and double nothing" { web test_kills.Kills; }

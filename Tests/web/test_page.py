@@ -21,8 +21,10 @@ class Values(PageCase):
         self.assertEqual(browser.all('[id="row:cells/house/room2"]'), [])
         self.place.call("set", {"source": "cells/house/room1", "value": 7})
         browser.eventually(lambda: browser.run("""
-            const curve = document.getElementById('row:cells/house/room1').querySelector('canvas');
-            return !curve.hidden && curve.getContext('2d').getImageData(0, 0, curve.width, curve.height).data.some(Boolean)"""), what="a curve of the last values")
+            const curve = document.getElementById('row:cells/house/room1').querySelector('.spark');
+            return !curve.hidden && curve.querySelector('polyline').getAttribute('points')"""), what="a curve of the last values")
+        # From the first value, the lowest, to the last one.
+        self.assertEqual(browser.run("return document.getElementById('row:cells/house/room1').querySelector('polyline').getAttribute('points')"), "0,100 100,0")
         self.place.call("set", {"source": "cells/house/room1", "value": {"a": "<b>&amp;"}})
         browser.eventually(lambda: self.row(browser, "cells/house/room1") == '{"a":"<b>&amp;"}', what="the new value")
         self.place.call("set", {"source": "cells/house/room10", "value": 10})

@@ -1,33 +1,11 @@
 """Every view of the daemon, opened in the page, and every intent used."""
 
-import http.server
 import json
-import os
-import threading
 import time
 
-from browser import Keys, PageCase
-from support import Case, Lines, eventually
-
-feed = """<?xml version="1.0"?><rss version="2.0"><channel><title>Radio</title><link>http://localhost/</link>
-<item><title>First episode</title><guid>1</guid><pubDate>Tue, 24 Nov 2026 08:00:00 GMT</pubDate>
-<enclosure url="http://localhost/1.mp3" length="1" type="audio/mpeg"/></item>
-<item><title>Second episode</title><guid>2</guid><pubDate>Tue, 24 Nov 2026 09:00:00 GMT</pubDate>
-<enclosure url="http://localhost/2.mp3" length="1" type="audio/mpeg"/></item></channel></rss>"""
-
-
-class FeedHandler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        body = feed.encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/rss+xml")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
+from browser import Keys
+from feeds import FeedCase
+from support import Lines, eventually
 
 # Counts which intents there are in the views that were opened, and which were used.
 watch_intents = """
@@ -58,19 +36,9 @@ watch_intents = """
 """
 
 
-class Views(PageCase):
+class Views(FeedCase):
     def setUp(self):
-        Case.setUp(self)
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), FeedHandler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.addCleanup(self.server.server_close)
-        self.addCleanup(self.server.shutdown)
-        path = f"{self.place.directory}/binder.conf"
-        with open(path, "w") as file:
-            file.write('{"web": {"allow_local": true}}')
-        os.chmod(path, 0o600)
-        self.place.start_daemon("--config", path)
-        self.printed = self.place.start_web()
+        super().setUp()
         self.friend = Lines(self.place.socket)
         self.addCleanup(self.friend.__exit__)
         self.friend.call("users.log_in", {"name": "grace"})
@@ -82,6 +50,7 @@ class Views(PageCase):
         self.cell()
         self.people()
         self.threads()
+        self.todo()
         self.search()
         self.system()
         self.feeds()
@@ -187,6 +156,33 @@ class Views(PageCase):
         self.confirm("Remove")
         self.browser.has("Nothing here yet.")
 
+    def todo(self):
+        self.open("todo")
+        self.browser.has("Nothing here yet.")
+        self.send("Add", title="Water the plants")
+        self.browser.has("Water the plants")
+        # The line stays for the next one.
+        self.send("Add", title="Buy milk")
+        self.browser.has("Buy milk")
+        done = lambda: self.browser.run("return [...document.querySelectorAll('.stage tbody tr')].map(row => [...row.children].slice(0, 2).map(cell => cell.textContent))")
+        self.browser.eventually(lambda: done() == [["Water the plants", "no"], ["Buy milk", "no"]], what="two open ones")
+        self.act("Toggle Buy milk")
+        self.browser.eventually(lambda: done()[1] == ["Buy milk", "yes"], what="one is done")
+        self.act("Rename Water the plants")
+        self.send("Rename", "dialog", title="Water the cactus")
+        self.browser.eventually(lambda: done()[0] == ["Water the cactus", "no"], what="another title")
+        # What another client does comes by itself.
+        third = self.place.call("todo.add", {"title": "Call grandma"})["value"]["id"]
+        self.place.call("todo.finish", {"id": third})
+        self.browser.eventually(lambda: done()[2:] == [["Call grandma", "yes"]], what="what another client has added")
+        self.act("Clear done")
+        self.confirm("Clear done")
+        self.browser.eventually(lambda: done() == [["Water the cactus", "no"]], what="only the open one")
+        self.act("Remove Water the cactus")
+        self.confirm("Remove")
+        self.browser.has("Nothing here yet.")
+        self.assertEqual(self.place.call("todo.list")["value"], [])
+
     def threads(self):
         self.log_in("kim")
         self.open("threads")
@@ -277,6 +273,12 @@ class Views(PageCase):
         self.send("Send", text="hello cellar")
         self.browser.has("hello cellar")
         eventually(lambda: self.friend.call("chat.history", {"room": "cellar"})["value"][-1]["text"] == "hello cellar")
+        # The last message stays in sight, also if there is less room for it.
+        for size in (360, 500), (1280, 900):
+            self.browser.resize(*size)
+            self.browser.eventually(lambda: self.browser.run("""
+                const list = document.querySelector('.feed');
+                return list.scrollHeight > list.clientHeight && list.scrollHeight - list.scrollTop - list.clientHeight < 2"""), what="the end of the messages")
         self.act("Edit hello cellar")
         self.send("Edit", "dialog", text="hello all")
         self.browser.has("hello all")

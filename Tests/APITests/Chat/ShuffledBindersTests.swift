@@ -53,11 +53,12 @@ struct ShuffledBindersTests {
     }
   }
 
-  /// Returns the lines of a client that watches people, threads and feeds changed by another.
+  /// Returns the lines of a client that watches people, threads, things to do and feeds changed by another.
   private func otherScript(seed: Int) throws -> [String] {
     let whole = try WholeBench(lineOrder: LineOrder.order(seed))
     let (kim, lee) = (whole.bench.connect(), whole.bench.connect(uid: 1001))
     var seen = kim.open("people", "p") + kim.open("threads", "t") + kim.open("feeds", "f")
+    seen += kim.open("todo", "d")
     func change(_ method: String, _ params: String) {
       _ = lee.call(#"{"id":3,"method":"\#(method)","params":\#(params)}"#)
       seen += kim.settle()
@@ -66,6 +67,8 @@ struct ShuffledBindersTests {
     change("people.rename", #"[2,"Leo"]"#)
     seen += kim.ask("p", "open", #"{"id":2}"#) + kim.ask("p.1", "rename", #"{"name":"Lea"}"#)
     change("people.remove", "[1]")
+    change("todo.add", #"["Boil water"]"#)
+    seen += kim.ask("d", "toggle", #"{"id":1}"#) + kim.ask("d", "clear_done")
     change("threads.start", #"["Tea"]"#)
     seen += kim.ask("t", "open", #"{"id":1}"#) + kim.ask("t.1", "post", #"{"body":"green"}"#)
     change("threads.post", #"[1,"black"]"#)
@@ -92,7 +95,8 @@ struct ShuffledBindersTests {
       #"{"op":"merge","at":0,"value":{"likes":1}}"#,
       #"{"op":"merge","at":1,"value":{"body":"white"}}"#,
       #""episodes":{"kind":"list","hides":["url","audio","key"],"value":[{"id":2,"#,
-      #"{"played":true}"#, #""unplayed":0"#, #""closed","params":{"view":"f.1""#,
+      #"{"op":"merge","at":0,"value":{"done":true}}"#, #"{"played":true}"#, #""unplayed":0"#,
+      #""closed","params":{"view":"f.1""#,
       #""closed","params":{"view":"t.1""#,
     ] { #expect(written.contains { $0.contains(part) }, "\(part) \(written)") }
     for seed in 1..<12 {

@@ -2,14 +2,14 @@ package import EventSourcing
 internal import Signals
 
 /// Why the list is not changed.
-enum TodoError: ServiceError {
+enum ChoreError: ServiceError {
   case emptyTitle
   case unknown(id: Int)
 
   var kind: ServiceErrorKind {
     switch self {
     case .emptyTitle: .invalid(parameter: "title", expected: "a title")
-    case .unknown(let id): .notFound(what: "todo", id: "\(id)")
+    case .unknown(let id): .notFound(what: "chore", id: "\(id)")
     }
   }
 
@@ -22,11 +22,11 @@ enum TodoError: ServiceError {
 }
 
 /// A list of things to do.
-package final class TodoService {
-  let ledger: Ledger<Todos>
+package final class ChoreService {
+  let ledger: Ledger<Chores>
 
   package init(in host: ServiceHost) {
-    ledger = Ledger("todo", in: host)
+    ledger = Ledger("chores", in: host)
   }
 
   /// The open tasks by id: a list for views, of which an event changes one row.
@@ -39,7 +39,7 @@ package final class TodoService {
   }
 
   /// Adds something to do and returns its id.
-  func add(title: String) throws(TodoError) -> Int {
+  func add(title: String) throws(ChoreError) -> Int {
     guard !title.isEmpty else { throw .emptyTitle }
     let id = ledger.newest.lastID + 1
     ledger.record(.added(id: id, title: title))
@@ -47,7 +47,7 @@ package final class TodoService {
   }
 
   /// Takes something off the list and returns its title.
-  func finish(_ id: Int) throws(TodoError) -> String {
+  func finish(_ id: Int) throws(ChoreError) -> String {
     guard let title = ledger.newest.titles[id] else { throw .unknown(id: id) }
     ledger.record(.done(id: id))
     return title

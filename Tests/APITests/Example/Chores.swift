@@ -2,7 +2,7 @@ internal import EventSourcing
 internal import JSON
 
 /// An event of the list.
-enum TodoEvent: ServiceEvent, Codable {
+enum ChoreEvent: ServiceEvent, Codable {
   case added(id: Int, title: String)
   case done(id: Int)
 
@@ -10,11 +10,11 @@ enum TodoEvent: ServiceEvent, Codable {
 }
 
 /// The things that are still to do, by id; what follows from the events and from nothing else.
-struct Todos: ServiceState, Codable {
+struct Chores: ServiceState, Codable {
   var titles: [Int: String] = [:]
   var lastID = 0
 
-  mutating func apply(_ event: TodoEvent, at place: Place) {
+  mutating func apply(_ event: ChoreEvent, at place: Place) {
     switch event {
     case .added(let id, let title):
       titles[id] = title
@@ -24,14 +24,14 @@ struct Todos: ServiceState, Codable {
   }
 
   func value(of source: String) -> JSONText? {
-    Int(source.dropFirst("todo/".count)).flatMap { titles[$0] }.map { JSONText(string: $0) }
+    Int(source.dropFirst("chores/".count)).flatMap { titles[$0] }.map { JSONText(string: $0) }
   }
 
-  var sources: some Sequence<String> { titles.keys.lazy.map { "todo/\($0)" } }
+  var sources: some Sequence<String> { titles.keys.lazy.map { "chores/\($0)" } }
 
-  static func sources(changedBy event: TodoEvent, at place: Place) -> [String] {
+  static func sources(changedBy event: ChoreEvent, at place: Place) -> [String] {
     switch event {
-    case .added(let id, _), .done(let id): ["todo/\(id)"]
+    case .added(let id, _), .done(let id): ["chores/\(id)"]
     }
   }
 }

@@ -1,0 +1,96 @@
+package import EventSourcing
+package import Signals
+
+/// Things to do, each with a title; a finished one stays until it is removed.
+///
+/// Each is a stream and a source `todo/ID`.
+package final class TodoService {
+  package static let maxCount = 10_000
+  package static let maxTitleLength = 200
+
+  /// Needed because one character can have any number of bytes.
+  package static let maxTitleBytes = 800
+
+  package let ledger: Ledger<Todos>
+
+  package init(in host: ServiceHost) {
+    ledger = Ledger("todo", in: host)
+  }
+
+  // MARK: Changing
+
+  /// Adds something to do.
+  package func add(_ title: String) throws(TodoError) -> TodoItem {
+    try check(title)
+    guard ledger.newest.items.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
+    guard ledger.newest.lastID < Int.max else { throw .noNumberLeft }
+    let id = ledger.newest.lastID + 1
+    ledger.record(.added(title: title), in: "todo/\(id)")
+    return try item(id)
+  }
+
+  /// Gives an item another title; records nothing if it is the same.
+  package func rename(_ id: Int, to title: String) throws(TodoError) -> TodoItem {
+    let item = try item(id)
+    try check(title)
+    if item.title != title { ledger.record(.renamed(title: title), in: "todo/\(id)") }
+    return try self.item(id)
+  }
+
+  /// Finishes an item; records nothing if it is finished.
+  package func finish(_ id: Int) throws(TodoError) -> TodoItem {
+    if !(try item(id).done) { ledger.record(.finished, in: "todo/\(id)") }
+    return try item(id)
+  }
+
+  /// Opens a finished item again; records nothing if it is open.
+  package func reopen(_ id: Int) throws(TodoError) -> TodoItem {
+    if try item(id).done { ledger.record(.reopened, in: "todo/\(id)") }
+    return try item(id)
+  }
+
+  /// Finishes an open item, and opens a finished one again.
+  package func toggle(_ id: Int) throws(TodoError) -> TodoItem {
+    try item(id).done ? reopen(id) : finish(id)
+  }
+
+  /// Removes an item.
+  ///
+  /// - Returns: The removed item.
+  package func remove(_ id: Int) throws(TodoError) -> TodoItem {
+    let item = try item(id)
+    ledger.record(.removed, in: "todo/\(id)")
+    return item
+  }
+
+  /// Removes all finished items.
+  ///
+  /// - Returns: How many there were.
+  package func clearDone() -> Int {
+    let done = ledger.newest.items.values.filter(\.done).map(\.id).sorted()
+    for id in done { ledger.record(.removed, in: "todo/\(id)") }
+    return done.count
+  }
+
+  private func check(_ title: String) throws(TodoError) {
+    guard title.utf8.count <= Self.maxTitleBytes, 1...Self.maxTitleLength ~= title.count,
+      !title.hasControlCharacters
+    else { throw .badTitle }
+  }
+
+  // MARK: Reading
+
+  /// Returns an item of the pending state, which includes events that are not durable yet.
+  package func item(_ id: Int) throws(TodoError) -> TodoItem {
+    guard let item = ledger.newest.items[id] else { throw .unknown(id: id) }
+    return item
+  }
+
+  /// The durable items, ordered by id.
+  package var all: [TodoItem] { ledger.shown.items.values.sorted { $0.id < $1.id } }
+
+  /// The durable items by id; for views.
+  package var rows: RowList<Int, TodoItem> {
+    ledger.rows(of: \.items) { _, place in Todos.id(place.stream).map { [$0] } ?? [] }
+  }
+}

@@ -1,0 +1,58 @@
+package import EventSourcing
+package import JSON
+
+/// The things to do, by id.
+package struct Todos: ServiceState, Codable {
+  package private(set) var items: [Int: TodoItem] = [:]
+
+  /// The id of the item added last.
+  package private(set) var lastID = 0
+
+  package init() {}
+
+  package mutating func apply(_ event: TodoEvent, at place: Place) {
+    guard let id = Self.id(place.stream) else { return }
+    switch event {
+    case .added(let title):
+      items[id] = TodoItem(id: id, title: title, done: false)
+      lastID = id
+    case .renamed(let title): items[id]?.title = title
+    case .finished: items[id]?.done = true
+    case .reopened: items[id]?.done = false
+    case .removed: items[id] = nil
+    }
+  }
+
+  /// Returns the event that undoes another one; adding and removing have none.
+  package func inverse(of event: TodoEvent, in stream: Stream) -> TodoEvent? {
+    guard let item = Self.id(stream.name).flatMap({ items[$0] }) else { return nil }
+    return switch event {
+    case .added, .removed: nil
+    case .renamed: .renamed(title: item.title)
+    case .finished, .reopened: item.done ? .finished : .reopened
+    }
+  }
+
+  package func value(of source: String) -> JSONText? {
+    guard let item = Self.id(source).flatMap({ items[$0] }) else { return nil }
+    return JSONText(
+      kept: #"{"id":\#(item.id),"title":\#(JSONText(string: item.title).text),"#
+        + #""done":\#(item.done)}"#)
+  }
+
+  package func has(_ source: String) -> Bool { Self.id(source).map { items[$0] != nil } ?? false }
+
+  package var sources: some Sequence<String> { items.keys.lazy.map { "todo/\($0)" } }
+
+  package static func sources(changedBy event: TodoEvent, at place: Place) -> [String] {
+    [place.stream]
+  }
+
+  /// Returns the id of an item from the name of its source; `nil` for another name.
+  package static func id(_ source: String) -> Int? {
+    guard source.hasPrefix("todo/"), let id = Int(source.dropFirst("todo/".count)), id > 0,
+      source == "todo/\(id)"
+    else { return nil }
+    return id
+  }
+}
