@@ -134,7 +134,7 @@ class Writer(threading.Thread):
 
     def client(self):
         if self.connection is None:
-            self.connection = Connection(self.nodes[self.place % len(self.nodes)].path, 2)
+            self.connection = Connection(self.nodes[self.place % len(self.nodes)].path, 0.5)
         return self.connection
 
     def leave(self, place=None):
