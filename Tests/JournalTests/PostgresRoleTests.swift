@@ -107,6 +107,19 @@ struct PostgresRoleTests {
   }
 
   @Test
+  func `a daemon that has replaced a paused one has the lock, so that its end is noticed`() throws {
+    try append(1, to: first)
+    try run(upTo: 1)
+    try cluster.run(without: [first]) { [second] in second.store.isActive }
+    cluster.kill(first)
+    let owner = """
+      SELECT n.name FROM pg_locks l JOIN binder.node n ON n.process = l.pid
+      WHERE l.locktype = 'advisory' AND l.mode = 'ExclusiveLock' AND l.granted
+      """
+    try cluster.run(seconds: 5) { [cluster] in (try? cluster.sql(owner)) == "b\n" }
+  }
+
+  @Test
   func `the server takes no event of an earlier term`() throws {
     try append(1, to: first)
     try run(upTo: 1)
