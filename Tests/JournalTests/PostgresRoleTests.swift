@@ -43,6 +43,21 @@ struct PostgresRoleTests {
   }
 
   @Test
+  func `a daemon reads nothing that it has not applied`() throws {
+    try append(5, to: first)
+    try run(upTo: 5)
+    try append(5, to: first)
+    try cluster.run(without: [second]) { [first] in first.store.durable == 10 }
+    func positions() throws -> [UInt64] {
+      try second.read { reader throws(JournalError) in try reader.records(after: 3, limit: 100) }
+        .map(\.seq)
+    }
+    #expect(try positions() == [4, 5])
+    try run(upTo: 10)
+    #expect(try positions() == Array(4...10))
+  }
+
+  @Test
   func `a daemon that starts late follows from where it is`() throws {
     try append(30, to: first)
     try run(upTo: 30)

@@ -321,7 +321,7 @@ END
     is "$status" 0
     is "$(sql "SELECT min(seq) FROM binder.event")" 4
     tool --info --journal "$database"
-    is "$(jq -c '[.first, .types]' <<< "$output")" '[4,{"cells.set":1,"daemon.compacted":2}]'
+    is "$(jq -cS '[.first, .types]' <<< "$output")" '[4,{"cells.set":1,"daemon.compacted":2}]'
     start_node a
     is "$(at a get cells/lamp)" 4
 }
