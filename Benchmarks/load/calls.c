@@ -34,6 +34,10 @@ static void send_requests(Client *client, uint64_t count, const Options *options
       starts[first + count] - starts[first]);
   sent += count;
   client->waiting += count;
+  if (options->timed && client->timed == 0) {
+    client->timed = client->waiting;
+    client->sent = now();
+  }
 }
 
 // Opens connections that hold idle subscriptions to patterns.
@@ -56,12 +60,21 @@ static Mark mark(const Options *options, uint64_t answers) {
   return (Mark){now(), answers, processor_seconds(options->server), own_processor_seconds()};
 }
 
-static void print(Mark first, Mark last) {
+// Notes the time until an answer, if it is among those that have just come.
+static void note_answers(Client *client, uint64_t answers) {
+  if (client->timed == 0) return;
+  bool isThere = client->timed <= answers;
+  if (isThere) note(now() - client->sent);
+  client->timed = isThere ? 0 : client->timed - answers;
+}
+
+static void print(const Options *options, Mark first, Mark last) {
   double seconds = (double)(last.time - first.time) / 1e9;
   double answers = (double)(last.answers - first.answers);
-  printf("rate=%.0f server_us=%.2f server=%.0f%% generator=%.0f%%\n", answers / seconds,
+  printf("rate=%.0f server_us=%.2f server=%.0f%% generator=%.0f%%%c", answers / seconds,
       (last.server - first.server) * 1e6 / answers, 100 * (last.server - first.server) / seconds,
-      100 * (last.own - first.own) / seconds);
+      100 * (last.own - first.own) / seconds, options->timed ? ' ' : '\n');
+  if (options->timed) printf("p50=%.1f p99=%.1f\n", percentile_us(0.5), percentile_us(0.99));
 }
 
 void run_calls(const Options *options, Operation operation) {
@@ -89,6 +102,7 @@ void run_calls(const Options *options, Operation operation) {
     if (!isWarm && time >= warm) {
       isWarm = true;
       first = mark(options, answers);
+      forget_notes();
     }
     if (!isOver && (options->total ? sent == options->total : time >= end)) {
       isOver = true;
@@ -101,9 +115,10 @@ void run_calls(const Options *options, Operation operation) {
       if (received.answers > client->waiting) refuse("more answers than requests", "", 0);
       answers += received.answers;
       client->waiting -= received.answers;
+      note_answers(client, received.answers);
       if (!isOver) send_requests(client, received.answers, options);
     }
   }
   if (options->total) last = mark(options, options->total);
-  print(first, last);
+  print(options, first, last);
 }

@@ -12,6 +12,8 @@ typedef struct Dialect Dialect;
 
 typedef struct {
   const char *socket;      // path of the server's Unix socket, or its port on 127.0.0.1
+  const char *places[8];   // servers of the watchers, in turn; none: the server
+  int place_count;
   const Dialect *dialect;
   Subject subject;
   int connections;         // clients, or watchers
@@ -22,6 +24,7 @@ typedef struct {
   bool grouped;            // the names of cells have groups of 1,000: bench/012/345
   bool every;              // watchers get every value, not only the newest (binder)
   bool handles;            // each watcher uses another handle
+  bool timed;              // the time to an answer is measured, too
   int idle;                // idle subscriptions to patterns, on further connections
   uint64_t total;          // number of requests; 0: until the time is up
   pid_t server;            // process to report processor time and memory of; 0: none
@@ -66,6 +69,8 @@ typedef struct {
   size_t kept;             // bytes of an incomplete message
   char *rest;              // those bytes
   bool watches;            // it has a subscription
+  uint64_t timed;          // answers until that of the timed request; 0: none is timed
+  uint64_t sent;           // when the timed request was sent
   uint32_t streams;        // streams opened so far (etcd)
   uint32_t half;           // streams with a result that have not ended (etcd)
 } Client;

@@ -30,11 +30,13 @@ static const char usage[] =
     "  -u PLACE    the server: the path of its socket, or its port on 127.0.0.1\n"
     "  -p PROTO    binder (default), redis, nats, mqtt or etcd\n"
     "  -o SUBJECT  what is watched (binder): cell (default), person, or people, a view of all\n"
+    "  -W PLACE    a server of the watchers, which take turns; up to 8 of them (that of -u)\n"
     "  -c N        clients, or watchers (50)\n"
     "  -P N        requests of a client, or of the publisher, that wait for an answer (1)\n"
     "  -k N        different keys (10000)\n"
     "  -g          names in groups of 1,000 (binder)\n"
     "  -H          a different handle for each watcher (binder, nats)\n"
+    "  -l          also the time until an answer: p50 and p99 in microseconds\n"
     "  -i N        idle subscriptions to patterns, on further connections (binder)\n"
     "  -n N        so many requests, instead of a time\n"
     "  -d SECONDS  what is measured (2)\n"
@@ -74,9 +76,13 @@ static Options read_options(int argc, char **argv) {
       .warmup = 0.3,
       .keys = 10000,
   };
-  for (int letter; (letter = getopt(argc, argv, "u:p:o:c:P:k:gHi:n:d:w:s:f:")) != -1;) {
+  for (int letter; (letter = getopt(argc, argv, "u:W:p:o:c:P:k:gHli:n:d:w:s:f:")) != -1;) {
     switch (letter) {
       case 'u': options.socket = optarg; break;
+      case 'W':
+        if (options.place_count == 8) misuse();
+        options.places[options.place_count++] = optarg;
+        break;
       case 'p': options.dialect = read_dialect(optarg); break;
       case 'o': options.subject = read_subject(optarg); break;
       case 'c': options.connections = atoi(optarg); break;
@@ -84,6 +90,7 @@ static Options read_options(int argc, char **argv) {
       case 'k': options.keys = atoi(optarg); break;
       case 'g': options.grouped = true; break;
       case 'H': options.handles = true; break;
+      case 'l': options.timed = true; break;
       case 'i': options.idle = atoi(optarg); break;
       case 'n': options.total = strtoull(optarg, NULL, 10); break;
       case 'd': options.seconds = atof(optarg); break;

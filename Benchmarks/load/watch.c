@@ -48,7 +48,9 @@ static Audience gather(const Options *options) {
   audience.watchers = calloc((size_t)options->connections, sizeof *audience.watchers);
   if (!audience.watchers) fail("calloc");
   for (int i = 0; i < options->connections; i++) {
-    audience.watchers[i] = open_client(options);
+    Options own = *options;
+    if (own.place_count) own.socket = own.places[i % own.place_count];
+    audience.watchers[i] = open_client(&own);
     audience.watchers[i].watches = true;
     char request[REQUEST_SIZE];
     ask(&audience.watchers[i], dialect, request, dialect->subscribe(request, options, i));

@@ -43,6 +43,21 @@ struct PostgresRoleTests {
   }
 
   @Test
+  func `a daemon reads nothing that it has not applied`() throws {
+    try append(5, to: first)
+    try run(upTo: 5)
+    try append(5, to: first)
+    try cluster.run(without: [second]) { [first] in first.store.durable == 10 }
+    func positions() throws -> [UInt64] {
+      try second.read { reader throws(JournalError) in try reader.records(after: 3, limit: 100) }
+        .map(\.seq)
+    }
+    #expect(try positions() == [4, 5])
+    try run(upTo: 10)
+    #expect(try positions() == Array(4...10))
+  }
+
+  @Test
   func `a daemon that starts late follows from where it is`() throws {
     try append(30, to: first)
     try run(upTo: 30)
@@ -104,6 +119,19 @@ struct PostgresRoleTests {
     #expect(
       try cluster.sql("SELECT string_agg(seq::text, ' ' ORDER BY seq) FROM binder.event")
         == "1 2 3 4 5 6\n")
+  }
+
+  @Test
+  func `a daemon that has replaced a paused one has the lock, so that its end is noticed`() throws {
+    try append(1, to: first)
+    try run(upTo: 1)
+    try cluster.run(without: [first]) { [second] in second.store.isActive }
+    cluster.kill(first)
+    let owner = """
+      SELECT n.name FROM pg_locks l JOIN binder.node n ON n.process = l.pid
+      WHERE l.locktype = 'advisory' AND l.mode = 'ExclusiveLock' AND l.granted
+      """
+    try cluster.run(seconds: 5) { [cluster] in (try? cluster.sql(owner)) == "b\n" }
   }
 
   @Test

@@ -21,6 +21,8 @@ teardown() {
 
 postgres() { "$BATS_TEST_DIRNAME/../../Scripts/postgres" "$@" 3>&-; }
 
+sql_is() { [ "$(sql "$2")" = "$1" ]; } # text query
+
 sql() { psql -h "$server" -U postgres -AtXqc "$1"; }
 
 start_server() { postgres start "$server"; }
@@ -51,7 +53,16 @@ start_cluster() { # names...
 }
 
 @test "daemons that are killed again and again lose nothing, and run each command once" {
-    BINDERD=$(command -v binderd) "$BATS_TEST_DIRNAME/../../Scripts/kill-cluster" 10
+    BINDERD=$(command -v binderd) "$BATS_TEST_DIRNAME/../../Scripts/kill-cluster" --single 10
+}
+
+@test "a Patroni that loses events is refused, before anything is started" {
+    printf '#!/bin/sh\necho 3.0.2\n' > "$directory/python"
+    chmod +x "$directory/python"
+    PATRONI=$directory/python run --separate-stderr "$BATS_TEST_DIRNAME/../../Scripts/patroni" start "$directory/three"
+    is "$status" 69
+    is "$stderr" 'patroni: Patroni 3.0.2 loses acknowledged events with etcd v3; take 3.0.3 or newer'
+    [ ! -e "$directory/three" ]
 }
 
 @test "a follower serves reads and subscriptions, and passes commands on" {
@@ -267,6 +278,79 @@ finds() { at "$1" doctor -j | jq -c '.checks[] | select(.name == "cluster") | [.
     [[ $stderr == *'has a journal; use --force to replace it' ]]
 }
 
+@test "a journal in a database is exported, imported, backed up, restored and compacted" {
+    start_cluster a
+    for value in 1 2 3 4; do at a set cells/lamp "$value"; done
+    at a journal compact --before 2
+    kill -TERM "${nodes[a]}"
+    wait "${nodes[a]}"
+    events() { jq -c 'select(.stream) | [.seq, .stream, .data]' "$1"; }
+    tool --export "$directory/lines" --journal "$database"
+    is "$status" 0
+    tool --backup "$directory/backup.db" --journal "$database"
+    is "$status" 0
+    # Nothing is replaced without --force, and by no journal that is wrong.
+    epoch=$(sql "SELECT value FROM binder.journal WHERE key = 'epoch'")
+    sed '3s/"seq":3/"seq":1/' "$directory/lines" > "$directory/wrong"
+    while IFS='|' read -r words code message; do
+        # shellcheck disable=SC2086
+        tool $words --journal "$database" --without-replication
+        is "$status" "$code"
+        is "$(wc -l <<< "$stderr")" 1
+        [[ $stderr == *"$message" ]] || is "$stderr" "$message"
+        is "$(sql "SELECT value FROM binder.journal WHERE key = 'epoch'")" "$epoch"
+        is "$(sql "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'binder%'")" 1
+    done <<END
+--import $directory/lines|78|has a journal; use --force to replace it
+--restore $directory/backup.db|78|has a journal; use --force to replace it
+--import $directory/wrong --force|1|line 3: 'seq' does not increase
+END
+    for words in "--import $directory/lines" "--restore $directory/backup.db"; do
+        # shellcheck disable=SC2086
+        tool $words --journal "$database" --without-replication --force
+        is "$status" 0
+        [ "$(sql "SELECT value FROM binder.journal WHERE key = 'epoch'")" != "$epoch" ]
+        tool --verify --journal "$database"
+        is "$status" 0
+        tool --export "$directory/again" --journal "$database"
+        is "$(events "$directory/again")" "$(events "$directory/lines")"
+    done
+    is "$(sql "SELECT string_agg(nspname, ' ' ORDER BY nspname) FROM pg_namespace WHERE nspname LIKE 'binder%'")" \
+        'binder binder_old binder_old_2'
+    tool --compact --before 4 --journal "$database" --without-replication
+    is "$status" 0
+    is "$(sql "SELECT min(seq) FROM binder.event")" 4
+    tool --info --journal "$database"
+    is "$(jq -cS '[.first, .types]' <<< "$output")" '[4,{"cells.set":1,"daemon.compacted":2}]'
+    start_node a
+    is "$(at a get cells/lamp)" 4
+}
+
+@test "a daemon begins again on another epoch, and ends if its journal has lost events" {
+    start_cluster a
+    at a set cells/lamp 1
+    at a set cells/lamp 2
+    pid=${nodes[a]}
+    kill -STOP "$pid"
+    sql "UPDATE binder.journal SET value = 'another' WHERE key = 'epoch'"
+    kill -CONT "$pid"
+    eventually grep -q 'begins again: the journal has another epoch, another' "$directory/log-a"
+    eventually is_role a active
+    is "$(at a get cells/lamp)" 2
+    kill -STOP "$pid"
+    postgres stop "$server" immediate
+    start_server
+    sql "DELETE FROM binder.event WHERE seq = 2; UPDATE binder.head SET last = 1"
+    kill -CONT "$pid"
+    status=0
+    wait "$pid" || status=$?
+    is "$status" 74
+    grep -q 'error: .*the journal ends at 1, but event 2 was acknowledged: a failover of the database has lost events' "$directory/log-a"
+    [ "$(sql "SELECT value FROM binder.journal WHERE key = 'epoch'")" != another ]
+    start_node a
+    is "$(at a get cells/lamp)" 1
+}
+
 @test "a damaged event in the database is found, and named" {
     start_cluster a
     for value in 1 2 3; do at a set cells/lamp "$value"; done
@@ -293,12 +377,36 @@ finds() { at "$1" doctor -j | jq -c '.checks[] | select(.name == "cluster") | [.
     }
     refuse 'postgres://u:geheim@/x?hos=1' 'it has an option that PostgreSQL does not know'
     refuse 'postgres://u:geheim@h:99999/x' 'a port of the connection string is not a number from 1 to 65535'
+    PGAPPNAME=Patroni beside psql "$database" -XAtqc 'SELECT pg_sleep(600)'
+    eventually sql_is 1 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'Patroni'"
+    refuse "$database" 'the server is run by a Patroni older than 3.2; versions before 3.0.3 lose acknowledged events with etcd v3; update Patroni'
+    sql "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'Patroni'" > /dev/null
     refuse "$database" "the server's replication is asynchronous"
     refuse "$database" "create one with 'bindctl journal init'" --without-replication
     refuse "postgres:///none?host=$server&user=postgres&password=geheim" 'database "none" does not exist' --without-replication
     sql "CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0"
     refuse "postgres:///ascii?host=$server&user=postgres" "the database has the encoding SQL_ASCII; create one with ENCODING 'UTF8'" --without-replication
-    is "$(sql "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'binder%'")" 0
+    # A database that says what another server would say.
+    sql "CREATE DATABASE other"
+    other="postgres:///other?host=$server&user=postgres"
+    psql "$other" -qXc "CREATE SCHEMA fake; CREATE TABLE fake.setting (name text, value text); INSERT INTO fake.setting VALUES ('', '');
+        CREATE FUNCTION fake.current_setting(text) RETURNS text LANGUAGE sql AS
+            'SELECT coalesce((SELECT value FROM fake.setting WHERE name = \$1), pg_catalog.current_setting(\$1))';
+        ALTER DATABASE other SET search_path = fake, pg_catalog"
+    while IFS='|' read -r name value message; do
+        psql "$other" -qXc "UPDATE fake.setting SET name = '$name', value = '$value'"
+        refuse "$other" "$message" --without-replication
+        tool --init --journal "$other" --without-replication
+        is "$status" 78
+        [[ $stderr == *"$message"* ]] || is "$stderr" "$message"
+    done <<'END'
+server_version_num|140012|the server is PostgreSQL 14; version 15 or newer is needed
+fsync|off|the server has fsync = off and would lose acknowledged events; set it to on
+data_checksums|off|stop it and run 'pg_checksums --enable', or create it with 'initdb --data-checksums'
+END
+    for name in postgres other; do
+        is "$(psql "postgres:///$name?host=$server&user=postgres" -AtXqc "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'binder%'")" 0
+    done
     tool --init --journal "$database" --without-replication
     sql "UPDATE binder.journal SET value = '2' WHERE key = 'format'"
     refuse "$database" 'the journal has format 2, this program knows up to 1' --without-replication

@@ -12,13 +12,21 @@ struct PostgresRequirements {
   let hasFsync: Bool
   let standbys: String
 
+  /// Whether a Patroni before 3.2 is connected.
+  ///
+  /// From 3.2 on the session that it keeps has the name 'Patroni heartbeat', and only short ones
+  /// have the name 'Patroni'.
+  let hasOldPatroni: Bool
+
   /// The format of the journal; `nil` if the database has none.
   let format: String?
 
   private static let settings = """
     SELECT current_setting('server_version_num'), current_setting('server_encoding'),
       current_setting('data_checksums'), current_setting('fsync'),
-      current_setting('synchronous_standby_names'), to_regclass('binder.journal') IS NOT NULL
+      current_setting('synchronous_standby_names'), to_regclass('binder.journal') IS NOT NULL,
+      (SELECT coalesce(bool_or(application_name = 'Patroni')
+        AND NOT bool_or(application_name = 'Patroni heartbeat'), false) FROM pg_stat_activity)
     """
 
   /// Reads the state; nothing is changed.
@@ -29,6 +37,7 @@ struct PostgresRequirements {
     encoding = text(1)
     (hasChecksums, hasFsync) = (text(2) == "on", text(3) == "on")
     standbys = text(4)
+    hasOldPatroni = text(6) == "t"
     guard text(5) == "t" else {
       format = nil
       return
@@ -58,10 +67,15 @@ struct PostgresRequirements {
         detail: "the server has no data checksums and would not notice damage; stop it and run "
           + "'pg_checksums --enable', or create it with 'initdb --data-checksums'")
     }
-    guard !requiresReplication || !standbys.isEmpty else {
-      throw .unavailable(detail: Self.asynchronous)
-    }
+    guard requiresReplication else { return }
+    guard !hasOldPatroni else { throw .unavailable(detail: Self.oldPatroni) }
+    guard !standbys.isEmpty else { throw .unavailable(detail: Self.asynchronous) }
   }
+
+  private static let oldPatroni = """
+    the server is run by a Patroni older than 3.2; versions before 3.0.3 lose acknowledged events \
+    with etcd v3; update Patroni, or set 'require_replication' to false if a loss does not matter
+    """
 
   static let asynchronous = """
     the server's replication is asynchronous, so a failover would lose acknowledged events; set \

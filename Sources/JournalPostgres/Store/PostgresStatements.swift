@@ -24,8 +24,16 @@ extension PostgresStatement {
       FROM binder.take($1::text, $2::text, $3::bigint, $4::boolean)
       """)
 
+  /// Takes the lock of the active daemon once, however often it runs in a session.
   static let lock = PostgresStatement(
-    name: "lock", text: "SELECT pg_try_advisory_lock(\(PostgresSchema.lock))")
+    name: "lock",
+    text: """
+      SELECT CASE WHEN EXISTS (
+        SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = 0
+          AND objid = \(PostgresSchema.lock) AND mode = 'ExclusiveLock' AND granted
+          AND pid = pg_backend_pid())
+      THEN true ELSE pg_try_advisory_lock(\(PostgresSchema.lock)) END
+      """)
 
   static let resign = PostgresStatement(
     name: "resign", text: "SELECT binder.resign($1::text, $2::bigint)")

@@ -226,8 +226,7 @@ extension PostgresStore {
       onInterruption(nil)
     }
     lease.connected(at: loop.milliseconds)
-    // The lock has ended with the session before this one.
-    if case .active = role { link.run(.lock) { _ in } }
+    holdLock()
     for note in JournalNote.allCases where notes[note] != lease.keptNotes[note] { sendNote(note) }
     if inFlight.isEmpty { sendNext() } else { sendInFlight() }
     letters.connected()

@@ -26,6 +26,9 @@ struct LeaseState {
   /// The attempts since the hint.
   var attempts = 0
 
+  /// Whether the session of this active daemon is known to hold the lock.
+  var hasLock = false
+
   /// Whether an attempt to become the active daemon is in flight.
   var isTaking = false
 
@@ -49,7 +52,7 @@ struct LeaseState {
   mutating func connected(at time: UInt64) { (seenAt, steadySince) = (time, time) }
 
   mutating func disconnected() {
-    (beatSentAt, isTaking, isFetching) = (nil, false, false)
+    (beatSentAt, isTaking, isFetching, hasLock) = (nil, false, false, false)
     // The term may be taken; the next state of the journal says so.
     taken = nil
     timer?.stop()
@@ -117,6 +120,7 @@ extension PostgresStore {
           return reconnect(because: PostgresRequirements.asynchronous)
         }
         note(head)
+        holdLock()
         guard lease.mustBeat else { return }
         lease.mustBeat = false
         beat()
@@ -271,6 +275,20 @@ extension PostgresStore {
       lease.keptNotes = notes
       (lease.hasFollowers, lease.isTaking) = (true, false)
       setRole(.active(term: term))
+      holdLock()
+    }
+  }
+
+  /// Takes the lock, unless the session of this active daemon has it.
+  ///
+  /// It has none after a lost connection, and after it has replaced a daemon that hangs: the other
+  /// session may still have the lock, so each beat tries again. Without it no follower notices at
+  /// once when this daemon is killed.
+  func holdLock() {
+    guard let link, case .active = role, !lease.hasLock else { return }
+    link.run(.lock) { [unowned self] outcome in
+      guard self.link === link, case .success(let result) = outcome.result else { return }
+      lease.hasLock = result.text(0, 0) == "t"
     }
   }
 

@@ -75,9 +75,11 @@ extension PostgresStore {
       case .long: threads.long
       case .care: threads.care
       }
+    let last = durable
     return thread.run(
       { reader, cancellation throws(JournalError) in
-        try job(StoppableReader(base: reader, cancellation: cancellation))
+        let reader = StoppableReader(base: reader, cancellation: cancellation)
+        return try job(BoundedReader(base: reader, last: last))
       },
       unavailable: { .failure(.unavailable(detail: "the journal is \($0)")) })
   }
