@@ -29,6 +29,7 @@ func compactJournal(_ options: Options, _ log: Log, _ manager: ServiceManager) t
   }
   while result == nil { daemon.loop.runOnce() }
   observation.dispose()
+  daemon.resign()
   switch result {
   case .success(let done)?:
     print("\(done.removed) events removed in \(done.steps) steps; the first is \(done.first)")

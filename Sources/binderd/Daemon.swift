@@ -322,6 +322,17 @@ final class Daemon {
     if case .over(let reason) = store.role { throw JournalError.unavailable(detail: reason) }
   }
 
+  /// Lets another daemon of the cluster take over at once; waits for the database, but not long.
+  func resign() {
+    guard store.isShared, store.refusal == nil else { return }
+    store.resign()
+    let deadline = loop.milliseconds + Self.resignMilliseconds
+    // The store's signs of life end each turn within a second.
+    while isStoreActive, loop.milliseconds < deadline { loop.runOnce() }
+  }
+
+  private static let resignMilliseconds: UInt64 = 1_000
+
   /// Connects the commands of clients to the messages between the daemons.
   private func forwardCommands() {
     guard let mail = store.mail, let forwarding else { return }

@@ -77,19 +77,8 @@ final class Shutdown {
       daemon.host.saveSnapshots()
     }
     wait { [self] in !isWriting }
-    resign()
+    daemon.resign()
     daemon.store.close()
-  }
-
-  /// Lets another daemon of the cluster take over at once.
-  private func resign() {
-    guard daemon.store.isShared, daemon.store.refusal == nil else { return }
-    daemon.store.resign()
-    let deadline = daemon.loop.milliseconds + Self.graceMilliseconds
-    wait { [self] in
-      guard case .active = daemon.store.role else { return true }
-      return daemon.loop.milliseconds >= deadline
-    }
   }
 
   /// Whether the disk has not received all events and snapshots yet.

@@ -320,6 +320,7 @@ END
     tool --compact --before 4 --journal "$database" --without-replication
     is "$status" 0
     is "$(sql "SELECT min(seq) FROM binder.event")" 4
+    is "$(sql "SELECT active IS NULL FROM binder.head")" t
     tool --info --journal "$database"
     is "$(jq -cS '[.first, .types]' <<< "$output")" '[4,{"cells.set":1,"daemon.compacted":2}]'
     start_node a
