@@ -114,7 +114,7 @@ export class Tree {
       }
     };
     const services = this.#store.services.filter(({ patterns, isKept }) => patterns?.length && (isKept || !this.#moment.isPast));
-    add(services.map(({ name }) => names.service(name)).filter((node) => this.#isShown(node)));
+    add(services.filter((service) => this.#isShown(service, names.service(service.name))).map(({ name }) => names.service(name)));
     this.#rows = rows;
     this.space.style.height = `${rows.length * this.#height}px`;
     setAttribute(this.element, "aria-busy", this.isBusy ? "true" : undefined);
@@ -130,9 +130,13 @@ export class Tree {
     return new NameTree(this.#filter ? names.filter((name) => name.toLowerCase().includes(this.#filter)) : names);
   }
 
-  /** A service without sources is not shown, unless it is not watched yet or has failed. */
-  #isShown({ path, hasChildren }) {
-    return hasChildren || (!this.#filter && (!this.#store.isWatched(path) || this.#store.isLoading(path) || this.#store.failures.has(path)));
+  /**
+   * A service without sources is not shown, unless it is not watched yet or has failed. One that is watched
+   * because somebody has unfolded it stays until its values are there.
+   */
+  #isShown({ name, isKept }, { hasChildren }) {
+    const store = this.#store;
+    return hasChildren || (!this.#filter && (!store.isWatched(name) || (!isKept && store.isLoading(name)) || store.failures.has(name)));
   }
 
   #isUnfolded(node) {
