@@ -49,7 +49,7 @@ package struct Call {
   ///   - position: The position that must be durable here before the answer is sent.
   ///   - isResult: Whether `text` is the result; otherwise it is the error.
   package func answer(after position: UInt64, isResult: Bool, _ text: JSONText) {
-    respond(after: position) { id, buffer in
+    respond(after: position, isForwarded: true) { id, buffer in
       if isResult {
         Frame.result(id, &buffer) { $0.append(text.text) }
       } else {
@@ -73,7 +73,8 @@ package struct Call {
   }
 
   private func respond(
-    after position: UInt64, _ write: (RequestID, inout ByteBuffer) -> Void
+    after position: UInt64, isForwarded: Bool = false,
+    _ write: (RequestID, inout ByteBuffer) -> Void
   ) {
     guard !isOver else { return }
     if let batch {
@@ -82,7 +83,7 @@ package struct Call {
       }
     } else if let id {
       connection.emit(
-        after: position, to: .request(id), isLate: late != nil,
+        after: position, to: .request(id), isLate: late != nil, isForwarded: isForwarded,
         within: late == nil ? timeoutMilliseconds : nil
       ) { buffer in write(id, &buffer) }
     } else if position > connection.context.position {

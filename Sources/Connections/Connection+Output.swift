@@ -49,14 +49,15 @@ extension Connection {
   /// - Parameters:
   ///   - position: The position that must be durable before the answer is sent.
   ///   - isLate: Whether the answer may overtake others.
+  ///   - isForwarded: Whether it comes from another daemon: such a late answer overtakes no late one.
   ///   - milliseconds: The time that the client waits for the answer; `nil` for no limit.
   ///   - write: Writes the whole line, including its LF.
   func emit(
-    after position: UInt64, to addressee: Addressee, isLate: Bool,
+    after position: UInt64, to addressee: Addressee, isLate: Bool, isForwarded: Bool = false,
     within milliseconds: Int? = nil, _ write: (inout ByteBuffer) -> Void
   ) {
     guard !isEnded else { return }
-    if isLate, position > context.position {
+    if isLate, position > context.position || isForwarded && !pendingLate.isEmpty {
       pendingLate.append(after: position, to: addressee) { buffer in
         writeLine(addressee, to: &buffer, write)
       }

@@ -448,7 +448,7 @@ extension Connection {
   /// Passes a notification of another daemon on, once a position is durable here.
   package func relay(_ notification: JSONText, after position: UInt64) {
     if afterBatch({ [self] in relay(notification, after: position) }) { return }
-    emit(after: position, to: .nobody, isLate: true) { buffer in
+    emit(after: position, to: .nobody, isLate: true, isForwarded: true) { buffer in
       buffer.append(notification.text)
       buffer.append(UInt8(ascii: "\n"))
     }

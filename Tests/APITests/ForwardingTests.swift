@@ -79,6 +79,22 @@ private final class Pair {
     return count
   }
 
+  /// Lets the leader work on the messages, and returns a function that delivers its answers before
+  /// the follower sends anything.
+  func exchange() -> () -> Void {
+    while let place = messages.firstIndex(where: { $0.to == "leader" }) {
+      let message = messages.remove(at: place)
+      parts["leader"]?.receive(message.text, from: message.from)
+    }
+    leader.table.flush()
+    return { [self] in
+      while !messages.isEmpty {
+        let message = messages.removeFirst()
+        parts[message.to]?.receive(message.text, from: message.from)
+      }
+    }
+  }
+
   /// Delivers all messages and commits all events.
   func settle() {
     for _ in 0..<4 {
@@ -259,6 +275,46 @@ struct ForwardingTests {
     #expect(
       client.received().joined().contains(#""method":"closing","params":{"reason":"restart""#))
     #expect(client.isClosed && !plain.isClosed)
+  }
+
+  @Test
+  func `a planned stop of the active daemon disconnects nobody`() {
+    client.send(add(1))
+    pair.settle()
+    _ = client.received()
+    pair.leader.table.stopReading()
+    pair.leader.table.closeAll(.shutdown)
+    pair.deliver()
+    #expect(client.received().isEmpty && !client.isClosed)
+  }
+
+  @Test
+  func `a command in doubt is refused if no daemon becomes active in time`() {
+    client.send(add(1, #","_meta":{"cmd":"c"}"#))
+    pair.deliver()
+    pair.change(to: nil)
+    pair.follower.time.advance(4_999)
+    #expect(client.received().isEmpty)
+    pair.follower.time.advance(1)
+    let answer = client.received().joined()
+    #expect(answer.contains(#""reason":"interrupted","outcome":"unknown""#), "\(answer)")
+  }
+
+  @Test
+  func `an answer does not overtake one that waits for its position`() {
+    client.send(add(1))
+    pair.deliver()
+    pair.follower.store.lead(term: 2)
+    pair.leader.store.commit()
+    pair.leader.table.flush()
+    pair.deliver()  // the first answer is here and waits
+    client.send(#"{"id":2,"method":"cells.remove","params":["none"]}"#)
+    // The position arrives in the same turn as the second answer.
+    let messages = pair.exchange()
+    pair.follower.store.follow(pair.leader.store)
+    messages()
+    let ids = pair.settle(client).map { $0.contains(#""id":1"#) ? 1 : 2 }
+    #expect(ids == [1, 2])
   }
 
   @Test

@@ -127,7 +127,8 @@ final class ForwardedClients {
 
   /// Notes that this daemon has closed the connection of a client.
   fileprivate func close(_ key: Key) {
-    guard clients.removeValue(forKey: key) != nil else { return }
+    // When this daemon stops, the clients stay where they are.
+    guard clients.removeValue(forKey: key) != nil, !table.context.isStopping else { return }
     var frame = ForwardedFrame(of: key.client)
     frame.isDropped = true
     send(frame, key.address)

@@ -104,7 +104,7 @@ final class Forwarder: RequestForwarder {
     }
     let isLeasing = options?.lease?.isOfConnection == true
     note(connection, hasSession: method.site.leavesSomething || isLeasing)
-    if active == nil { call.keep(patience(for: forwarded)) }
+    if active == nil { waitForActive(forwarded) }
     post(forwarded)
     return nil
   }
@@ -134,13 +134,18 @@ final class Forwarder: RequestForwarder {
     send(request.frame, active)
   }
 
-  /// Refuses a request that is not sent in time.
-  private func patience(for request: ForwardedRequest) -> any Disposable {
-    scheduler.schedule(after: Double(patienceMilliseconds) / 1000) { [weak request] in
-      guard let request, !request.isSent else { return }
-      request.call.refuse(.following)
-    }
+  /// Refuses a request if no daemon becomes active in time.
+  private func waitForActive(_ request: ForwardedRequest) {
+    let times = timesAway
+    request.call.keep(
+      scheduler.schedule(after: Double(patienceMilliseconds) / 1000) { [weak self, weak request] in
+        guard let self, let request, active == nil, timesAway == times else { return }
+        request.call.refuse(request.isSent ? .interrupted : .following)
+      })
   }
+
+  /// The number of times that the active daemon was lost.
+  private var timesAway = 0
 
   // MARK: Answers
 
@@ -223,7 +228,11 @@ final class Forwarder: RequestForwarder {
     guard address != active else { return }
     let before = active
     active = address
-    guard let address else { return }
+    guard let address else {
+      timesAway += 1
+      for request in requests.values { waitForActive(request) }
+      return
+    }
     if let known = lastKnown ?? before, known != address { disconnectSessions() }
     lastKnown = address
     sendAgain()
