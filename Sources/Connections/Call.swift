@@ -121,12 +121,15 @@ package struct Call {
   ///   - source: The source whose value the call waits for. It may never come, so the daemon does
   ///     not wait for the call when it stops. `nil` if the call waits for work.
   ///   - isLong: Whether the answer may be as long as a line. This limits such calls in flight.
+  ///   - isLimited: Whether the limits of late calls apply.
   /// - Returns: `nil` if too many calls are in flight; the call is then refused.
-  package func later(waitingFor source: String? = nil, isLong: Bool = false) -> Call? {
+  package func later(
+    waitingFor source: String? = nil, isLong: Bool = false, isLimited: Bool = true
+  ) -> Call? {
     var call = self
     call.late = LateCall(waitingFor: source, isLong: isLong)
     do throws(WireError) {
-      try connection.startLate(call)
+      try connection.startLate(call, isLimited: isLimited)
     } catch {
       refuse(error)
       return nil
@@ -191,17 +194,12 @@ extension Connection {
     case unknown
   }
 
-  /// Whether another late call may start.
-  package var mayStartLate: Bool {
-    late.count < limits.inFlight && context.mayStartLate(for: user)
-  }
-
   /// Registers a late call.
   ///
   /// - Throws: ``WireError``: `limit_reached` or `overloaded`.
-  func startLate(_ call: Call) throws(WireError) {
-    guard late.count < limits.inFlight else { throw .limitReached(.inFlight, limits) }
-    guard context.mayStartLate(for: user) else {
+  func startLate(_ call: Call, isLimited: Bool) throws(WireError) {
+    guard !isLimited || late.count < limits.inFlight else { throw .limitReached(.inFlight, limits) }
+    guard !isLimited || context.mayStartLate(for: user) else {
       throw .limit(.allInFlight, limits, .overloaded)
     }
     late.append(call)

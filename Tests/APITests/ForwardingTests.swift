@@ -54,6 +54,16 @@ private final class Pair {
     }
   }
 
+  /// The daemon that follows is out of reach for a moment; what it sends is lost.
+  func interruptFollower(_ meanwhile: () -> Void) {
+    let part = parts["follower"]
+    part?.change(isActive: false, active: nil, addresses: nil)
+    meanwhile()
+    messages = []
+    part?.noteLoss(toldTo: [])
+    part?.change(isActive: false, active: "leader", addresses: addresses)
+  }
+
   /// The daemon that follows is gone.
   func loseFollower() {
     addresses = ["leader"]
@@ -275,6 +285,90 @@ struct ForwardingTests {
     #expect(
       client.received().joined().contains(#""method":"closing","params":{"reason":"restart""#))
     #expect(client.isClosed && !plain.isClosed)
+  }
+
+  @Test
+  func `a client that ends while its daemon is cut off ends at the active daemon too`() {
+    client.send(#"{"id":1,"method":"locks.acquire","params":["door"]}"#)
+    pair.settle()
+    pair.interruptFollower { client.connection.end() }
+    pair.settle()
+    #expect(pair.leader.table.connections.isEmpty)
+  }
+
+  @Test
+  func `a client that may have missed notifications begins again, and others go on`() {
+    client.send(#"{"id":1,"method":"locks.acquire","params":["door"]}"#)
+    let plain = pair.follower.connect()
+    plain.send(add(1))
+    pair.settle()
+    _ = plain.received()
+    pair.interruptFollower {}
+    #expect(client.isClosed && !plain.isClosed)
+    plain.send(add(2))
+    #expect(pair.settle(plain).joined().contains(#""id":2,"result":{"value":2"#))
+    #expect(pair.leader.table.connections.count == 1)
+  }
+
+  @Test
+  func `a client whose daemon was silent for too long begins again`() {
+    client.send(add(1))
+    pair.settle()
+    _ = client.received()
+    pair.loseFollower()
+    client.send(add(2))
+    pair.settle()
+    #expect(client.isClosed)
+    #expect(pair.leader.table.connections.isEmpty)
+  }
+
+  @Test
+  func `the parameters say where a method runs, in whatever form they come`() {
+    client.send(
+      #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"s","max_unacked":9,"ack_wait_ms":9000,"share":true,"durable":"r"}}"#
+    )
+    #expect(pair.settle(client).joined().contains(#""durable":"r""#))
+    client.send(add(2))
+    #expect(pair.settle(client).joined().contains(#""method":"next","params":{"sub":"s""#))
+    client.send(#"{"id":3,"method":"ack","params":["s",2]}"#)
+    #expect(pair.settle(client).joined().contains(#""id":3,"result":{"sub":"s""#))
+    client.send(#"{"id":4,"method":"unsubscribe","params":["s"]}"#)
+    #expect(pair.settle(client).joined().contains(#""was":"active""#))
+    #expect(pair.leader.table.context.subscriptionCount == 0)
+  }
+
+  @Test
+  func `calls that wait for long do not hold up commands`() {
+    let other = pair.leader.connect()
+    other.send(#"{"id":1,"method":"locks.acquire","params":["door"]}"#)
+    _ = other.settle()
+    let most = pair.follower.table.context.limits.inFlight
+    for id in 1...most + 1 {
+      client.send(#"{"id":\#(id),"method":"locks.acquire","params":["door"]}"#)
+    }
+    client.send(#"{"id":999,"method":"cells.set","params":["x",1]}"#)
+    let answers = pair.settle(client)
+    #expect(answers.contains { $0.contains(#""id":\#(most + 1),"error""#) })
+    #expect(answers.contains { $0.contains(#""id":999,"result""#) })
+    #expect(client.received().isEmpty)
+  }
+
+  @Test
+  func `a call that waits is cancelled at the active daemon too`() {
+    let other = pair.leader.connect()
+    other.send(#"{"id":1,"method":"locks.acquire","params":["door"]}"#)
+    _ = other.settle()
+    client.send(#"{"id":1,"method":"locks.acquire","params":["door"]}"#)
+    pair.settle()
+    client.send(#"{"id":2,"method":"cancel","params":{"id":1}}"#)
+    let answers = pair.settle(client).joined()
+    #expect(
+      answers.contains(#""name":"cancelled""#) && answers.contains(#""active""#), "\(answers)")
+    pair.settle()
+    other.send(#"{"id":2,"method":"locks.release","params":["door"]}"#)
+    _ = other.settle()
+    pair.settle()
+    #expect(other.result(#"{"id":3,"method":"get","params":["locks/door"]}"#) == nil)
   }
 
   @Test

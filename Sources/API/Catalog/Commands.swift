@@ -125,7 +125,7 @@ extension CallContext: RequestHandler {
       return nil
     }
     if let forwarder = catalog.forwarder, forwarder.takes(connection),
-      method.site.isAway(request, line, self)
+      method.isAway(request, line, self)
     {
       return forwarder.forward(call, method, request, line, self)
     }

@@ -25,6 +25,14 @@ package final class Method {
     var isAsync: Bool { self == .late || self == .long }
   }
 
+  /// The outcome of what a method does here, after the active daemon has run it.
+  package enum LocalEffect {
+    case done
+    /// It must be tried again later.
+    case pending
+    case failed
+  }
+
   /// The daemon that runs a method, where several share a journal.
   package enum Site {
     /// The daemon of the client.
@@ -34,19 +42,11 @@ package final class Method {
     /// The active daemon, where the method leaves something that ends with the connection.
     case session
     /// The active daemon like ``session``; the function then has the same effect on the connection
-    /// here, and returns whether it is done or must be called again.
-    case both(_ here: (_ context: CallContext, _ params: JSONText?) -> Bool)
-    /// The active daemon like ``session`` if the function returns `true`; otherwise here.
-    case depends((_ request: Request, _ line: Span<UInt8>, _ context: CallContext) -> Bool)
-
-    /// Whether another daemon runs a request, while this one follows.
-    func isAway(_ request: Request, _ line: Span<UInt8>, _ context: CallContext) -> Bool {
-      switch self {
-      case .here: false
-      case .active, .session, .both: true
-      case .depends(let isAway): isAway(request, line, context)
-      }
-    }
+    /// here.
+    case both(_ here: (_ context: CallContext, _ params: JSONText?) -> LocalEffect)
+    /// The active daemon like ``session`` if the function returns `true` for a parameter; otherwise
+    /// here.
+    case depends(on: String, (_ value: JSONText?, _ context: CallContext) -> Bool)
 
     /// Whether the method leaves something that ends with the connection.
     var leavesSomething: Bool {
@@ -58,12 +58,10 @@ package final class Method {
 
     /// The active daemon, if it knows the handle in a parameter and this one does not.
     static func ofHandle(
-      _ parameter: StaticString, _ isKnown: @escaping (Connection, Handle) -> Bool
+      _ parameter: String, _ isKnown: @escaping (Connection, Handle) -> Bool
     ) -> Site {
-      .depends { request, line, context in
-        guard let text = request.parameters.value(parameter, in: line),
-          let handle = Handle(kept: text.text)
-        else { return false }
+      .depends(on: parameter) { value, context in
+        guard let handle = value.flatMap({ Handle(kept: $0.text) }) else { return false }
         return !isKnown(context.connection, handle)
       }
     }
@@ -144,6 +142,27 @@ package final class Method {
   var service: String? {
     guard let point = name.firstIndex(of: "."), name != "rpc.discover" else { return nil }
     return String(name[..<point])
+  }
+
+  /// Whether another daemon runs a request, while this one follows.
+  func isAway(_ request: Request, _ line: Span<UInt8>, _ context: CallContext) -> Bool {
+    switch site {
+    case .here: false
+    case .active, .session, .both: true
+    case .depends(let parameter, let isAway):
+      isAway(value(of: parameter, in: request, line), context)
+    }
+  }
+
+  /// Returns the value of a parameter; `nil` if the request does not have it.
+  private func value(of name: String, in request: Request, _ line: Span<UInt8>) -> JSONText? {
+    guard let place = request.params else { return nil }
+    let params = JSONText(scanned: line.extracting(place))
+    guard request.isPositional else { return params.members?[name] }
+    guard let index = parameters.firstIndex(where: { $0.name == name }),
+      let elements = params.elements, index < elements.count
+    else { return nil }
+    return elements[index]
   }
 
   /// A parameter of a method.

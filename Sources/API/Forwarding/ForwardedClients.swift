@@ -34,6 +34,7 @@ final class ForwardedClients {
 
   /// Takes a message of a daemon that follows.
   func receive(_ frame: ForwardedFrame, from address: String) {
+    if let living = frame.living { return keep(living, of: address) }
     guard let number = frame.client else { return }
     let key = Key(address: address, client: number)
     if frame.hasEnded == true {
@@ -44,7 +45,13 @@ final class ForwardedClients {
       clients[key]?.take(taken)
       return
     }
+    if let cancelled = frame.cancelled {
+      _ = clients[key]?.connection.cancel(RequestID(text: "\(cancelled)"))
+      return
+    }
     guard let peer = frame.peer?.peer, let id = frame.id, let method = frame.method else { return }
+    // A client that was known and is not any more has lost what it had here, such as its login.
+    guard clients[key] != nil || frame.isNew == true else { return drop(key) }
     guard let client = clients[key] ?? begin(key, peer, id) else { return }
     var line = ByteBuffer()
     line.append(#"{"id":"#)
@@ -64,6 +71,21 @@ final class ForwardedClients {
     for (key, client) in clients where !addresses.contains(key.address) {
       clients[key] = nil
       client.leave()
+      // It may only have been silent.
+      drop(key)
+    }
+  }
+
+  /// Ends the clients of a daemon that are not there any more.
+  private func keep(_ living: [UInt64], of address: String) {
+    let living = Set(living)
+    for (key, client) in clients where key.address == address {
+      if living.contains(key.client) {
+        client.takeAll()
+      } else {
+        clients[key] = nil
+        client.leave()
+      }
     }
   }
 
@@ -110,8 +132,12 @@ final class ForwardedClients {
   }
 
   private func pass(line: Span<UInt8>, to key: Key) {
-    guard let sent: SentLine = try? decoder.decode(from: line, unknownMembers: .ignored) else {
-      return
+    guard let sent: SentLine = try? decoder.decode(from: line, unknownMembers: .ignored),
+      sent.method != nil || sent.id != nil
+    else {
+      // An answer that belongs to no request: the client would wait for ever.
+      clients.removeValue(forKey: key)?.leave()
+      return drop(key)
     }
     var frame = ForwardedFrame(of: key.client)
     (frame.at, frame.size) = (table.context.position, line.count)
@@ -129,6 +155,11 @@ final class ForwardedClients {
   fileprivate func close(_ key: Key) {
     // When this daemon stops, the clients stay where they are.
     guard clients.removeValue(forKey: key) != nil, !table.context.isStopping else { return }
+    drop(key)
+  }
+
+  /// Tells a daemon that its client is not known here any more.
+  private func drop(_ key: Key) {
     var frame = ForwardedFrame(of: key.client)
     frame.isDropped = true
     send(frame, key.address)
@@ -163,6 +194,9 @@ private final class ForwardedClient: Transport {
     clients.pass(bytes, to: key)
     return bytes.count
   }
+
+  /// Notes that the client has taken all lines, or that they were lost.
+  func takeAll() { take(untaken) }
 
   func take(_ count: Int) {
     let wasFull = untaken >= Self.most

@@ -20,6 +20,12 @@ struct ForwardedFrame: Codable {
   /// The number of the request, in the request and in its answer.
   var id: UInt64?
 
+  /// Whether the active daemon has not answered this client yet, so that it may not know it.
+  var isNew: Bool?
+
+  /// The number of a request that nobody waits for any more.
+  var cancelled: UInt64?
+
   // An answer or a notification.
 
   /// The position that the receiver must have applied before the client sees the line.
@@ -43,6 +49,9 @@ struct ForwardedFrame: Codable {
   /// Whether the client has disconnected.
   var hasEnded: Bool?
 
+  /// The clients that are still there, sent when messages may have been lost.
+  var living: [UInt64]?
+
   /// Whether the active daemon has dropped the client.
   var isDropped: Bool?
 
@@ -55,7 +64,9 @@ struct ForwardedFrame: Codable {
   init(of client: UInt64?) { self.client = client }
 
   /// Whether it is for the active daemon.
-  var isForActive: Bool { peer != nil || hasEnded == true || taken != nil }
+  var isForActive: Bool {
+    peer != nil || hasEnded == true || taken != nil || living != nil || cancelled != nil
+  }
 }
 
 /// A process that talks to another daemon.

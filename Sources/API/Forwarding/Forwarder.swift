@@ -46,6 +46,9 @@ final class Forwarder: RequestForwarder {
     /// Whether something at the active daemon ends with the connection.
     var hasSession = false
 
+    /// Whether the present active daemon has answered it.
+    var isKnown = false
+
     /// The bytes of lines that the client has got and the active daemon does not know of.
     var untold = 0
 
@@ -72,7 +75,10 @@ final class Forwarder: RequestForwarder {
     _ context: CallContext
   ) -> Connection.Parking? {
     let connection = context.connection
-    guard connection.mayStartLate else { return .durability }
+    let isWaitedFor = method.kind == .command || method.kind == .query
+    if isWaitedFor, connection.forwardedRequests >= connection.limits.inFlight {
+      return .durability
+    }
     let options: CallOptions?
     var call = call
     do throws(WireError) {
@@ -83,7 +89,7 @@ final class Forwarder: RequestForwarder {
       return nil
     }
     method.calls &+= 1
-    guard let call = call.later() else { return nil }
+    guard let call = call.later(isLimited: !isWaitedFor) else { return nil }
     lastID += 1
     count &+= 1
     let id = lastID
@@ -92,31 +98,28 @@ final class Forwarder: RequestForwarder {
     frame.method = method.name
     frame.params = request.params.map { JSONText(scanned: line.extracting($0)) }
     frame.id = id
-    let forwarded = ForwardedRequest(call, frame, isRepeatable: options?.cmd != nil)
+    let forwarded = ForwardedRequest(
+      call, frame, isRepeatable: options?.cmd != nil, isCancellable: !isWaitedFor)
     if case .both(let run) = method.site {
       forwarded.runHere = { [params = frame.params] in run(context, params) }
     }
     requests[id] = forwarded
-    call.keep(BlockDisposable { [weak self] in self?.requests[id] = nil })
-    if method.kind == .command || method.kind == .query {
+    call.keep(BlockDisposable { [weak self] in self?.forget(id) })
+    if isWaitedFor {
       connection.forwardedRequests += 1
       call.keep(BlockDisposable { connection.forwardedRequests -= 1 })
     }
-    let isLeasing = options?.lease?.isOfConnection == true
-    note(connection, hasSession: method.site.leavesSomething || isLeasing)
+    forwarded.leavesSomething =
+      method.site.leavesSomething || options?.lease?.isOfConnection == true
+    note(connection)
     if active == nil { waitForActive(forwarded) }
     post(forwarded)
     return nil
   }
 
-  private func note(_ connection: Connection, hasSession: Bool) {
-    if let known = clients[connection.id] {
-      if hasSession { known.hasSession = true }
-      return
-    }
-    let client = Client(connection)
-    client.hasSession = hasSession
-    clients[connection.id] = client
+  private func note(_ connection: Connection) {
+    guard clients[connection.id] == nil else { return }
+    clients[connection.id] = Client(connection)
     connection.bag += BlockDisposable { [weak self, id = connection.id] in self?.end(id) }
   }
 
@@ -127,11 +130,26 @@ final class Forwarder: RequestForwarder {
     send(frame, active)
   }
 
+  /// Forgets a request that was answered, or that nobody waits for any more.
+  private func forget(_ id: UInt64) {
+    guard let request = requests.removeValue(forKey: id), request.isCancellable, request.isSent,
+      !request.isAnswered, let active
+    else { return }
+    var frame = ForwardedFrame(of: request.frame.client)
+    frame.cancelled = id
+    send(frame, active)
+  }
+
   private func post(_ request: ForwardedRequest) {
     guard let active else { return }
     request.isSent = true
-    request.call.noteBegun()
-    send(request.frame, active)
+    if !request.isCancellable { request.call.noteBegun() }
+    var frame = request.frame
+    if let client = frame.client.flatMap({ clients[$0] }) {
+      if !client.isKnown { frame.isNew = true }
+      if request.leavesSomething { client.hasSession = true }
+    }
+    send(frame, active)
   }
 
   /// Refuses a request if no daemon becomes active in time.
@@ -152,13 +170,15 @@ final class Forwarder: RequestForwarder {
   /// Takes a message of the active daemon.
   func receive(_ frame: ForwardedFrame, from address: String, appliedUpTo position: UInt64) {
     guard address == active else { return }
-    if frame.hasMissed == true { return sendAgain() }
+    if frame.hasMissed == true { return noteLoss() }
     guard let id = frame.client, let client = clients[id] else { return }
     if frame.isDropped == true { return drop(client) }
     let at = frame.at ?? 0
     defer { note(frame.size ?? 0, takenBy: client) }
     if let line = frame.line { return client.connection.relay(line, after: at) }
+    client.isKnown = true
     guard let number = frame.id, let request = requests[number] else { return }
+    request.isAnswered = true
     client.connection.noteWritten(upTo: at)
     if let error = frame.error {
       request.call.answer(after: at, isResult: false, error)
@@ -187,17 +207,19 @@ final class Forwarder: RequestForwarder {
 
   /// Answers once the method has run here too.
   private func finish(
-    _ request: ForwardedRequest, _ result: JSONText?, _ at: UInt64, _ runHere: @escaping () -> Bool
+    _ request: ForwardedRequest, _ result: JSONText?, _ at: UInt64,
+    _ runHere: @escaping () -> Method.LocalEffect
   ) {
     guard !request.call.isOver else { return }
-    guard runHere() else {
+    switch runHere() {
+    case .done: request.call.answer(after: at, isResult: true, result ?? JSONText(members: [:]))
+    case .failed: request.call.connection.close(.restart)
+    case .pending:
       // It waits for work on another thread.
       request.call.keep(
         scheduler.schedule(after: 0.01) { [weak self] in self?.finish(request, result, at, runHere)
         })
-      return
     }
-    request.call.answer(after: at, isResult: true, result ?? JSONText(members: [:]))
   }
 
   private func when(applied position: UInt64, now: UInt64, _ action: @escaping () -> Void) {
@@ -226,16 +248,17 @@ final class Forwarder: RequestForwarder {
   /// - Parameter address: `nil` while it is not known, or out of reach.
   func change(to address: String?) {
     guard address != active else { return }
-    let before = active
     active = address
     guard let address else {
       timesAway += 1
       for request in requests.values { waitForActive(request) }
       return
     }
-    if let known = lastKnown ?? before, known != address { disconnectSessions() }
-    lastKnown = address
-    sendAgain()
+    if lastKnown != address {
+      lastKnown = address
+      for client in clients.values { client.isKnown = false }
+    }
+    begin()
   }
 
   /// The active daemon that the clients' sessions belong to.
@@ -243,7 +266,26 @@ final class Forwarder: RequestForwarder {
 
   /// Notes that messages between the daemons may have been lost.
   func noteLoss() {
-    if active != nil { sendAgain() }
+    if active != nil { begin() }
+  }
+
+  /// Begins again with the active daemon: notifications to clients with sessions may be lost, and the
+  /// active daemon may not have heard that clients are gone.
+  private func begin() {
+    if !isFollowing {
+      // This daemon keeps what its own clients leave with their own connections.
+      for request in requests.values where request.leavesSomething {
+        request.call.connection.close(.restart)
+      }
+    }
+    for (_, client) in clients.sorted(by: { $0.key < $1.key }) where client.hasSession {
+      client.connection.close(.restart)
+    }
+    guard let active else { return }
+    var frame = ForwardedFrame(of: nil)
+    frame.living = clients.keys.sorted()
+    send(frame, active)
+    sendAgain()
   }
 
   /// Sends the requests without an answer again, and refuses those that may run twice.
@@ -254,12 +296,6 @@ final class Forwarder: RequestForwarder {
         continue
       }
       request.call.refuse(.interrupted)
-    }
-  }
-
-  private func disconnectSessions() {
-    for (_, client) in clients.sorted(by: { $0.key < $1.key }) where client.hasSession {
-      client.connection.close(.restart)
     }
   }
 }
@@ -275,11 +311,19 @@ private final class ForwardedRequest {
   /// Whether it was sent to the present active daemon, or to one before it.
   var isSent = false
 
-  /// Has the effect here too, after the method has succeeded; returns whether it is done.
-  var runHere: (() -> Bool)?
+  /// Has the effect here too, after the method has succeeded.
+  var runHere: (() -> Method.LocalEffect)?
 
-  init(_ call: Call, _ frame: ForwardedFrame, isRepeatable: Bool) {
+  /// Whether the client may cancel it, although it was sent.
+  let isCancellable: Bool
+  var isAnswered = false
+
+  /// Whether it leaves something at the active daemon that ends with the connection.
+  var leavesSomething = false
+
+  init(_ call: Call, _ frame: ForwardedFrame, isRepeatable: Bool, isCancellable: Bool) {
     (self.call, self.frame, self.isRepeatable) = (call, frame, isRepeatable)
+    self.isCancellable = isCancellable
   }
 }
 

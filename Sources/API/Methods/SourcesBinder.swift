@@ -24,9 +24,7 @@ package func bindSources(_ catalog: Catalog, _ readers: LiveReaders? = nil) {
   catalog.keptQuery(
     "subscribe", "Sends a source's value, then its changes; or the events of the journal.",
     Subscribe.self, .either(Shape.subscriptions),
-    site: .depends { request, line, _ in
-      request.parameters.place(of: "durable", in: line) != nil
-    }
+    site: .depends(on: "durable") { reader, _ in reader != nil && reader?.text != "null" }
   ) { context, call, subscribe, text in
     var subscribe = subscribe
     subscribe.terms = text.map { KeptSubscription.text($0, at: context.host.durable) }

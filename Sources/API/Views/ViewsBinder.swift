@@ -12,9 +12,8 @@ package func bindViews(_ catalog: Catalog) {
       .init("view", .handle), .init("binder", .string), .init("seq", .natural),
       .init("props", .map(.property)), .init("intents", .map(.intent)), .optional("more", .bool)
     ),
-    site: .depends { request, line, context in
-      request.parameters.value("binder", in: line)?.string.flatMap(context.rights.view(named:))?
-        .isOfMachine != true
+    site: .depends(on: "binder") { name, context in
+      name?.string.flatMap(context.rights.view(named:))?.isOfMachine != true
     }
   ) {
     context, call, open throws(WireError) in

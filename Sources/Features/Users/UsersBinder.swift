@@ -48,13 +48,13 @@ private func bindLogin(_ catalog: Catalog, to users: UsersService, _ clients: Cl
     isKept: false,
     site: .both { context, params in
       guard let params, let login: Login = try? context.decode(params, ["name", "token"]) else {
-        return true
+        return .failed
       }
       do throws(UsersError) {
         _ = try login.run(clients[context])
-        return true
+        return .done
       } catch {
-        return !error.isPending
+        return error.isPending ? .pending : .failed
       }
     }
   ) { context, login throws(UsersError) in try login.run(clients[context]).name }
@@ -63,7 +63,7 @@ private func bindLogin(_ catalog: Catalog, to users: UsersService, _ clients: Cl
     NoParameters.self, writes: [], isKept: false,
     site: .both { context, _ in
       clients[context].logOut()
-      return true
+      return .done
     }
   ) { context, _ throws(UsersError) in clients[context].logOut() }
   catalog.command(

@@ -108,16 +108,21 @@ final class PostgresMail: DaemonMail {
       separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
     guard fields.count == 4, let number = Int(fields[1]) else { return }
     let (address, isBegun) = (String(fields[0]), fields[2] == "1")
-    var sender = incoming[address] ?? Incoming(last: number - 1)
+    // Taken out, so that no copy is made.
+    var sender = incoming.removeValue(forKey: address) ?? Incoming(last: number - 1)
     let isLost = number != sender.last + 1
     sender.last = number
     if isLost || isBegun { (sender.text, sender.isBroken) = ([], !isBegun) }
     var messages: [String] = []
     if !sender.isBroken {
-      sender.text += fields[3].utf8
-      let lines = sender.text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-      messages = lines.dropLast().map { String(decoding: $0, as: UTF8.self) }
-      sender.text = lines.last.map(Array.init) ?? []
+      let lines = fields[3].utf8.split(
+        separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      for line in lines.dropLast() {
+        sender.text += line
+        messages.append(String(decoding: sender.text, as: UTF8.self))
+        sender.text = []
+      }
+      sender.text += lines[lines.count - 1]
     }
     incoming[address] = sender
     if isLost { lostSubject.send(()) }
@@ -125,11 +130,13 @@ final class PostgresMail: DaemonMail {
   }
 
   /// Begins again on a new connection, for which messages were lost.
-  func connected() {
+  func begin() {
     for address in outgoing.keys { outgoing[address]?.text = [] }
     incoming = [:]
-    lostSubject.send(())
   }
+
+  /// Tells that messages to this daemon may have been lost.
+  func noteLoss() { lostSubject.send(()) }
 
   /// Forgets daemons that are gone.
   func keep(_ addresses: Set<String>) {

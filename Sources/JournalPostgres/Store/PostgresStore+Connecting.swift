@@ -229,8 +229,12 @@ extension PostgresStore {
     holdLock()
     for note in JournalNote.allCases where notes[note] != lease.keptNotes[note] { sendNote(note) }
     if inFlight.isEmpty { sendNext() } else { sendInFlight() }
-    letters.connected()
+    letters.begin()
+    // The active daemon tells it to the daemons of the new state.
+    let isActive = if case .active = role { true } else { false }
+    if !isActive { letters.noteLoss() }
     note(head)
+    if isActive { letters.noteLoss() }
     letters.noteChange()
   }
 
