@@ -124,7 +124,11 @@ struct ErrorTableTests {
 
     // One call more than the limit for all clients together.
     let crowd = [try TestSocket(daemon.socket), try TestSocket(daemon.socket)]
-    for other in crowd { try other.send(wait) }
+    for other in crowd {
+      try other.send(wait)
+      // Its answer shows that the wait has begun.
+      #expect(try other.call(#"{"id":2,"method":"ping"}"#).contains(#""id":2,"result""#))
+    }
     var answer: String?
     for _ in 0..<1_000 where answer == nil {
       try client.send(
