@@ -328,7 +328,7 @@ final class Daemon {
     store.resign()
     let deadline = loop.milliseconds + Self.resignMilliseconds
     // The store's signs of life end each turn within a second.
-    while isStoreActive, loop.milliseconds < deadline { loop.runOnce() }
+    while host.isActive, loop.milliseconds < deadline { loop.runOnce() }
   }
 
   private static let resignMilliseconds: UInt64 = 1_000
@@ -338,19 +338,17 @@ final class Daemon {
     guard let mail = store.mail, let forwarding else { return }
     mail.received.observeNext { forwarding.receive($0.message, from: $0.address) }.dispose(in: bag)
     mail.lost.observeNext { [unowned self] in
-      forwarding.noteLoss(toldTo: isStoreActive ? aliveNodes : [])
+      forwarding.noteLoss(toldTo: host.isActive ? aliveNodes : [])
     }
     .dispose(in: bag)
     mail.changed.observeNext { [unowned self] in
       forwarding.change(
-        isActive: isStoreActive, active: mail.active,
+        isActive: host.isActive, active: mail.active,
         addresses: store.isInterrupted ? nil : aliveNodes)
     }
     .dispose(in: bag)
     host.progress.observeNext { forwarding.advance(to: $0) }.dispose(in: bag)
   }
-
-  private var isStoreActive: Bool { if case .active = store.role { true } else { false } }
 
   /// The addresses of the daemons that live.
   private var aliveNodes: Set<String> { Set(store.nodes.filter(\.isAlive).map(\.boot)) }

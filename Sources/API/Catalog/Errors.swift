@@ -23,7 +23,7 @@ extension Catalog {
         .readOnly, "\(fault)",
         ["reason": .string(reason), "outcome": .string(outcome.rawValue)])
     case .following(let active, let address):
-      WireError(.readOnly, "\(fault)", Self.following(active, address))
+      .following(active, address)
     case .outOfRange(let first, let last): .seqExpired(first: first, last: last)
     case .corrupt(let seq, _):
       internalError("event \(seq) of the journal is damaged", "\(fault)")
@@ -32,15 +32,6 @@ extension Catalog {
     case .newerFormat, .notAJournal, .locked, .unavailable:
       internalError("the journal cannot be read", "\(fault)")
     }
-  }
-
-  private static func following(_ active: String?, _ address: String?) -> JSONObject {
-    var data: JSONObject = [
-      "reason": .string("following"), "outcome": .string(JournalError.Outcome.none.rawValue),
-    ]
-    if let active { data["active"] = .string(active) }
-    if let address { data["address"] = .string(address) }
-    return data
   }
 
   /// Returns an internal error with a reference under which the log has the details.
@@ -53,6 +44,21 @@ extension Catalog {
 }
 
 extension WireError {
+  /// Returns the error for a command at a daemon that follows.
+  ///
+  /// - Parameters:
+  ///   - active: The name of the active daemon; `nil` if no daemon takes commands.
+  ///   - address: The address for its clients; `nil` if it tells none.
+  static func following(_ active: String?, _ address: String?) -> WireError {
+    var data: JSONObject = [
+      "reason": .string("following"), "outcome": .string(JournalError.Outcome.none.rawValue),
+    ]
+    if let active { data["active"] = .string(active) }
+    if let address { data["address"] = .string(address) }
+    return WireError(
+      .readOnly, "\(JournalError.following(active: active, address: address))", data)
+  }
+
   /// Returns the error for a write that would exceed a quota.
   static func full(_ limit: LimitName, _ max: Int) -> WireError {
     var data = JSONObject()

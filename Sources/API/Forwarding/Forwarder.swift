@@ -22,7 +22,7 @@ final class Forwarder: RequestForwarder {
   var isFollowing = true
 
   /// The time for which commands wait while no daemon takes them, in milliseconds.
-  var patienceMilliseconds: UInt64 = 30_000
+  private let patienceMilliseconds: UInt64
 
   /// The number of commands that were passed on.
   private(set) var count: UInt64 = 0
@@ -57,10 +57,10 @@ final class Forwarder: RequestForwarder {
 
   /// - Parameter send: Sends a message to a daemon.
   init(
-    on scheduler: any Scheduler,
+    on scheduler: any Scheduler, patienceMilliseconds: UInt64,
     send: @escaping (_ frame: ForwardedFrame, _ address: String) -> Void
   ) {
-    (self.scheduler, self.send) = (scheduler, send)
+    (self.scheduler, self.patienceMilliseconds, self.send) = (scheduler, patienceMilliseconds, send)
   }
 
   /// Also when this daemon does not follow any more, until earlier commands have their answers.
@@ -158,7 +158,7 @@ final class Forwarder: RequestForwarder {
     request.call.keep(
       scheduler.schedule(after: Double(patienceMilliseconds) / 1000) { [weak self, weak request] in
         guard let self, let request, active == nil, timesAway == times else { return }
-        request.call.refuse(request.isSent ? .interrupted : .following)
+        request.call.refuse(request.isSent ? .interrupted : .following(nil, nil))
       })
   }
 
@@ -172,7 +172,7 @@ final class Forwarder: RequestForwarder {
     guard address == active else { return }
     if frame.hasMissed == true { return noteLoss() }
     guard let id = frame.client, let client = clients[id] else { return }
-    if frame.isDropped == true { return drop(client) }
+    if frame.isDropped == true { return client.connection.close(.restart) }
     let at = frame.at ?? 0
     defer { note(frame.size ?? 0, takenBy: client) }
     if let line = frame.line { return client.connection.relay(line, after: at) }
@@ -233,12 +233,6 @@ final class Forwarder: RequestForwarder {
     let due = waiting.filter { $0.position <= position }
     waiting.removeAll { $0.position <= position }
     for wait in due { wait.action() }
-  }
-
-  /// Disconnects a client that the active daemon has dropped.
-  private func drop(_ client: Client) {
-    client.hasSession = false
-    client.connection.close(.restart)
   }
 
   // MARK: Changes
@@ -348,13 +342,6 @@ extension LeaseOption {
 }
 
 extension WireError {
-  /// The error for a command that no daemon takes.
-  fileprivate static var following: WireError {
-    WireError(
-      .readOnly, "this daemon only follows, and no daemon takes writes yet",
-      ["reason": .string("following"), "outcome": .string(JournalError.Outcome.none.rawValue)])
-  }
-
   /// The error for a command whose outcome is unknown.
   fileprivate static var interrupted: WireError {
     WireError(

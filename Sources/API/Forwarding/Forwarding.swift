@@ -25,8 +25,7 @@ package final class Forwarding {
     let post = { (frame: ForwardedFrame, address: String) in
       if let text = try? encoder.text(frame) { send(text.text, address) }
     }
-    forwarder = Forwarder(on: scheduler, send: post)
-    forwarder.patienceMilliseconds = patienceMilliseconds
+    forwarder = Forwarder(on: scheduler, patienceMilliseconds: patienceMilliseconds, send: post)
     clients = ForwardedClients(in: table, bind: bind, send: post)
   }
 

@@ -45,6 +45,9 @@ struct JournalHead: Equatable {
     nodes = text.flatMap { try? JSONDecoder().decode(from: $0) } ?? []
   }
 
+  /// The addresses of the daemons that live.
+  var addresses: Set<String> { Set(nodes.filter(\.isAlive).map(\.boot)) }
+
   /// Whether the active daemon has shown life between two states.
   func showsLife(since other: JournalHead) -> Bool {
     (last, beat, term) != (other.last, other.beat, other.term)

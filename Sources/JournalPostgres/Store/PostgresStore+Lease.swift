@@ -166,11 +166,8 @@ extension PostgresStore {
 
   private func noteNodes(before: JournalHead?) {
     guard !isClosed, let head = lease.head else { return }
-    let addresses = Set(head.nodes.filter(\.isAlive).map(\.boot))
-    letters.keep(addresses)
-    if addresses != before.map({ Set($0.nodes.filter(\.isAlive).map(\.boot)) }) {
-      letters.noteChange()
-    }
+    letters.keep(head.addresses)
+    if head.addresses != before?.addresses { letters.noteChange() }
   }
 
   /// Waits for the end of the active daemon while this one follows, and else not.
