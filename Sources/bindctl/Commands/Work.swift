@@ -159,8 +159,7 @@ private final class Worker: JobSource {
         id, words, item.variables(reader: name, attempt: delivery, environment),
         input: JSONValue.object(item.document).text.text + "\n", delivery: Int(delivery))
     } catch {
-      try giveBack(id, loop)
-      try loop.fail(error)
+      try giveUp(id, loop, error)
     }
   }
 
@@ -169,8 +168,8 @@ private final class Worker: JobSource {
     switch end.code {
     case 0: try acknowledge(job.id, loop)
     case 126, 127:
-      try giveBack(job.id, loop)
-      try loop.fail(
+      try giveUp(
+        job.id, loop,
         Failure(
           "the command cannot be run (\(end.code)); other workers get event \(job.id)",
           ExitCode(rawValue: end.code)))
@@ -211,6 +210,13 @@ private final class Worker: JobSource {
   private func giveBack(_ id: String, _ loop: JobLoop, after pause: UInt64 = 0) throws {
     try loop.send(
       "nack", params(id, ["begun": .bool(false), "delay_ms": .number(JSONNumber(pause))]))
+  }
+
+  /// Ends this worker, and gives back an event for which the command could not be run.
+  private func giveUp(_ id: String, _ loop: JobLoop, _ error: any Error) throws {
+    // First: a worker that still takes events could get this one again.
+    try loop.fail(error)
+    try giveBack(id, loop)
   }
 
   /// Tells the daemon that a command still runs.
