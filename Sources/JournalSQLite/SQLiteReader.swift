@@ -223,7 +223,7 @@ final class SQLiteReader: JournalReader {
       let candidates = try Statement(
         """
         SELECT seq, parts, schema FROM snapshot
-        WHERE service = ? AND seq <= ? AND part = 0 ORDER BY seq DESC
+        WHERE +service = ? AND seq <= ? AND part = 0 ORDER BY seq DESC
         """, on: database)
       candidates.bind(service, at: 1)
       candidates.bind(Int64(clamping: seq), at: 2)
@@ -247,22 +247,42 @@ final class SQLiteReader: JournalReader {
     of service: String, at seq: Int64, count: Int
   ) throws(SQLiteError) -> String? {
     let select = try Statement(
-      "SELECT part, data, crc FROM snapshot WHERE service = ? AND seq = ? ORDER BY part",
-      on: database)
+      """
+      SELECT part, data, crc FROM snapshot
+      WHERE +service = ? AND seq = ? ORDER BY service, seq, part
+      """, on: database)
     select.bind(service, at: 1)
     select.bind(seq, at: 2)
-    let crc = CRC32C()
-    var bytes: [UInt8] = []
-    var expected: Int64 = 0
-    while try select.step() {
-      guard select.int64(0) == expected, let part = select.bytes(1),
-        Int64(crc.checksum(part)) == select.int64(2)
-      else { return nil }
-      bytes += part
-      expected += 1
+    let capacity = min(max(count, 1), Self.maxParts) * SnapshotTable.partSize
+    var (expected, failure): (Int64, SQLiteError?) = (0, nil)
+    // Straight into the string, because a snapshot may be large.
+    let data = String(unsafeUninitializedCapacity: capacity) { bytes in
+      do throws(SQLiteError) {
+        let crc = CRC32C()
+        var size = 0
+        while try select.step() {
+          guard select.int64(0) == expected, let part = select.bytes(1),
+            part.count <= capacity - size, Int64(crc.checksum(part)) == select.int64(2)
+          else {
+            expected = -1
+            break
+          }
+          UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(bytes)[size...])
+            .copyMemory(from: part)
+          (size, expected) = (size + part.count, expected + 1)
+        }
+        return size
+      } catch {
+        failure = error
+        return 0
+      }
     }
-    return expected == count ? String(decoding: bytes, as: UTF8.self) : nil
+    if let failure { throw failure }
+    return expected == count ? data : nil
   }
+
+  /// The greatest number of parts of a snapshot: 4 GiB.
+  private static let maxParts = 16 * 1024
 
   // MARK: Errors
 

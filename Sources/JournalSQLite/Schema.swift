@@ -67,6 +67,8 @@ enum Schema {
     // Before the first table: later it would need a copy of the whole file.
     try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
     try database.execute("PRAGMA journal_mode = WAL")
+    // A search for a key of `snapshot` reads whole rows, which are large, to compare their keys. A
+    // scan reads only their beginnings: selections hide the key from SQLite with a unary `+`.
     try database.execute(
       """
       BEGIN EXCLUSIVE;

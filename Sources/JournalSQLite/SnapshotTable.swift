@@ -86,7 +86,7 @@ final class SnapshotTable {
   /// Returns the parts of surplus snapshots of a service, after a new one was saved.
   func surplus(after snapshot: Snapshot) throws(SQLiteError) -> [Part] {
     let select = try Statement(
-      "SELECT seq, parts FROM snapshot WHERE service = ? AND part = 0 ORDER BY seq DESC",
+      "SELECT seq, parts FROM snapshot WHERE +service = ? AND part = 0 ORDER BY seq DESC",
       on: database)
     select.bind(snapshot.service, at: 1)
     var kept: [SnapshotThinning.Kept] = []
@@ -99,7 +99,7 @@ final class SnapshotTable {
     let base = kept.last { $0.seq >= removed ?? 0 }?.seq
     var parts: [Part] = []
     for seq in SnapshotThinning.surplus(of: kept) where seq != base && seq != snapshot.seq {
-      parts += try self.parts("service = '\(snapshot.service)' AND seq = \(seq)")
+      parts += try self.parts("+service = '\(snapshot.service)' AND seq = \(seq)")
     }
     return parts
   }
@@ -112,15 +112,19 @@ final class SnapshotTable {
     try parts(
       """
       seq < \(first) - 1 AND seq <
-        (SELECT max(seq) FROM snapshot AS newer
-         WHERE newer.service = snapshot.service AND newer.part = 0)
+        (SELECT newest FROM latest WHERE latest.service = snapshot.service)
       """)
   }
 
+  /// - Parameter condition: An SQL expression about the tables `snapshot`, and `latest` with the
+  ///   `newest` position for each `service`.
   private func parts(_ condition: String) throws(SQLiteError) -> [Part] {
     let select = try Statement(
-      "SELECT service, seq, part FROM snapshot WHERE \(condition) ORDER BY service, seq, part",
-      on: database)
+      """
+      WITH latest AS MATERIALIZED
+        (SELECT service, max(seq) AS newest FROM snapshot WHERE part = 0 GROUP BY service)
+      SELECT service, seq, part FROM snapshot WHERE \(condition) ORDER BY service, seq, part
+      """, on: database)
     var parts: [Part] = []
     while try select.step() {
       parts.append(Part(service: select.string(0), seq: select.int64(1), part: select.int64(2)))
