@@ -66,6 +66,9 @@ final class Pair {
     parts["leader"]?.change(isActive: true, active: "leader", addresses: addresses)
   }
 
+  /// Loses the messages under way, and nobody notices it.
+  func lose() { messages = [] }
+
   func loseMessages(of name: String) {
     messages = []
     parts[name]?.noteLoss(toldTo: name == "leader" ? ["follower"] : [])

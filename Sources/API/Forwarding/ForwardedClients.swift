@@ -53,6 +53,7 @@ final class ForwardedClients {
     // A client that was known and is not any more has lost what it had here, such as its login.
     guard clients[key] != nil || frame.isNew == true else { return drop(key) }
     guard let client = clients[key] ?? begin(key, peer, id) else { return }
+    guard client.isNext(id, after: frame.after) else { return refuse(toSkip: client, key) }
     var line = ByteBuffer()
     line.append(#"{"id":"#)
     line.append("\(id)")
@@ -81,7 +82,7 @@ final class ForwardedClients {
     let living = Set(living)
     for (key, client) in clients where key.address == address {
       if living.contains(key.client) {
-        client.takeAll()
+        client.restart()
       } else {
         clients[key] = nil
         client.leave()
@@ -91,9 +92,20 @@ final class ForwardedClients {
 
   /// Tells the daemons that follow that requests may have been lost.
   func noteLoss(of addresses: some Sequence<String>) {
+    let addresses = Set(addresses)
+    for (key, client) in clients where addresses.contains(key.address) { client.isAsked = true }
     var frame = ForwardedFrame(of: nil)
     frame.hasMissed = true
     for address in addresses { send(frame, address) }
+  }
+
+  /// Runs no request before the one that precedes it, and asks for both once.
+  private func refuse(toSkip client: ForwardedClient, _ key: Key) {
+    guard !client.isAsked else { return }
+    client.isAsked = true
+    var frame = ForwardedFrame(of: key.client)
+    frame.hasMissed = true
+    send(frame, key.address)
   }
 
   private func begin(_ key: Key, _ peer: Peer, _ id: UInt64) -> ForwardedClient? {
@@ -177,11 +189,24 @@ private final class ForwardedClient: Transport {
   /// The bytes that the client has not taken yet, as far as its daemon has told.
   private var untaken = 0
 
+  /// The greatest number of the requests that were run.
+  private var last: UInt64 = 0
+
+  /// Whether the client's daemon was asked to send the requests again, and has not done so yet.
+  var isAsked = false
+
   /// The bytes that may be under way to a client.
   private static let most = 4 * ForwardedFrame.takenBytes
 
   init(_ connection: Connection, _ key: ForwardedClients.Key, _ clients: ForwardedClients) {
     (self.connection, self.key, self.clients) = (connection, key, clients)
+  }
+
+  /// Returns whether a request is not ahead of one that was lost, and notes that it runs.
+  func isNext(_ id: UInt64, after earlier: UInt64?) -> Bool {
+    guard earlier ?? 0 <= last else { return false }
+    (last, isAsked) = (max(last, id), false)
+    return true
   }
 
   /// Ends the connection, because the client has gone.
@@ -195,8 +220,11 @@ private final class ForwardedClient: Transport {
     return bytes.count
   }
 
-  /// Notes that the client has taken all lines, or that they were lost.
-  func takeAll() { take(untaken) }
+  /// Notes that its daemon begins again: the client has taken all lines, or they were lost.
+  func restart() {
+    isAsked = false
+    take(untaken)
+  }
 
   func take(_ count: Int) {
     let wasFull = untaken >= Self.most

@@ -20,6 +20,9 @@ struct ForwardedFrame: Codable {
   /// The number of the request, in the request and in its answer.
   var id: UInt64?
 
+  /// The number of the client's request before this one, if that has no answer yet: it must run first.
+  var after: UInt64?
+
   /// Whether the active daemon has not answered this client yet, so that it may not know it.
   var isNew: Bool?
 
@@ -55,7 +58,7 @@ struct ForwardedFrame: Codable {
   /// Whether the active daemon has dropped the client.
   var isDropped: Bool?
 
-  /// Whether the active daemon may have missed requests.
+  /// Whether the active daemon may have missed requests, or has missed a request of the client.
   var hasMissed: Bool?
 
   /// The bytes after which a client's daemon tells that the client has taken them.

@@ -49,6 +49,9 @@ final class Forwarder: RequestForwarder {
     /// Whether the present active daemon has answered it.
     var isKnown = false
 
+    /// The numbers of its requests without an answer, in order.
+    var requests: [UInt64] = []
+
     /// The bytes of lines that the client has got and the active daemon does not know of.
     var untold = 0
 
@@ -111,16 +114,18 @@ final class Forwarder: RequestForwarder {
     }
     forwarded.leavesSomething =
       method.site.leavesSomething || options?.lease?.isOfConnection == true
-    note(connection)
+    note(connection).requests.append(id)
     if active == nil { waitForActive(forwarded) }
     post(forwarded)
     return nil
   }
 
-  private func note(_ connection: Connection) {
-    guard clients[connection.id] == nil else { return }
-    clients[connection.id] = Client(connection)
+  private func note(_ connection: Connection) -> Client {
+    if let client = clients[connection.id] { return client }
+    let client = Client(connection)
+    clients[connection.id] = client
     connection.bag += BlockDisposable { [weak self, id = connection.id] in self?.end(id) }
+    return client
   }
 
   private func end(_ id: UInt64) {
@@ -132,9 +137,13 @@ final class Forwarder: RequestForwarder {
 
   /// Forgets a request that was answered, or that nobody waits for any more.
   private func forget(_ id: UInt64) {
-    guard let request = requests.removeValue(forKey: id), request.isCancellable, request.isSent,
-      !request.isAnswered, let active
-    else { return }
+    guard let request = requests.removeValue(forKey: id) else { return }
+    if let client = request.frame.client.flatMap({ clients[$0] }),
+      let i = client.requests.firstIndex(of: id)
+    {
+      client.requests.remove(at: i)
+    }
+    guard request.isCancellable, request.isSent, !request.isAnswered, let active else { return }
     var frame = ForwardedFrame(of: request.frame.client)
     frame.cancelled = id
     send(frame, active)
@@ -147,6 +156,7 @@ final class Forwarder: RequestForwarder {
     var frame = request.frame
     if let client = frame.client.flatMap({ clients[$0] }) {
       if !client.isKnown { frame.isNew = true }
+      frame.after = client.requests.last { $0 < frame.id ?? 0 }
       if request.leavesSomething { client.hasSession = true }
     }
     send(frame, active)
@@ -170,8 +180,12 @@ final class Forwarder: RequestForwarder {
   /// Takes a message of the active daemon.
   func receive(_ frame: ForwardedFrame, from address: String, appliedUpTo position: UInt64) {
     guard address == active else { return }
-    if frame.hasMissed == true { return noteLoss() }
-    guard let id = frame.client, let client = clients[id] else { return }
+    guard let id = frame.client else {
+      if frame.hasMissed == true { noteLoss() }
+      return
+    }
+    guard let client = clients[id] else { return }
+    if frame.hasMissed == true { return sendAgain(client.requests) }
     if frame.isDropped == true { return client.connection.close(.restart) }
     let at = frame.at ?? 0
     defer { note(frame.size ?? 0, takenBy: client) }
@@ -279,12 +293,13 @@ final class Forwarder: RequestForwarder {
     var frame = ForwardedFrame(of: nil)
     frame.living = clients.keys.sorted()
     send(frame, active)
-    sendAgain()
+    sendAgain(requests.keys.sorted())
   }
 
-  /// Sends the requests without an answer again, and refuses those that may run twice.
-  private func sendAgain() {
-    for (_, request) in requests.sorted(by: { $0.key < $1.key }) {
+  /// Sends requests without an answer again, in order, and refuses those that may run twice.
+  private func sendAgain(_ ids: [UInt64]) {
+    for id in ids {
+      guard let request = requests[id] else { continue }
       guard request.isSent, !request.isRepeatable else {
         post(request)
         continue
