@@ -67,10 +67,25 @@ final class StateFold<State: ServiceState>: Fold {
   private(set) var state = State()
   private(set) var unknown = UnknownKinds()
 
-  /// The last record's type, its kind, and the name of the kind if its form is the current one.
+  /// The reading of the last record's type: consecutive records mostly have the same.
+  private var last: Reading?
+
+  /// What a type of events says.
   ///
-  /// Consecutive records mostly have the same.
-  private var last: (type: String, kind: Substring?, name: String?)?
+  /// An object, because that is cheaper to pass on than three strings.
+  private final class Reading {
+    let type: String
+
+    /// The kind with its form; `nil` if the type belongs to another service.
+    let kind: Substring?
+
+    /// The name of the kind if its form is the current one.
+    let name: String?
+
+    init(_ type: String, kind: Substring?, name: String?) {
+      (self.type, self.kind, self.name) = (type, kind, name)
+    }
+  }
 
   /// - Parameter names: The names of the streams; more are added as they occur.
   init(service: String, _ names: Names) {
@@ -179,23 +194,23 @@ final class StateFold<State: ServiceState>: Fold {
   /// service.
   private func kind(of record: Record) -> Substring? { reading(record).kind }
 
-  private func reading(_ record: Record) -> (kind: Substring?, name: String?) {
-    if let last, last.type == record.type { return (last.kind, last.name) }
+  private func reading(_ record: Record) -> Reading {
+    if let last, last.type == record.type { return last }
     let type = record.type.utf8
     var kind: Substring?
     if type.count > prefix.utf8.count, type.starts(with: prefix.utf8) {
       kind = record.type[type.index(type.startIndex, offsetBy: prefix.utf8.count)...]
     }
-    let name = kind.flatMap(forms.presentName)
-    last = (record.type, kind, name)
-    return (kind, name)
+    let reading = Reading(record.type, kind: kind, name: kind.flatMap(forms.presentName))
+    last = reading
+    return reading
   }
 
   /// Returns the event of a record, or `nil` if it belongs to another service or is unknown.
   func event(of record: Record) -> State.Event? {
-    let (kind, name) = reading(record)
-    if let name { return State.Event(kind: name, data: JSONText(kept: record.data), coder) }
-    guard let kind,
+    let reading = reading(record)
+    if let name = reading.name { return State.Event(kind: name, data: JSONText(kept: record.data), coder) }
+    guard let kind = reading.kind,
       case .event(let kind, let data) = forms.read(kind, JSONText(kept: record.data))
     else { return nil }
     return State.Event(kind: kind, data: data, coder)

@@ -61,13 +61,13 @@ final class JournalFold: Fold {
     }
     guard isObject, let heads, let window else { return false }
     self.window = window
-    var isWhole = true
+    var (isWhole, last) = (true, -1)
     let isRead = heads.forEachMember(inBytes: { stream, part in
       guard let head = Head(kept: part) else {
         isWhole = false
         return
       }
-      let number = names.add(stream)
+      let number = names.add(stream, after: &last)
       names.hold(number, by: .stream)
       self.heads.load(number, head)
     })

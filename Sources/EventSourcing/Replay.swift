@@ -58,12 +58,18 @@ final class Replay {
 
   /// The warnings about events of services that this program does not have.
   private var missingWarnings: [String] {
-    let known = Set(ledgers.map { Substring($0.service) })
-    var counts: [Substring: UInt64] = [:]
+    let known = Set(ledgers.map(\.service))
+    var counts: [String: UInt64] = [:]
+    // Consecutive streams mostly belong to the same service.
+    var (service, isKnown) = ("", true)
     journal.heads.forEach { stream, head in
-      let service = Substring(store.names[stream].service)
+      let name = store.names[stream]
+      if !SourceName.isBelow(name, service.utf8.span) {
+        service = name.service
+        isKnown = known.contains(service)
+      }
       // An imported journal may have any version.
-      if !known.contains(service) { counts[service, default: 0] &+= head.version }
+      if !isKnown { counts[service, default: 0] &+= head.version }
     }
     return counts.sorted { $0.key < $1.key }.map { service, count in
       "the daemon ignores \(count) events of the service '\(service)', which this program does not "
@@ -99,12 +105,13 @@ final class Replay {
   /// Replays the records after the snapshots.
   func run(onProgress: (UInt64) -> Void) throws(JournalError) {
     var (service, ledger, known): (String, LedgerLink?, UInt64) = ("", nil, 0)
-    var fault: JournalError?
+    var (fault, last): (JournalError?, Int) = (nil, -1)
     var decoder = RecordDecoder()
     try store.replay(after: oldest) { events in
       for i in 0..<events.count where fault == nil {
-        let record = decoder.record(events[i])
-        let stream = store.names.add(events[i].stream)
+        let row = events[i]
+        let record = decoder.record(row)
+        let stream = store.names.add(row.stream, after: &last)
         if record.seq > journalPosition { _ = journal.replay(record, in: stream) }
         // Consecutive records mostly belong to the same service.
         if !record.isOf(service) {

@@ -235,7 +235,8 @@ package final class ServiceHost {
         ledger = self.ledger(service)
       }
       guard let ledger else { return (0, name.count) }
-      return ledger.isEmpty(stream) ? nil : (ledger.size(stream), name.count)
+      let size = ledger.size(stream)
+      return size == 0 && ledger.isEmpty(stream) ? nil : (size, name.count)
     }
     return heads
   }

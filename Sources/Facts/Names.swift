@@ -76,8 +76,9 @@ public final class Names {
   // MARK: Finding
 
   /// Returns the number of a name; `nil` if the table does not have it.
-  public func number(of name: Span<UInt8>) -> Int? {
-    let hash = hash(name)
+  public func number(of name: Span<UInt8>) -> Int? { number(of: name, hash(name)) }
+
+  private func number(of name: Span<UInt8>, _ hash: UInt64) -> Int? {
     let place = find(name, hash, in: slots)
     if place >= 0 { return place }
     guard !former.isEmpty else { return nil }
@@ -147,15 +148,28 @@ public final class Names {
   ///
   /// A name that was added and that nothing holds takes memory until ``release(_:)``.
   public func add(_ name: Span<UInt8>) -> Int {
-    if let number = number(of: name) { return number }
-    if (count &+ 1) &* 3 > slots.count &* 2 { grow() }
     let hash = hash(name)
+    if let number = number(of: name, hash) { return number }
+    if (count &+ 1) &* 3 > slots.count &* 2 { grow() }
     let number = free.popLast().map(Int.init) ?? list.count
     list.set(name, UInt8(truncatingIfNeeded: hash >> 56), at: number)
     insert(number, hash)
     count &+= 1
     if !former.isEmpty { move(Self.step) }
     return number
+  }
+
+  /// Returns the number of a name, and adds the name if the table does not have it.
+  ///
+  /// Names that come mostly in the order of their numbers are found without a search, which would
+  /// wait for memory.
+  ///
+  /// - Parameter last: The number of the name before this one, which is replaced by its own; at
+  ///   first -1.
+  public func add(_ name: Span<UInt8>, after last: inout Int) -> Int {
+    let next = last &+ 1
+    last = list.has(name, at: next) ? next : add(name)
+    return last
   }
 
   /// Returns the number of a name, and adds the name if the table does not have it.
@@ -347,8 +361,15 @@ public struct NameList: @unchecked Sendable {
   @inline(__always)
   fileprivate func has(_ name: Span<UInt8>, _ tag: UInt8, at number: Int) -> Bool {
     let place = places[number]
-    guard UInt8(truncatingIfNeeded: place.word) == tag, place.count == name.count, place.isUsed
-    else { return false }
+    guard UInt8(truncatingIfNeeded: place.word) == tag else { return false }
+    return has(name, at: number)
+  }
+
+  /// Returns whether a number has a name with these bytes.
+  @inline(__always)
+  fileprivate func has(_ name: Span<UInt8>, at number: Int) -> Bool {
+    let place = places[number]
+    guard place.count == name.count, place.isUsed else { return false }
     return self[number].hasSameBytes(as: name)
   }
 

@@ -53,6 +53,20 @@ struct NamesTests {
   }
 
   @Test
+  func `a name has the same number, whatever name came before it`() {
+    let names = Names()
+    var last = -1
+    for name in ["a", "b", "cc", "d"] { _ = names.add(name.utf8.span, after: &last) }
+    #expect(last == 3)
+    names.release(1)
+    for (name, number) in [("a", 0), ("cc", 2), ("d", 3), ("cc", 2), ("e", 1), ("a", 0), ("f", 4)] {
+      #expect(names.add(name.utf8.span, after: &last) == number)
+      #expect(names.number(of: name) == number)
+    }
+    #expect(names.count == 5)
+  }
+
+  @Test
   func `a copy of the list keeps its names while the table changes`() {
     let names = Names()
     let numbers = (0..<5000).map { names.add("n/\($0)") }

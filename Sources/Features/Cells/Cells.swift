@@ -13,8 +13,9 @@ package struct Cells: NumberedState {
   ///
   /// The snapshot is one object with the values by full name.
   package init?(kept text: JSONText, by coder: EventCoder, _ names: Names) {
+    var last = -1
     let isObject = text.forEachMember(inBytes: { name, value in
-      values[names.add(name)] = JSONText(kept: value)
+      values[names.add(name, after: &last)] = JSONText(kept: value)
     })
     guard isObject else { return nil }
   }
