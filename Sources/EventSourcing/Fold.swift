@@ -70,7 +70,7 @@ final class StateFold<State: ServiceState>: Fold {
   /// The reading of the last record's type: consecutive records mostly have the same.
   private var last: Reading?
 
-  /// What a type of events says.
+  /// The parts of a type of events.
   ///
   /// An object, because that is cheaper to pass on than three strings.
   private final class Reading {
@@ -209,7 +209,9 @@ final class StateFold<State: ServiceState>: Fold {
   /// Returns the event of a record, or `nil` if it belongs to another service or is unknown.
   func event(of record: Record) -> State.Event? {
     let reading = reading(record)
-    if let name = reading.name { return State.Event(kind: name, data: JSONText(kept: record.data), coder) }
+    if let name = reading.name {
+      return State.Event(kind: name, data: JSONText(kept: record.data), coder)
+    }
     guard let kind = reading.kind,
       case .event(let kind, let data) = forms.read(kind, JSONText(kept: record.data))
     else { return nil }

@@ -63,7 +63,8 @@ struct ForwardingLossTests {
   @Test
   func `a command waits for none that has ended without an answer`() {
     client.send(
-      #"{"id":1,"method":"lists.append","params":{"name":"n","value":1,"_meta":{"timeout_ms":50}}}"#)
+      #"{"id":1,"method":"lists.append","params":{"name":"n","value":1,"_meta":{"timeout_ms":50}}}"#
+    )
     pair.lose()
     pair.follower.time.advance(60)
     client.send(push(2))
