@@ -67,9 +67,15 @@ package struct Call {
   }
 
   /// Answers with an error.
-  package func refuse(_ error: WireError, after position: UInt64 = 0) {
+  ///
+  /// - Parameter isForwarded: Whether the error overtakes no answers of another daemon.
+  package func refuse(
+    _ error: WireError, after position: UInt64 = 0, isForwarded: Bool = false
+  ) {
     if !isOver { connection.context.traffic.noteRefusal(error.name) }
-    respond(after: position) { id, buffer in Frame.error(error, id, &buffer) }
+    respond(after: position, isForwarded: isForwarded) { id, buffer in
+      Frame.error(error, id, &buffer)
+    }
   }
 
   private func respond(

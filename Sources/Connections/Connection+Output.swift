@@ -324,6 +324,7 @@ extension Connection {
     guard !isEnded else { return }
     let bytes =
       input.keptBytes + outputBytes + pending.byteCount + pendingLate.byteCount + batchBytes
+      + forwardedBytes
     user.bufferedBytes += bytes - bufferedBytes
     bufferedBytes = bytes
   }

@@ -142,7 +142,15 @@ package final class Connection: Client, DisposeBagProvider {
   var late: [Call] = []
 
   /// The requests that another daemon runs for this client, and that must be answered before others.
-  package var forwardedRequests = 0
+  package private(set) var forwardedRequests = 0
+
+  /// The bytes of all requests that another daemon runs for this client.
+  private(set) var forwardedBytes = 0
+
+  /// Returns whether nothing is left of the client at another daemon; `nil` if nothing ever was.
+  ///
+  /// Called when the client has closed its sending side, and nothing is left of it here.
+  package var mayEnd: (() -> Bool)?
 
   /// The time since which the last line is incomplete; `nil` if it is complete.
   var partialSince: UInt64?
@@ -346,6 +354,7 @@ package final class Connection: Client, DisposeBagProvider {
     bag.dispose()
     handler = nil
     onOpen = nil
+    mayEnd = nil
     pending = PendingReplies()
     pendingLate = PendingReplies()
     output.removeAll()
@@ -362,11 +371,14 @@ package final class Connection: Client, DisposeBagProvider {
     context.onEnd(self)
   }
 
+  /// Whether the client has closed its sending side, and the daemon did not close the connection.
+  package var hasEndedItself: Bool { isAtEnd && closing == nil }
+
   /// Ends the connection if the client has closed its side and nothing is left to send.
-  func endIfDone() {
+  package func endIfDone() {
     guard isAtEnd, !isEnded, !input.isParked, pending.isEmpty, pendingLate.isEmpty, late.isEmpty,
       outputBytes == 0, postponedAnswers.isEmpty,
-      subscriptions.isEmpty, openViews?.isEmpty ?? true, bindings.isEmpty
+      subscriptions.isEmpty, openViews?.isEmpty ?? true, bindings.isEmpty, mayEnd?() ?? true
     else { return }
     end()
   }
@@ -399,6 +411,29 @@ package protocol RequestHandler: AnyObject {
   ///
   /// - Returns: The reason to wait if the request must be retried later, or `nil` if it was handled.
   func handle(_ call: Call, _ request: Request, _ line: Span<UInt8>) -> Connection.Parking?
+}
+
+/// Requests that another daemon runs for this client.
+extension Connection {
+  /// Returns whether another request may be passed on before earlier ones have their answers.
+  package func hasRoom(toForward bytes: Int) -> Bool {
+    forwardedRequests == 0
+      || forwardedRequests < limits.inFlight && forwardedBytes + bytes <= outputSoft
+  }
+
+  /// Notes that a request was passed on.
+  ///
+  /// - Parameter isWaitedFor: Whether it must be answered before others.
+  package func noteForwarded(_ bytes: Int, isWaitedFor: Bool) {
+    forwardedBytes += bytes
+    if isWaitedFor { forwardedRequests += 1 }
+  }
+
+  /// Notes that a request that was passed on is over.
+  package func noteForwardedEnd(_ bytes: Int, isWaitedFor: Bool) {
+    forwardedBytes -= bytes
+    if isWaitedFor { forwardedRequests -= 1 }
+  }
 }
 
 extension Connection {

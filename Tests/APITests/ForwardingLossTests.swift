@@ -73,6 +73,18 @@ struct ForwardingLossTests {
   }
 
   @Test
+  func `the refusal of a lost command waits for the answers to those before it`() {
+    let plain = #"{"id":2,"method":"lists.append","params":["n",2]}"#
+    client.send(push(1), plain, push(3))
+    pair.loseMessages(of: "leader")
+    let answers = pair.settle(client)
+    #expect(answers.count == 3)
+    for (i, answer) in answers.enumerated() { #expect(answer.contains(#""id":\#(i + 1),"#)) }
+    #expect(answers[1].contains(#""reason":"interrupted""#))
+    #expect(order().contains("[1,3]"))
+  }
+
+  @Test
   func `each command of a client that may not connect is refused`() {
     let stranger = pair.follower.connect(uid: 77)
     stranger.send(push(1), push(2))

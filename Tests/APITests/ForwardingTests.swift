@@ -398,6 +398,55 @@ struct ForwardingTests {
   }
 
   @Test
+  func `a client that half-closes keeps what it has at the active daemon`() {
+    client.send(
+      #"{"id":1,"method":"subscribe","params":{"source":"events","durable":"r","sub":"s"}}"#)
+    pair.settle()
+    client.connection.receiveEnd()
+    _ = pair.settle(client)
+    #expect(!client.isClosed)
+    let other = pair.leader.connect()
+    other.send(add(1))
+    #expect(pair.settle(client).joined().contains(#""method":"next","params":{"sub":"s""#))
+    #expect(!client.isClosed)
+  }
+
+  @Test
+  func `a client that half-closes ends once nothing is left of it at either daemon`() {
+    client.send(#"{"id":1,"method":"locks.acquire","params":["door"]}"#, add(2))
+    client.connection.receiveEnd()
+    let lines = pair.settle(client)
+    #expect(lines.count == 2 && !lines.joined().contains("closing"), "\(lines)")
+    #expect(client.isClosed)
+    #expect(pair.leader.table.connections.isEmpty)
+  }
+
+  @Test
+  func `a half-closed client that is removed at the active daemon begins again`() {
+    client.send(
+      #"{"id":1,"method":"subscribe","params":{"source":"events","durable":"r","sub":"s"}}"#)
+    client.connection.receiveEnd()
+    _ = pair.settle(client)
+    for connection in pair.leader.table.connections.values { connection.close(.kicked) }
+    #expect(pair.settle(client).joined().contains(#""method":"closing","params":{"reason":"rest"#))
+    #expect(client.isClosed)
+  }
+
+  @Test
+  func `long commands wait at the client's own daemon, and all run`() {
+    let value = String(repeating: "x", count: 100_000)
+    for id in 1...40 {
+      client.send(#"{"id":\#(id),"method":"cells.set","params":["long","\#(value)"]}"#)
+    }
+    let size = pair.messages.reduce(0) { $0 + $1.text.utf8.count }
+    #expect(size <= pair.follower.table.context.limits.outputSoft + value.utf8.count)
+    var answers: [String] = []
+    for _ in 0..<20 { answers += pair.settle(client) }
+    #expect(answers.count == 40)
+    #expect(client.connection.forwardedRequests == 0)
+  }
+
+  @Test
   func `a timeout of the client says that the command may be done`() {
     client.send(add(1, #","_meta":{"timeout_ms":50}"#))
     pair.follower.time.advance(60)

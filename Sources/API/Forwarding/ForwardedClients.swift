@@ -41,6 +41,10 @@ final class ForwardedClients {
       clients.removeValue(forKey: key)?.leave()
       return
     }
+    if frame.isAtEnd == true {
+      clients[key]?.connection.receiveEnd()
+      return
+    }
     if let taken = frame.taken {
       clients[key]?.take(taken)
       return
@@ -166,8 +170,11 @@ final class ForwardedClients {
   /// Notes that this daemon has closed the connection of a client.
   fileprivate func close(_ key: Key) {
     // When this daemon stops, the clients stay where they are.
-    guard clients.removeValue(forKey: key) != nil, !table.context.isStopping else { return }
-    drop(key)
+    guard let client = clients.removeValue(forKey: key), !table.context.isStopping else { return }
+    guard client.connection.hasEndedItself else { return drop(key) }
+    var frame = ForwardedFrame(of: key.client)
+    frame.isDone = true
+    send(frame, key.address)
   }
 
   /// Tells a daemon that its client is not known here any more.

@@ -52,6 +52,12 @@ struct ForwardedFrame: Codable {
   /// Whether the client has disconnected.
   var hasEnded: Bool?
 
+  /// Whether the client has closed its sending side, and nothing is left of it at its own daemon.
+  var isAtEnd: Bool?
+
+  /// Whether nothing is left of such a client at the active daemon either.
+  var isDone: Bool?
+
   /// The clients that are still there, sent when messages may have been lost.
   var living: [UInt64]?
 
@@ -68,7 +74,8 @@ struct ForwardedFrame: Codable {
 
   /// Whether it is for the active daemon.
   var isForActive: Bool {
-    peer != nil || hasEnded == true || taken != nil || living != nil || cancelled != nil
+    peer != nil || hasEnded == true || isAtEnd == true || taken != nil || living != nil
+      || cancelled != nil
   }
 }
 

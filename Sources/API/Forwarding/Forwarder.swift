@@ -55,6 +55,12 @@ final class Forwarder: RequestForwarder {
     /// The bytes of lines that the client has got and the active daemon does not know of.
     var untold = 0
 
+    /// Whether the active daemon was told that the client has closed its sending side.
+    var hasToldEnd = false
+
+    /// Whether the active daemon has told that nothing is left there after that.
+    var isDone = false
+
     init(_ connection: Connection) { self.connection = connection }
   }
 
@@ -79,9 +85,8 @@ final class Forwarder: RequestForwarder {
   ) -> Connection.Parking? {
     let connection = context.connection
     let isWaitedFor = method.kind == .command || method.kind == .query
-    if isWaitedFor, connection.forwardedRequests >= connection.limits.inFlight {
-      return .durability
-    }
+    let size = request.params?.count ?? 0
+    guard !isWaitedFor || connection.hasRoom(toForward: size) else { return .durability }
     let options: CallOptions?
     var call = call
     do throws(WireError) {
@@ -108,10 +113,8 @@ final class Forwarder: RequestForwarder {
     }
     requests[id] = forwarded
     call.keep(BlockDisposable { [weak self] in self?.forget(id) })
-    if isWaitedFor {
-      connection.forwardedRequests += 1
-      call.keep(BlockDisposable { connection.forwardedRequests -= 1 })
-    }
+    connection.noteForwarded(size, isWaitedFor: isWaitedFor)
+    call.keep(BlockDisposable { connection.noteForwardedEnd(size, isWaitedFor: isWaitedFor) })
     forwarded.leavesSomething =
       method.site.leavesSomething || options?.lease?.isOfConnection == true
     note(connection).requests.append(id)
@@ -125,7 +128,20 @@ final class Forwarder: RequestForwarder {
     let client = Client(connection)
     clients[connection.id] = client
     connection.bag += BlockDisposable { [weak self, id = connection.id] in self?.end(id) }
+    connection.mayEnd = { [weak self, unowned client] in self?.mayEnd(client) ?? true }
     return client
+  }
+
+  /// Returns whether a client that has closed its sending side has nothing left at the active daemon.
+  private func mayEnd(_ client: Client) -> Bool {
+    guard client.hasSession, !client.isDone else { return true }
+    // After a loss, a client with a session ends anyway.
+    guard !client.hasToldEnd, let active else { return false }
+    client.hasToldEnd = true
+    var frame = ForwardedFrame(of: client.connection.id)
+    frame.isAtEnd = true
+    send(frame, active)
+    return false
   }
 
   private func end(_ id: UInt64) {
@@ -138,11 +154,9 @@ final class Forwarder: RequestForwarder {
   /// Forgets a request that was answered, or that nobody waits for any more.
   private func forget(_ id: UInt64) {
     guard let request = requests.removeValue(forKey: id) else { return }
-    if let client = request.frame.client.flatMap({ clients[$0] }),
-      let i = client.requests.firstIndex(of: id)
-    {
-      client.requests.remove(at: i)
-    }
+    let client = request.frame.client.flatMap { clients[$0] }
+    if let client, let i = client.requests.firstIndex(of: id) { client.requests.remove(at: i) }
+    defer { if let client { refuseLost(of: client) } }
     guard request.isCancellable, request.isSent, !request.isAnswered, let active else { return }
     var frame = ForwardedFrame(of: request.frame.client)
     frame.cancelled = id
@@ -156,7 +170,7 @@ final class Forwarder: RequestForwarder {
     var frame = request.frame
     if let client = frame.client.flatMap({ clients[$0] }) {
       if !client.isKnown { frame.isNew = true }
-      frame.after = client.requests.last { $0 < frame.id ?? 0 }
+      frame.after = client.requests.last { $0 < frame.id ?? 0 && requests[$0]?.isLost != true }
       if request.leavesSomething { client.hasSession = true }
     }
     send(frame, active)
@@ -187,6 +201,10 @@ final class Forwarder: RequestForwarder {
     guard let client = clients[id] else { return }
     if frame.hasMissed == true { return sendAgain(client.requests) }
     if frame.isDropped == true { return client.connection.close(.restart) }
+    if frame.isDone == true {
+      client.isDone = true
+      return client.connection.endIfDone()
+    }
     let at = frame.at ?? 0
     defer { note(frame.size ?? 0, takenBy: client) }
     if let line = frame.line { return client.connection.relay(line, after: at) }
@@ -297,14 +315,31 @@ final class Forwarder: RequestForwarder {
   }
 
   /// Sends requests without an answer again, in order, and refuses those that may run twice.
+  ///
+  /// A refusal waits for the answers to the client's earlier commands.
   private func sendAgain(_ ids: [UInt64]) {
     for id in ids {
       guard let request = requests[id] else { continue }
-      guard request.isSent, !request.isRepeatable else {
-        post(request)
-        continue
+      if request.isSent, !request.isRepeatable { request.isLost = true } else { post(request) }
+    }
+    for id in ids {
+      if let client = requests[id]?.frame.client.flatMap({ clients[$0] }) { refuseLost(of: client) }
+    }
+  }
+
+  /// Refuses the lost requests of a client before which no command waits for its answer.
+  private func refuseLost(of client: Client) {
+    var i = 0
+    while i < client.requests.count, let request = requests[client.requests[i]] {
+      if request.isLost {
+        // The refusal removes it, and perhaps others.
+        request.call.refuse(.interrupted, isForwarded: true)
+        i = 0
+      } else if request.isCancellable {
+        i += 1
+      } else {
+        return
       }
-      request.call.refuse(.interrupted)
     }
   }
 }
@@ -329,6 +364,9 @@ private final class ForwardedRequest {
 
   /// Whether it leaves something at the active daemon that ends with the connection.
   var leavesSomething = false
+
+  /// Whether it is refused once the commands before it have their answers, because it was perhaps lost.
+  var isLost = false
 
   init(_ call: Call, _ frame: ForwardedFrame, isRepeatable: Bool, isCancellable: Bool) {
     (self.call, self.frame, self.isRepeatable) = (call, frame, isRepeatable)
