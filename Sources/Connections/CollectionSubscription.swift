@@ -54,7 +54,7 @@ package final class CollectionSubscription: Subscription {
 
   override func start() {
     broadcast.add(self)
-    pace.start(client.context)
+    pace.start(context)
     if parts != nil { markDirty() }
   }
 
@@ -176,7 +176,7 @@ package final class CollectionSubscription: Subscription {
 
   private func noteSent() {
     sent = broadcast.count
-    shownAt = client.context.position
+    shownAt = context.position
   }
 
   private func beginFrame(_ seq: UInt64, _ buffer: inout ByteBuffer) {

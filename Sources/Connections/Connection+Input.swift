@@ -61,7 +61,7 @@ extension Connection {
     let hasBegun = context.time.begin(for: user)
     var isFirst = true
     repeat {
-      context.current = self
+      context.current = ObjectIdentifier(self)
       if isFirst { body(&input) } else { goOn(&input) }
       isFirst = false
       finishIfAtEnd()
@@ -88,7 +88,7 @@ extension Connection {
       refuse(.null, .limit(.lineIn, limits, .lineTooLong))
       return .done
     }
-    guard !context.time.isUp() else { return park(.turn) }
+    guard !context.isTimeUp else { return park(.turn) }
     guard context.scratch.count + outputBytes < outputSoft else { return park(.output) }
     guard !isHoldingEnough else { return park(.durability) }
     var scanner = JSONScanner(line)
@@ -132,7 +132,7 @@ extension Connection {
         }
       case .success(let request):
         // `take` has checked the time for the first request of a slice.
-        let isUp = i > begun.next && context.time.isUp()
+        let isUp = i > begun.next && context.isTimeUp
         if !isUp { context.stages.begin() }
         let verdict = isUp ? park(.turn) : run(request, line, batch: begun.answer, index: i)
         guard verdict == .done else {

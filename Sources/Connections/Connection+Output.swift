@@ -71,7 +71,7 @@ extension Connection {
       }
       if let expiry { expireHeld(at: expiry.at) }
       context.await(self)
-    } else if context.current === self {
+    } else if context.current == ObjectIdentifier(self) {
       writeLine(addressee, to: &context.scratch, write)
     } else {
       writeLine(addressee, to: &output.bytes, write)
@@ -100,7 +100,7 @@ extension Connection {
   /// Returns whether the answer to the running request can be written at once.
   @inline(__always)
   func isNextToAnswer(after position: UInt64) -> Bool {
-    position <= context.position && pending.isEmpty && context.current === self && !isEnded
+    position <= context.position && pending.isEmpty && context.current == ObjectIdentifier(self) && !isEnded
   }
 
   /// Writes the answer to the running request.
@@ -206,7 +206,7 @@ extension Connection {
     var (isMore, chunks) = (true, 0)
     while isMore, !isEnded, outputBytes == 0 {
       // A client that reads as fast as the daemon writes must not starve the others.
-      guard chunks < ConnectionContext.chunksPerTurn, chunks == 0 || !context.time.isUp() else {
+      guard chunks < ConnectionContext.chunksPerTurn, chunks == 0 || !context.isTimeUp else {
         context.postpone(self)
         break
       }

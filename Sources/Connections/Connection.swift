@@ -181,10 +181,11 @@ package final class Connection: Client, DisposeBagProvider {
     writtenPosition <= context.position && pending.isEmpty && forwardedRequests == 0
   }
 
+  /// Whether the running request is measured.
+  package var isMeasured: Bool { context.stages.isRunning }
+
   /// Ends the dispatch of the running request to a method, if it is measured.
-  package func endDispatch(to method: String) {
-    if context.stages.isRunning { context.stages.endDispatch(to: method) }
-  }
+  package func endDispatch(to method: String) { context.stages.endDispatch(to: method) }
 
   /// Parks the current request, which its handler has postponed, until ``endWork()``.
   package func awaitWork() { isAwaitingWork = true }

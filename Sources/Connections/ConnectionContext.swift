@@ -69,7 +69,9 @@ package final class ConnectionContext {
   var scratch = ByteBuffer()
 
   /// The client whose requests are running.
-  var current: Client?
+  ///
+  /// Not the object, which each request would retain.
+  var current: ObjectIdentifier?
 
   /// Whether new requests are no longer run.
   package internal(set) var isStopping = false
@@ -114,6 +116,11 @@ package final class ConnectionContext {
   }
 
   // MARK: Turns
+
+  /// Whether the running client must stop before its next request; see ``TurnTime/isUp()``.
+  ///
+  /// A function of the context, because a caller would retain its ``time``.
+  var isTimeUp: Bool { time.isUp() }
 
   /// Advances the durable position.
   func advance(to position: UInt64) {

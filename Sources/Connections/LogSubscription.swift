@@ -225,11 +225,11 @@ package final class LogSubscription: Subscription {
     var first = next
     while first < broadcast.endIndex, !isWanted(broadcast[first]) {
       first += 1
-      if client.context.time.isUp() { return (first, first) }
+      if context.isTimeUp { return (first, first) }
     }
     guard first < broadcast.endIndex else { return (first, first) }
     var end = first + 1
-    while end < broadcast.endIndex, end - first < Self.wantedAtOnce, !client.context.time.isUp(),
+    while end < broadcast.endIndex, end - first < Self.wantedAtOnce, !context.isTimeUp,
       isWanted(broadcast[end])
     {
       end += 1

@@ -53,7 +53,7 @@ package final class PatternSubscription: Subscription {
   }
 
   override func start() {
-    pace.start(client.context)
+    pace.start(context)
     observation = changes.observeNext { [unowned self] in receive($0) }
   }
 

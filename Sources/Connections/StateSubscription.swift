@@ -49,7 +49,7 @@ package final class StateSubscription: Subscription {
 
   override func start() {
     broadcast.add(self)
-    pace.start(client.context)
+    pace.start(context)
   }
 
   override func end() {
@@ -90,10 +90,13 @@ package final class StateSubscription: Subscription {
     defer {
       sent = broadcast.count
       sentValue = broadcast.value
-      shownAt = client.context.position
+      shownAt = context.position
       (missed, isUnknown) = (0, false)
     }
-    if isDistinct, !isUnknown, broadcast.value == sentValue { return true }
+    if isDistinct, !isUnknown {
+      let isMissingOne = skipped == 1 && missed == 0
+      if isMissingOne ? broadcast.isRepeated : broadcast.value == sentValue { return true }
+    }
     let start = buffer.count
     appendHead(to: &buffer)
     broadcast.writeBody(skipped: skipped - 1, &buffer)
@@ -106,6 +109,9 @@ package final class StateSubscription: Subscription {
 final class StateBroadcast: Broadcast {
   let source: StateSource
   private(set) var value: JSONText?
+
+  /// Whether the value is equal to the one before the last change.
+  private(set) var isRepeated = false
 
   /// The position of the last change.
   private(set) var seq: UInt64 = 0
@@ -128,6 +134,7 @@ final class StateBroadcast: Broadcast {
   }
 
   private func receive(_ change: SourceChange) {
+    isRepeated = value == change.value
     value = change.value
     seq = change.seq
     count += 1

@@ -10,6 +10,9 @@ package class Subscription {
   package let handle: Handle
   package unowned let client: Client
 
+  /// The context of the client; here too, because to reach it through the client costs more.
+  final let context: ConnectionContext
+
   /// The client's name for the subject: a source, a pattern or `events`.
   package internal(set) var source = ""
 
@@ -35,6 +38,7 @@ package class Subscription {
   init(_ handle: Handle, on client: Client) {
     self.handle = handle
     self.client = client
+    context = client.context
     var buffer = ByteBuffer()
     Frame.beginNotification("next", &buffer)
     buffer.member("sub", handle)
@@ -148,7 +152,7 @@ package class Subscription {
   /// - Returns: Whether the line was kept.
   final func checkLine(from start: Int, seq: UInt64?, _ buffer: inout ByteBuffer) -> Bool {
     let size = buffer.count - start
-    guard size > client.lineOut else { return true }
+    guard size > Limits.leastLineOut, size > client.lineOut else { return true }
     buffer.truncate(to: start)
     fail(.resultTooLarge(size, max: client.lineOut), seq: seq, &buffer)
     return false
@@ -178,7 +182,7 @@ struct Pace {
   /// If not, wakes the subscription when it may.
   mutating func isDue(_ subscription: Subscription) -> Bool {
     guard interval > 0 else { return true }
-    let context = subscription.client.context
+    let context = subscription.context
     let now = context.now()
     if now >= notBefore {
       notBefore = now + interval

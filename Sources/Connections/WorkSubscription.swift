@@ -114,7 +114,7 @@ package final class WorkSubscription: Subscription {
 
   /// Reports the room in the next turn, because this one is being sent.
   private func noteRoom() {
-    roomAlarm = client.context.scheduler.schedule(after: 0) { [unowned self] in
+    roomAlarm = context.scheduler.schedule(after: 0) { [unowned self] in
       roomAlarm = nil
       onRoom?()
     }
@@ -129,7 +129,7 @@ package final class WorkSubscription: Subscription {
       events: open.filter { !unsent.contains($0) }.map {
         Work.Event(seq: $0, delivery: deliveries[$0] ?? 1)
       })
-    guard work != keptWork, let text = try? client.context.views.encoder.text(work) else { return }
+    guard work != keptWork, let text = try? context.views.encoder.text(work) else { return }
     keptWork = work
     kept.set(KeptItem(.work, handle.text.text, text))
   }

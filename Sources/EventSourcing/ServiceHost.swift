@@ -264,8 +264,10 @@ package final class ServiceHost {
   package func perform(
     _ command: Command, _ body: () throws -> JSONText?
   ) throws(Refusal) -> Accepted {
-    if let done = try repetition(of: command) { return done }
-    if let error = try refused.refusal(of: command) { throw .service(error) }
+    if command.id != nil {
+      if let done = try repetition(of: command) { return done }
+      if let error = try refused.refusal(of: command) { throw .service(error) }
+    }
     if let refusal { throw .journal(refusal) }
     for (stream, expected) in command.expectations {
       let actual = store.head(of: stream).version
@@ -330,7 +332,7 @@ package final class ServiceHost {
   package func checkRights() throws(Refusal) {
     if let badStream { throw .service(badStream) }
     if let deniedStream { throw .denied(stream: deniedStream) }
-    if let leaseFault { throw .service(leaseFault) }
+    if isLeasing, let leaseFault { throw .service(leaseFault) }
   }
 
   // MARK: Leases

@@ -12,6 +12,9 @@ public struct Limits: Equatable, Sendable {
   /// Bytes of a line to a client that has not requested more in `hello`.
   public var lineOut = 64 << 10
 
+  /// The least that ``lineOut`` can be.
+  public static let leastLineOut = 1024
+
   /// Bytes of a line to a client that has requested more in `hello`.
   public var lineOutMax = 16 << 20
 
@@ -168,7 +171,7 @@ public enum LimitName: String, CaseIterable, Sendable {
   public var row: Row {
     switch self {
     case .lineIn: Row(\.lineIn, 1024...Self.most, "bytes of a line from a client")
-    case .lineOut: Row(\.lineOut, 1024...Self.most, "bytes of a line to a client")
+    case .lineOut: Row(\.lineOut, Limits.leastLineOut...Self.most, "bytes of a line to a client")
     case .lineOutMax:
       Row(\.lineOutMax, 1024...Self.most, "bytes of a line that a client may ask for in hello")
     case .flood: Row(\.flood, 0...Self.most, "bytes of a line over line_in that are dropped")

@@ -149,9 +149,11 @@ package final class CallContext {
   package let access: Access
   package let catalog: Catalog
   package let host: ServiceHost
+  let methods: MethodTable
 
   package init(_ rights: Rights, _ connection: Connection) {
     self.rights = rights
+    methods = rights.methods
     self.connection = connection
     access = Access(rights, by: connection.peer)
     catalog = rights.catalog

@@ -119,7 +119,7 @@ extension CallContext: RequestHandler {
     _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) -> Connection.Parking? {
     guard
-      let method = rights.methods.find(request.method, in: line) ?? rights.provided(request, line)
+      let method = methods.find(request.method, in: line) ?? rights.provided(request, line)
     else {
       call.refuse(access.methodNotFound(JSONScanner(line).text(request.method)))
       return nil
@@ -139,7 +139,7 @@ extension CallContext: RequestHandler {
     case .prompt: break
     }
     method.calls &+= 1
-    connection.endDispatch(to: method.name)
+    if connection.isMeasured { connection.endDispatch(to: method.name) }
     guard let reason = method.run(self, call, request, line) else { return nil }
     method.calls &-= 1  // it runs again
     connection.awaitWork()

@@ -202,7 +202,7 @@ package protocol PersonalParameters {
 }
 
 /// The methods, found by the bytes of a name.
-struct MethodTable {
+final class MethodTable {
   /// All methods, sorted by name.
   let methods: [Method]
   private let names: NameTable

@@ -29,8 +29,11 @@ package final class Rights {
   /// everything.
   let audience: String
 
+  private let streamNames: Names
+
   init(of role: Role, in catalog: Catalog, number: Int) {
     self.catalog = catalog
+    streamNames = catalog.host.streamNames
     self.role = role
     methods = catalog.methods.filter { role.mayCall($0.name) }
     sources = catalog.services.map { $0.sources?.restricted(to: role) }
@@ -72,9 +75,10 @@ package final class Rights {
   /// - Parameter name: A full name.
   /// - Returns: `nil` if it has no value, or must be found by ``sources(of:)``.
   func known(_ name: Span<UInt8>) -> (number: Int, value: JSONText)? {
-    guard let number = catalog.host.streamNames.number(of: name) else { return nil }
-    for sources in numbered {
-      if let value = sources.value(number) { return (number, value) }
+    guard let number = streamNames.number(of: name) else { return nil }
+    // Not `for … in`, which would retain the list.
+    for i in numbered.indices {
+      if let value = numbered[i].value(number) { return (number, value) }
     }
     return nil
   }

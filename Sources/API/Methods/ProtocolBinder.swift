@@ -148,7 +148,7 @@ private func greet(_ connection: Connection, _ hello: Hello) throws(WireError) {
   connection.clientName = words.joined(separator: " ").cut(toBytes: maxClientNameBytes)
   connection.takesItems = hello.optional?.contains("items") ?? false
   if let line = hello.limits?.line {
-    connection.lineOut = min(max(line, 1024), connection.limits.lineOutMax)
+    connection.lineOut = min(max(line, Limits.leastLineOut), connection.limits.lineOutMax)
   }
 }
 
@@ -166,7 +166,7 @@ private struct KeptHello: Codable {
   func apply(to connection: Connection) {
     connection.clientName = client
     connection.takesItems = items
-    connection.lineOut = min(max(line, 1024), connection.limits.lineOutMax)
+    connection.lineOut = min(max(line, Limits.leastLineOut), connection.limits.lineOutMax)
   }
 }
 
