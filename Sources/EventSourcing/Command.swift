@@ -31,18 +31,18 @@ package struct Command {
 
   /// Returns whether the caller may record events in a stream; `nil` allows all streams.
   package var mayRecord: ((_ stream: String) -> Bool)?
+}
 
+extension Command {
+  // Not an initializer of its own, which would return a copy of all members.
   package init(
     method: String, caller: Peer, id: String? = nil, parameters: String = "",
     expectations: [(stream: String, at: Expectation)] = [],
     mayRecord: ((_ stream: String) -> Bool)? = nil
   ) {
-    self.method = method
-    self.caller = caller
-    self.id = id
-    self.parameters = parameters
-    self.expectations = expectations
-    self.mayRecord = mayRecord
+    self.init(
+      method: method, caller: caller, id: id, parameters: parameters, expectations: expectations,
+      waitsForDisk: false, lease: nil, mayRecord: mayRecord)
   }
 }
 
@@ -97,17 +97,17 @@ package struct Accepted: Equatable {
 
   /// Whether the response must still wait for the disk; see ``ServiceHost/finish(_:)``.
   package var isDiskAwaited = false
+}
 
+extension Accepted {
+  // Not an initializer of its own, which would return a copy of all members.
   package init(
     value: JSONText?, seq: UInt64? = nil, version: UInt64? = nil, isReplayed: Bool = false,
     isValueInJournal: Bool = false, lease: String? = nil
   ) {
-    self.value = value
-    self.seq = seq
-    self.version = version
-    self.isReplayed = isReplayed
-    self.isValueInJournal = isValueInJournal
-    self.lease = lease
+    self.init(
+      value: value, seq: seq, version: version, isReplayed: isReplayed, lease: lease,
+      isValueInJournal: isValueInJournal, isDiskAwaited: false)
   }
 }
 

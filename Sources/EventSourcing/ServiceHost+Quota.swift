@@ -14,7 +14,7 @@ extension ServiceHost {
   /// - Throws: ``Refusal`` if the command has grown the state beyond a quota.
   func checkQuota(since before: StateUsage.Charges) throws(Refusal) {
     guard lastAppended != nil else { return }
-    let now = store.charges(of: runningUser)
+    let now = charges(of: runningUser)
     guard quota.isNear(now) else { return }
     // An administrator has no quota of his own.
     let user = owners.contains(runningUser) ? nil : runningUser

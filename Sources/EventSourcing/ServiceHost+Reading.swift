@@ -61,7 +61,7 @@ extension ServiceHost {
     let end = seq.map { $0 - min($0, 1) } ?? durable
     let forms = eventForms
     let head = filter.onlyStream.flatMap {
-      store.appender.heads.mayHaveForgotten($0, in: streamNames) ? nil : self.head(of: $0)
+      heads.mayHaveForgotten($0, in: streamNames) ? nil : self.head(of: $0)
     }
     return reading(.long) { reader throws(JournalError) in
       if let stream = filter.onlyStream, let head,

@@ -95,9 +95,13 @@ package final class ServiceHost {
   /// The first reason why something that the running command has written cannot end with a lease.
   private var leaseFault: (any ServiceError)?
 
+  /// The positions and heads of the store; here too, because each event needs them.
+  private let appender: Appender
+
   /// - Parameter snapshotEvery: The number of events between snapshots.
   package init(store: any EventStore, snapshotEvery: UInt64 = 100_000) {
     self.store = store
+    appender = store.appender
     streamNames = store.names
     snapshotting = Snapshotting(store: store, every: snapshotEvery)
   }
@@ -113,7 +117,7 @@ package final class ServiceHost {
   ///
   /// Equals ``durable`` if the journal accepts no writes, because pending events then never
   /// become durable.
-  package var last: UInt64 { store.refusal == nil ? store.last : durable }
+  package var last: UInt64 { store.refusal == nil ? appender.last : durable }
 
   /// The last durable position that the services have applied.
   package private(set) var durable: UInt64 = 0
@@ -164,7 +168,10 @@ package final class ServiceHost {
   package func lastPosition(of stream: String) -> UInt64 { store.head(of: stream).seq }
 
   /// The heads of all streams, by the number of their names.
-  var heads: StreamHeads { store.appender.heads }
+  var heads: StreamHeads { appender.heads }
+
+  /// The bytes of state that are charged to a user, and to all.
+  func charges(of user: UInt32) -> StateUsage.Charges { appender.charges(of: user) }
 
   /// The time of the last event, in microseconds since 1970; `nil` if the journal is empty.
   var lastTime: Int64? { store.last == 0 ? nil : store.lastTime }
@@ -285,7 +292,7 @@ package final class ServiceHost {
     lastAppended = nil
     if deniedStream != nil { deniedStream = nil }
     if badStream != nil { badStream = nil }
-    let before = store.charges(of: command.caller.uid)
+    let before = charges(of: command.caller.uid)
     defer {
       isPerforming = false
       if runningID != nil { runningID = nil }
@@ -495,7 +502,7 @@ package final class ServiceHost {
   @usableFromInline
   func grow(_ stream: Int, by growth: Int) -> Bool? {
     guard growth != 0, isPerforming else { return nil }
-    return store.grow(stream, by: growth, for: runningUser)
+    return appender.grow(stream, in: streamNames, by: growth, for: runningUser)
   }
 
   /// Ends the charge for the name of a stream that has no state after the last recorded event.
@@ -641,7 +648,7 @@ package final class ServiceHost {
   /// The functions hold copies of the states that share storage with them, so that later events
   /// are not in the snapshots.
   private func snapshots() -> [@Sendable (_ durable: UInt64) -> Snapshot] {
-    let (heads, window, list) = (store.appender.durableHeads, window, streamNames.list)
+    let (heads, window, list) = (appender.durableHeads, window, streamNames.list)
     return ledgers.compactMap { $0.unknown().first == nil ? $0.snapshot() : nil } + [
       { seq in
         var window = window

@@ -27,7 +27,7 @@ public struct Queue<Element> {
 
   /// Adds an element as the newest one.
   @inlinable
-  public mutating func append(_ element: Element) {
+  public mutating func append(_ element: consuming Element) {
     slots.append(element)
   }
 
@@ -102,7 +102,8 @@ public struct Queue<Element> {
     if slots.capacity > Self.smallCapacity, slots.capacity / 4 > slots.count {
       var fitting: ContiguousArray<Element?> = []
       fitting.reserveCapacity(slots.count)
-      fitting.append(contentsOf: slots)
+      // Moves the elements, and counts no references.
+      for i in slots.indices { fitting.append(slots[i].take()) }
       slots = fitting
     }
   }
