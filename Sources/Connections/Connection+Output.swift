@@ -100,7 +100,8 @@ extension Connection {
   /// Returns whether the answer to the running request can be written at once.
   @inline(__always)
   func isNextToAnswer(after position: UInt64) -> Bool {
-    position <= context.position && pending.isEmpty && context.current == ObjectIdentifier(self) && !isEnded
+    position <= context.position && pending.isEmpty && !isEnded
+      && context.current == ObjectIdentifier(self)
   }
 
   /// Writes the answer to the running request.
