@@ -55,10 +55,10 @@ final class Forwarder: RequestForwarder {
     /// The bytes of lines that the client has got and the active daemon does not know of.
     var untold = 0
 
-    /// Whether the active daemon was told that the client has closed its sending side.
+    /// Whether the active daemon knows that the client has closed its sending side.
     var hasToldEnd = false
 
-    /// Whether the active daemon has told that nothing is left there after that.
+    /// Whether the active daemon has said that nothing of the client is left there after that.
     var isDone = false
 
     init(_ connection: Connection) { self.connection = connection }
