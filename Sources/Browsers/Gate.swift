@@ -91,6 +91,7 @@ package struct Gate {
       return .welcome(session)
     }
     if !request.isSocket, Self.openFiles.contains(request.path) { return .allowed(user: nil) }
+    guard request.cookie != .unusable else { return .refused(.unusableCookies) }
     let id = request.cookie.text.flatMap { Cookies($0)[sessions.cookieName] }
     guard let session = id.flatMap(sessions.session) else { return .refused(.noSession) }
     if request.isSocket {
@@ -120,6 +121,8 @@ package struct WebRequest: Equatable {
     case absent
     case value(String)
     /// It occurs several times, is too long, or is not UTF-8.
+    ///
+    /// Of `Sec-Fetch-Site` and the proxy's own header the library hands out only the first.
     case unusable
 
     var text: String? { if case .value(let text) = self { text } else { nil } }
@@ -146,8 +149,11 @@ package struct WebRequest: Equatable {
 
   package init() {}
 
+  /// Whether a header is unusable that every decision needs.
+  ///
+  /// Cookies are checked later: other programs on the same host set them, too.
   fileprivate var hasUnusableHeader: Bool {
-    [host, origin, site, cookie, protocols, user, token].contains(.unusable)
+    [host, origin, site, protocols, user, token].contains(.unusable)
   }
 }
 

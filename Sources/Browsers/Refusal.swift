@@ -4,6 +4,7 @@ package enum Refusal: CaseIterable {
   case foreignOrigin
   case foreignPeer
   case unusableHeader
+  case unusableCookies
   case otherMethod
   case noSuchSocket
   case usedToken
@@ -16,7 +17,7 @@ package enum Refusal: CaseIterable {
   package var status: UInt32 {
     switch self {
     case .foreignHost: 421
-    case .unusableHeader: 400
+    case .unusableHeader, .unusableCookies: 400
     case .otherMethod: 405
     case .noSuchSocket: 404
     case .crowded: 503
@@ -48,6 +49,11 @@ package enum Refusal: CaseIterable {
         "Unusable request",
         "A header of the request is repeated or too long, or has forbidden characters.",
         "Check the reverse proxy, if there is one."
+      )
+    case .unusableCookies:
+      (
+        "Too many cookies", "The cookies of this host are too long, or have forbidden characters.",
+        "Delete them in the browser. All programs at the same host name share them."
       )
     case .otherMethod:
       ("Method not allowed", "binder-web answers GET and HEAD only.", "Open the start page.")

@@ -99,8 +99,8 @@ private func header(_ name: cweb_header, of browser: OpaquePointer) -> WebReques
   text { cweb_copy(browser, name, $0, $1) }
 }
 
-/// The most bytes of a header.
-private let maxHeaderBytes = 4 << 10
+/// The most bytes of a header: as many as the library keeps of all headers.
+private let maxHeaderBytes = 8 << 10
 
 private func text(_ copy: (UnsafeMutablePointer<CChar>, Int) -> CInt) -> WebRequest.Header {
   withUnsafeTemporaryAllocation(of: CChar.self, capacity: maxHeaderBytes) { room in

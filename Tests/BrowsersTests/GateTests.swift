@@ -184,10 +184,25 @@ struct GateTests {
       let other = socket(session) { $0.path = path }
       #expect(gate.decide(other, from: nil) == .refused(.noSuchSocket))
     }
-    for header in [\WebRequest.host, \.origin, \.site, \.cookie, \.protocols, \.user, \.token] {
+    for header in [\WebRequest.host, \.origin, \.site, \.protocols, \.user, \.token] {
       let twice = socket(session) { $0[keyPath: header] = .unusable }
       #expect(gate.decide(twice, from: nil) == .refused(.unusableHeader))
     }
+  }
+
+  @Test
+  func `unusable cookies are refused, but not the style of the page that says so`() throws {
+    let session = try admitted()
+    let page = request { $0.cookie = .unusable }
+    #expect(gate.decide(page, from: nil) == .refused(.unusableCookies))
+    #expect(
+      gate.decide(socket(session) { $0.cookie = .unusable }, from: nil)
+        == .refused(.unusableCookies))
+    let style = request {
+      $0.path = "/refused.css"
+      $0.cookie = .unusable
+    }
+    #expect(gate.decide(style, from: nil) == .allowed(user: nil))
   }
 
   @Test

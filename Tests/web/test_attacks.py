@@ -150,6 +150,11 @@ class Refusals(Case):
         self.assertEqual(self.session.get().status, 200)
         self.assertEqual(self.daemon.count(), 0)
 
+    def test_cookies_of_other_programs_on_the_host(self):
+        cookies = "; ".join(f"other{i}={'y' * 900}" for i in range(6))
+        answer = request(self.address, "/", [("Cookie", f"{cookies}; {self.session.cookie}")])
+        self.assertEqual(answer.status, 200, answer)
+
     def test_slow_requests_do_not_keep_others_out(self):
         slow = []
         for _ in range(100):
