@@ -259,7 +259,6 @@ final class Daemon {
     // The methods retain the reload action, which retains the catalog.
     rights.keep(only: [])
     rights.catalog.end()
-    liveBindings.end()
   }
 
   /// Replays the journal into the services and connects the clients to the services.
@@ -373,9 +372,13 @@ final class Daemon {
     stopWorking()
     refusals.finish()
     store.close()
+    endBindings()
     descriptorStore?.finish()
     loop.run()
   }
+
+  /// Ends the bindings in memory, because the loop would run as long as their timers do.
+  func endBindings() { liveBindings.end() }
 
   /// Cancels running web requests and starts no new ones.
   func stopFetching() {

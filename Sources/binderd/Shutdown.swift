@@ -79,6 +79,7 @@ final class Shutdown {
     wait { [self] in !isWriting }
     daemon.resign()
     daemon.store.close()
+    daemon.endBindings()
   }
 
   /// Whether the disk has not received all events and snapshots yet.

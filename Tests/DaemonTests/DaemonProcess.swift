@@ -1,5 +1,6 @@
 import Glibc
 import TestSupport
+import Testing
 
 /// A binderd process with its own socket and journal, by default in a new directory.
 final class DaemonProcess {
@@ -98,14 +99,26 @@ final class DaemonProcess {
     return waitForEnd()
   }
 
+  /// Waits for the end; a process that does not end in time fails the test and is killed.
   @discardableResult
   func waitForEnd() -> CInt {
     var status: CInt = 0
-    waitpid(pid, &status, 0)
+    var tries = 0
+    while waitpid(pid, &status, WNOHANG) == 0 {
+      tries += 1
+      if tries == Self.endTries {
+        Issue.record("the daemon does not end: \(log.suffix(500))")
+        kill(pid, SIGKILL)
+      }
+      usleep(1_000)
+    }
     isRunning = false
     let signal = status & 0x7F
     return signal == 0 ? (status >> 8) & 0xFF : -signal
   }
+
+  /// The maximum wait for the end of a process, in milliseconds.
+  private static let endTries = 60_000
 
   /// Kills it and starts it again on the same journal.
   func killAndStart(_ arguments: [String] = []) throws {

@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import TestSupport
 import Testing
 
 /// The shutdown of a busy daemon.
@@ -19,6 +20,41 @@ struct ShutdownTests {
       usleep(1_000)
     }
     Issue.record("it does not come to that")
+  }
+
+  /// Expressions that wait for a time, and a value for their source.
+  private static let timed = [
+    #"every("22:00") | constant("night") ~> cells/mode"#, "every(1h) ~> cells/tick",
+    "cells/a | debounce(1h) ~> cells/b", "cells/a | sample(1h) ~> cells/b",
+    #"system/load | pick("/one") ~> cells/load"#,
+  ]
+
+  @Test(arguments: timed)
+  func `a binding that waits for a time does not keep the daemon from ending`(
+    expression: String
+  ) throws {
+    let daemon = try DaemonProcess()
+    let client = try TestSocket(daemon.socket)
+    let text = JSONValue.string(expression).text.text
+    _ = try client.result(
+      #"{"id":1,"method":"bind","params":{"expr":\#(text),"binding":"b","scope":"daemon"}}"#)
+    _ = try client.call(set("a"))
+    #expect(daemon.end() == 0)
+    try daemon.start()
+    #expect(daemon.end() == 0)
+  }
+
+  @Test
+  func `a start that fails ends, also with a binding of a file that waits for a time`() throws {
+    let daemon = try DaemonProcess()
+    let directory = daemon.directory + "/bind.d"
+    mkdir(directory, 0o700)
+    let files = Self.timed.enumerated().map { "b\($0): \($1)\n" }.joined()
+    Files.write(files, to: directory + "/a.bind")
+    let second = try DaemonProcess(
+      ["--journal", daemon.directory + "/other.db", "--bind-dir", directory],
+      in: daemon.directory, waits: false)
+    #expect(second.waitForEnd() == EX_UNAVAILABLE)
   }
 
   @Test(.needs("strace"))
