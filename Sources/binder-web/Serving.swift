@@ -17,9 +17,10 @@ struct StartFailure: Error, CustomStringConvertible {
 /// - Returns: The exit code.
 func serveOwner(_ options: Options, _ log: Log) throws -> CInt {
   let places = SocketSearch(option: options.socket, environment: Options.environment).places
+  let pages = try pages(options)
   let state = try StateFiles(of: places.first?.path ?? "")
   let descriptors = Process.prepare()
-  let loop = try Loop()
+  let loop = try makeLoop()
   var makeAddress: () -> String = { "" }
   let control: SocketListener
   do throws(SocketListener.PathError) {
@@ -33,14 +34,20 @@ func serveOwner(_ options: Options, _ log: Log) throws -> CInt {
     return try askForAddress(at: state.socket)
   }
   var accept: (CInt) -> Void = { close($0) }
-  let listener = try listen(options.port, on: loop) { accept($0) }
+  let listener: SocketListener
+  do throws(SocketListener.PathError) {
+    listener = try listen(options.port, on: loop) { accept($0) }
+  } catch {
+    control.close()
+    throw error
+  }
   let port = listener.port ?? 0
   let sessions = Sessions(file: state.sessions, port: port) { Process.now / 1_000_000 }
   let hosts = ["127.0.0.1", "localhost", "[::1]"].flatMap { host in
     port == 80 ? [host, "\(host):80"] : ["\(host):\(port)"]
   }
   let gate = Gate(hosts: hosts + options.names, .token(sessions))
-  let server = try webServer(gate, options, places.map(\.path), descriptors, on: loop, log)
+  let server = try webServer(gate, options, pages, places.map(\.path), descriptors, on: loop, log)
   accept = { server.accept($0, from: nil) }
   makeAddress = { "http://127.0.0.1:\(port)/?token=\(sessions.makeToken())" }
   return try run(loop, [control, listener], server) {
@@ -54,8 +61,9 @@ func serveOwner(_ options: Options, _ log: Log) throws -> CInt {
 /// - Returns: The exit code.
 func serveProxy(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
   let places = SocketSearch(option: options.socket, environment: Options.environment).places
+  let pages = try pages(options)
   let descriptors = Process.prepare()
-  let loop = try Loop()
+  let loop = try makeLoop()
   if let count = manager.badListenerCount {
     throw SocketListener.PathError.badDescriptorCount(count)
   }
@@ -70,7 +78,7 @@ func serveProxy(_ options: Options, _ log: Log, _ manager: ServiceManager) throw
     throw Options.Misuse(message: "no socket: use --listen, or a socket unit of systemd")
   }
   let gate = Gate(hosts: options.names, .proxy(users: Set(options.proxyUsers)))
-  let server = try webServer(gate, options, places.map(\.path), descriptors, on: loop, log)
+  let server = try webServer(gate, options, pages, places.map(\.path), descriptors, on: loop, log)
   accept = { server.accept($0, from: (try? Peer(of: $0))?.uid) }
   let watchdog = try EventLoop.Timer(on: loop) { manager.notify("WATCHDOG=1") }
   if let limit = manager.watchdogMilliseconds {
@@ -83,15 +91,26 @@ func serveProxy(_ options: Options, _ log: Log, _ manager: ServiceManager) throw
   }
 }
 
+/// Returns a loop that the end of the process ends, so that a failed start may leave handles open.
+private func makeLoop() throws -> Loop {
+  let loop = try Loop()
+  loops.append(loop)
+  return loop
+}
+
+nonisolated(unsafe) private var loops: [Loop] = []
+
+private func pages(_ options: Options) throws -> PageDirectories {
+  if let pages = PageDirectories(option: options.pages, program: program) { return pages }
+  throw StartFailure(
+    description: options.pages.map { "--pages: there is no index.html in '\($0)'" }
+      ?? "the page is not installed; --pages names its directory")
+}
+
 private func webServer(
-  _ gate: Gate, _ options: Options, _ places: [String], _ descriptors: Int, on loop: Loop,
-  _ log: Log
+  _ gate: Gate, _ options: Options, _ pages: PageDirectories, _ places: [String],
+  _ descriptors: Int, on loop: Loop, _ log: Log
 ) throws -> WebServer {
-  guard let pages = PageDirectories(option: options.pages, program: program) else {
-    throw StartFailure(
-      description: options.pages.map { "--pages: there is no index.html in '\($0)'" }
-        ?? "the page is not installed; --pages names its directory")
-  }
   let lines = try RefusalLines(log, on: loop)
   return try WebServer(
     gate, pages, places: places, userHeader: options.userHeader, descriptors: descriptors, on: loop
@@ -146,7 +165,7 @@ private func put(_ text: String, to descriptor: CInt) {
 
 /// Prints another address of the program that serves already.
 private func askForAddress(at path: String) throws -> CInt {
-  let loop = try Loop()
+  let loop = try makeLoop()
   let printer = Printer()
   let socket = try StreamSocket(connectingTo: path, on: loop)
   socket.delegate = printer

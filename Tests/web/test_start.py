@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 
 from support import Case, Session, free_port, programs
@@ -75,6 +76,18 @@ class Start(Case):
         self.assertEqual((code, "binder-web is not installed" in text), (69, True), text)
         code, text = self.fail("--pages", "/nonexistent")
         self.assertEqual((code, "no index.html in '/nonexistent'" in text), (69, True), text)
+        # The directory of the programs has no page beside it.
+        shutil.copy(programs / "binder-web", self.place.directory)
+        code, text = self.fail(program=f"{self.place.directory}/binder-web")
+        self.assertEqual((code, "the page is not installed" in text), (69, True), text)
+
+    def test_a_port_that_another_program_has(self):
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            other.listen()
+            code, text = self.fail("--port", str(other.getsockname()[1]))
+        self.assertEqual((code, "in use" in text), (69, True), text)
+        self.assertFalse([name for name in os.listdir(f"{self.place.directory}/binder") if name.endswith(".sock")])
 
     def test_a_directory_of_somebody_else(self):
         os.makedirs(f"{self.place.directory}/binder", exist_ok=True)
