@@ -1,5 +1,6 @@
 /** Boards: sources that somebody has pinned, side by side. They are kept in the cells `boards/NAME`. */
 
+import { address } from "./address.js";
 import { announce, button, confirm, dialog, h, keyed, loading, perFrame, setAttribute, setText } from "./dom.js";
 import { makeForm } from "./form.js";
 import { drawSparkline, sparkline } from "./sparkline.js";
@@ -116,7 +117,8 @@ export class BoardsPage {
     document.body.classList.remove("wall");
   }
 
-  show(name) {
+  show(...segments) {
+    const name = segments.length ? segments.join("/") : undefined;
     if (name !== this.#name) this.#isEditing = false;
     this.#name = name;
     this.#tiles.clear();
@@ -133,13 +135,15 @@ export class BoardsPage {
     const shape = JSON.stringify([this.#name, board?.title, this.#isEditing]);
     if (shape !== this.shape) this.#drawHead(board);
     this.shape = shape;
-    const isLoading = !board && this.#app.store.isLoading("cells");
+    const { store } = this.#app;
+    const isLoading = !board && store.isLoading("cells");
+    const failure = store.failures.get("cells");
     setAttribute(this.grid, "aria-busy", isLoading ? "true" : undefined);
     if (!board) {
-      this.grid.replaceChildren(h("li.empty", {}, h("span", { role: "status" }, isLoading ? loading : `There is no board ${this.#name}.`)));
+      this.grid.replaceChildren(h("li.empty", {}, h("span", { role: "status" }, isLoading ? loading : failure ? `The boards are not loaded: ${failure.message}` : `There is no board ${this.#name}.`)));
       return;
     }
-    for (const { source } of board.tiles) this.#app.store.watch(source.split("/")[0]);
+    for (const { source } of board.tiles) store.watch(source.split("/")[0]);
     if (!board.tiles.length) this.grid.replaceChildren(h("li.empty", {}, "Nothing is pinned here yet. Open a source and choose ‘Pin to a board’."));
     else this.grid.querySelector(".empty")?.remove();
     keyed(this.grid, board.tiles, ({ source }) => source, (tile) => this.#makeTile(tile), (element, tile) => {
@@ -182,7 +186,7 @@ export class BoardsPage {
       this.head.querySelector(".toggle")?.focus();
     };
     this.head.replaceChildren(
-      h("a.button.bare", { href: "#/boards", "aria-label": "All boards" }, "‹"), h("h1", {}, board?.title ?? this.#name),
+      h("a.button.bare", { href: address("boards"), "aria-label": "All boards" }, "‹"), h("h1", {}, board?.title ?? this.#name),
       ...(board ? [h("div.actions", {},
         this.#isEditing ? button("Rename", () => this.#rename(), { kind: "quiet" }) : undefined,
         this.#isEditing ? button("Remove board", () => this.#remove(), { kind: "quiet danger" }) : undefined,
@@ -197,15 +201,18 @@ export class BoardsPage {
     this.head.replaceChildren(h("h1", {}, "Boards"), h("div.actions", {}, button("New board", () => this.#create(), { image: "plus" })));
     const { names } = boards;
     this.grid.querySelector(".empty")?.remove();
-    keyed(this.grid, names, (name) => `board ${name}`, (name) => h("li.tile.wide", {}, h("a.card", { href: `#/boards/${name}` }, h("strong"), h("span"))), (item, name) => {
+    keyed(this.grid, names, (name) => `board ${name}`, (name) => h("li.tile.wide", {}, h("a.card", { href: address("boards", ...name.split("/")) }, h("strong"), h("span"))), (item, name) => {
       const [title, text] = item.firstElementChild.children;
       const board = boards.get(name);
       setText(title, board?.title ?? name);
       setText(text, board ? `${board.tiles.length} ${board.tiles.length === 1 ? "source" : "sources"}` : "not a board");
     });
-    const isLoading = !names.length && this.#app.store.isLoading("cells");
+    const { store } = this.#app;
+    const isLoading = !names.length && store.isLoading("cells");
+    const failure = store.failures.get("cells");
     setAttribute(this.grid, "aria-busy", isLoading ? "true" : undefined);
     if (isLoading) this.grid.append(h("li.empty", {}, h("span", { role: "status" }, loading)));
+    else if (failure) this.grid.append(h("li.empty", {}, `The boards are not loaded: ${failure.message}`));
     else if (!names.length) this.grid.append(h("li.empty", {}, "A board shows sources side by side, for example on a wall. Make one here, or pin a source from its page."));
   }
 
@@ -225,7 +232,7 @@ export class BoardsPage {
     };
     const each = (change) => (board) => ({ ...board, tiles: board.tiles.flatMap((tile) => (tile.source === source ? change(tile) : [tile])) });
     return h("li.tile", { "aria-label": source },
-      h("header", {}, h("a", { href: `#/sources/${source}`, title: source }, h("strong", {}, segments.at(-1)), h("span.hint", {}, segments.slice(0, -1).join("/"))), parts.age),
+      h("header", {}, h("a", { href: address("sources", ...source.split("/")), title: source }, h("strong", {}, segments.at(-1)), h("span.hint", {}, segments.slice(0, -1).join("/"))), parts.age),
       h(".content", {}, parts.value, parts.switch, parts.list), parts.spark,
       h(".edit.actions", { hidden: true }, act("Move back", "left", move(-1)), act("Move on", "right", move(1)),
         act("Other size", "full", each((tile) => [{ ...tile, size: sizes[(sizes.indexOf(tile.size ?? "small") + 1) % sizes.length] }])), act("Take off", "close", each(() => []))));

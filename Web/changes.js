@@ -1,7 +1,8 @@
 /** The steps of lists and maps (section 8 of the protocol). */
 
-/** Returns a list or map after some steps; the value before is not changed. */
+/** Returns a list or map after some steps; the value before, undefined if there was none, is not changed. */
 export function applied(value, changes) {
+  value ??= changes[0]?.key === undefined ? [] : {};
   let result = Array.isArray(value) ? [...value] : { ...value };
   for (const change of changes) result = step(result, change);
   return result;

@@ -1,12 +1,13 @@
 /** Forms for methods and intents, made from the types of their parameters. */
 
 import { button, h, setAttribute, setText } from "./dom.js";
-import { kindOf, long, words } from "./value.js";
+import { isExact, kindOf, long, words } from "./value.js";
 
 /** Parameters that people write at length. */
 const longTexts = new Set(["text", "body", "about", "description", "doc", "message"]);
 
 const missing = "This needs a value.";
+const inexact = "The present value has a number of more than 15 digits, which a browser cannot keep.";
 const numberShape = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const integerShape = /^-?(0|[1-9]\d*)$/;
 
@@ -38,12 +39,18 @@ function exact(text) {
   return value;
 }
 
+/** Reads JSON; throws a `SyntaxError`, or the reason why a number in it is refused. */
+function parse(text) {
+  // Not every browser knows the text of a number.
+  return JSON.parse(text, (_, value, context) => (typeof value === "number" ? exact(context?.source ?? String(value)) : value));
+}
+
 function json(text, fits, shape) {
   let value;
   try {
-    value = JSON.parse(text);
+    value = parse(text);
   } catch (error) {
-    throw new Error(`${shape}: ${error.message}`);
+    throw error instanceof SyntaxError ? new Error(`${shape}: ${error.message}`) : error;
   }
   if (!fits(value)) throw new Error(shape);
   return value;
@@ -52,8 +59,9 @@ function json(text, fits, shape) {
 /** JSON if it is JSON, otherwise the text itself, as in bindctl. */
 function free(text) {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     if (/^\s*[[{"]/.test(text)) throw new Error(`JSON that is complete: ${error.message}`);
     return text;
   }
@@ -69,6 +77,11 @@ class Field {
     Object.assign(this, { name, type, isOptional: optional });
     const id = `field-${++lastField}`;
     this.fault = h("p.fault", { id: `${id}-fault`, hidden: true });
+    // It would be sent as another number.
+    if (!isExact(initial)) {
+      initial = undefined;
+      doc = doc ? `${inexact} ${doc}` : inexact;
+    }
     this.reading = h("span.reading", { "aria-hidden": "true" });
     this.control = this.#makeControl(id, initial);
     this.control.setAttribute("aria-describedby", `${id}-fault${doc ? ` ${id}-doc` : ""}`);
@@ -186,9 +199,11 @@ export function makeForm(parameters, { initial = {}, label, submit, draft, kind 
       return;
     }
     const sent = values();
+    const typed = drafts.get(draft);
     send.disabled = true;
     try {
       await submit(sent, form);
+      if (drafts.get(draft) === typed) drafts.delete(draft);
     } catch (error) {
       const name = error.data?.path?.split("/").filter((part) => part !== "args")[1];
       const field = fields.find((field) => field.name === name);

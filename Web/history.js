@@ -1,4 +1,4 @@
-/** The past values of one source. */
+/** The past values of sources. */
 
 import { applied } from "./changes.js";
 
@@ -77,7 +77,7 @@ function everyValue(link, source, items) {
     const subscription = link.subscribe({ source, mode: "every", from: { after: first - 1 } }, (type, update) => {
       if (type === "next") {
         if (update.seq > last) return end();
-        if (update.changes) value = applied(value ?? (update.changes[0]?.key === undefined ? [] : {}), update.changes);
+        if (update.changes) value = applied(value, update.changes);
         else value = update.gone ? undefined : update.value;
         values.push({ seq: update.seq, value });
         if (update.seq === last) end();
@@ -88,9 +88,20 @@ function everyValue(link, source, items) {
   });
 }
 
+/** Reads the values of the sources of a pattern at a moment, in pages `{seq, time?, values}` of one position. */
+export async function* valuesAt(link, source, at) {
+  for (let behind; ; ) {
+    const page = await link.call("history", { source, at, ...(behind && { behind }) });
+    yield page;
+    if (!page.more) return;
+    at = { seq: page.seq };
+    behind = Object.keys(page.values).at(-1);
+  }
+}
+
 /** Returns the time of the first event that the journal holds; undefined if it is empty. */
 export async function firstTime(link) {
-  const { first } = link.hello;
+  const { first } = await link.call("history", { source: "events", limit: 1 });
   const { items } = await link.call("history", { source: "events", after: Math.max(0, first - 1), limit: 1 });
   return items[0] && Date.parse(items[0].event.time);
 }

@@ -1,12 +1,12 @@
 /**
  * The page's one connection to the daemon: calls, subscriptions and views share it.
  *
- * It connects again by itself. Subscriptions then resume after the last position that was handed out,
- * and commands that were not answered are sent again with the same `cmd`.
+ * It connects again by itself. Subscriptions then resume after the last position that was handed out.
+ * Reads that were not answered are sent again, and commands with the same `cmd`.
  */
 
 import { Backoff, Connection } from "./client/connection.js";
-import { ConnectionFailed, DaemonError, OutcomeUnknown } from "./client/errors.js";
+import { ConnectionFailed, ConnectionLost, DaemonError, OutcomeUnknown } from "./client/errors.js";
 import { webSocket } from "./client/websocket.js";
 import { Turn } from "./turns.js";
 
@@ -15,6 +15,12 @@ const maxLine = 8 << 20;
 
 /** The code with which binder-web closes a WebSocket that the daemon does not admit. */
 const denied = 4003;
+
+/** The methods that change nothing, neither in the daemon nor in its connection: they can be sent again. */
+const reads = new Set(["bindings.list", "describe", "get", "history", "journal.info", "metrics", "ping", "rpc.discover", "stats", "whoami"]);
+
+/** The statuses of HTTP after which another attempt would not help. */
+const finalStatuses = new Set([400, 401, 403, 404, 421]);
 
 /** Why the daemon has closed the connection, where another attempt would not help. */
 const endings = {
@@ -42,8 +48,14 @@ export class Link extends EventTarget {
   /** How far the clock of the machine is ahead of this one, in milliseconds. */
   clockOffset = 0;
 
+  /** The silence after which it asks whether the other side is there, and the time for an answer, in milliseconds. */
+  periods = { silence: 20_000, answer: 10_000 };
+
   #connection;
   #transport;
+  #socket; // of the connection, or of one on which hello is not answered yet
+  #silence; // the timer that ends with what comes
+  #isSilent = false; // whether no answer came in time
   #lastId = 0;
   #requests = new Map(); // by id, in the order in which they were sent
   #subscriptions = new Map(); // by handle
@@ -53,7 +65,12 @@ export class Link extends EventTarget {
   constructor(address, key) {
     super();
     const protocols = ["binder", ...(key ? [`key.${key}`] : [])];
-    this.#transport = webSocket(address, { protocols, maxWaiting: 4 * maxLine });
+    const open = webSocket(address, { protocols, maxWaiting: 4 * maxLine });
+    this.#transport = async () => {
+      this.#socket = await open();
+      this.#wait();
+      return this.#socket;
+    };
     this.#run();
   }
 
@@ -62,20 +79,26 @@ export class Link extends EventTarget {
     return this.hello?.peer;
   }
 
+  /** Whether there is a connection now. */
+  get isConnected() {
+    return this.#connection !== undefined;
+  }
+
   /** The present time of the machine, in milliseconds. */
   now() {
     return Date.now() + this.clockOffset;
   }
 
   /**
-   * Calls a method. While there is no connection, it waits for one. `take(result)` is called before any
-   * notification that follows the answer.
+   * Calls a method. While there is no connection, it waits for one; a read that a lost connection hits is
+   * sent again. `take(result)` is called before any notification that follows the answer.
    */
   call(method, params = {}, { cmd, take } = {}) {
     if (cmd !== undefined) params = { ...params, _meta: { ...params._meta, cmd } };
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
-      const request = { id, method, params, take, isRepeatable: cmd !== undefined, resolve, reject, epoch: this.hello?.epoch };
+      const isRead = reads.has(method);
+      const request = { id, method, params, take, isRead, isRepeatable: isRead || cmd !== undefined, resolve, reject };
       this.#requests.set(id, request);
       if (this.#connection) this.#send(request);
     });
@@ -113,9 +136,28 @@ export class Link extends EventTarget {
     return () => this.#views.delete(owner);
   }
 
-  /** Tries to connect now instead of after the pause. */
+  /** Tries to connect now instead of after the pause. If there is a connection, asks whether it still holds. */
   retry() {
     this.#wake();
+    if (this.#connection) this.#ask();
+  }
+
+  // Silence
+
+  /** Waits for what comes; after some silence, asks. */
+  #wait() {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => this.#ask(), this.periods.silence);
+  }
+
+  /** Asks whether the other side is there. If nothing comes in time, the connection is given up. */
+  #ask() {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => {
+      this.#isSilent = true;
+      this.#socket.close();
+    }, this.periods.answer);
+    if (this.#connection) this.call("ping").catch(() => {});
   }
 
   // Connecting
@@ -131,8 +173,10 @@ export class Link extends EventTarget {
         await this.#begin(connection);
         await this.#takeAll(connection);
       } catch (lost) {
-        error = lost;
+        error = this.#isSilent ? new ConnectionLost("no answer comes") : lost;
       }
+      clearTimeout(this.#silence);
+      this.#isSilent = false;
       connection?.close();
       this.#connection = undefined;
       for (const [id, request] of this.#requests) {
@@ -163,7 +207,7 @@ export class Link extends EventTarget {
     this.hello = connection.hello;
     this.#connection = connection;
     for (const request of [...this.#requests.values()]) {
-      if (request.isSent && request.epoch !== this.hello.epoch) {
+      if (request.isSent && !request.isRead && request.epoch !== this.hello.epoch) {
         this.#requests.delete(request.id);
         request.reject(new OutcomeUnknown("the journal was replaced; look at the present values"));
       } else {
@@ -199,8 +243,8 @@ export class Link extends EventTarget {
     if (!(error instanceof ConnectionFailed)) return true;
     // A page cannot read why a handshake was refused, so it asks for itself.
     try {
-      const response = await fetch("./", { cache: "no-store", redirect: "error" });
-      if (response.ok) return true;
+      const response = await fetch("./", { cache: "no-store", redirect: "error", signal: AbortSignal.timeout(this.periods.answer) });
+      if (!finalStatuses.has(response.status)) return true;
       // The page may not make HTML of a text, so it looks for the sentences itself.
       const sentences = (await response.text()).matchAll(/<p>([^<]*)<\/p>/g);
       const reason = [...sentences].map(([, text]) => text.replace(/&#39;/g, "'")).join(" ");
@@ -231,6 +275,14 @@ export class Link extends EventTarget {
     }
   }
 
+  /** Sends a request again to the next daemon, which may keep the connection. A new connection sends it anyway. */
+  #sendLater(request, milliseconds) {
+    const connection = this.#connection;
+    setTimeout(() => {
+      if (connection === this.#connection && this.#requests.has(request.id)) this.#send(request);
+    }, milliseconds);
+  }
+
   async #subscribe(subscription) {
     try {
       const reply = await this.call("subscribe", subscription.parameters());
@@ -239,7 +291,7 @@ export class Link extends EventTarget {
       // After a lost connection it is sent again.
       if (!(error instanceof DaemonError) || error.name === "shutting_down" || subscription.isClosed) return;
       if (!subscription.settle(error)) return this.#fail(subscription, error);
-      this.#subscribe(subscription);
+      if (!subscription.isClosed) this.#subscribe(subscription);
     }
   }
 
@@ -249,11 +301,12 @@ export class Link extends EventTarget {
   }
 
   #take(frame) {
+    this.#wait();
     const { id, method, params, result, error } = frame;
     if (method !== undefined) return this.#notify(method, params);
     const request = this.#requests.get(id);
     if (!request) return;
-    if (error?.data?.name === "shutting_down" && request.isRepeatable) return; // it is sent again
+    if (error?.data?.name === "shutting_down" && request.isRepeatable) return this.#sendLater(request, error.data.reconnect_ms);
     this.#requests.delete(id);
     if (error) return request.reject(new DaemonError(error));
     request.take?.(result);
@@ -276,6 +329,8 @@ export class Link extends EventTarget {
 class Subscription {
   isClosed = false;
   #cursor;
+  #count = 0; // notifications of the event at the cursor: in a pattern, one event may change several sources
+  #repeats = 0; // those of them that are to come once more
 
   constructor(handle, params, take) {
     Object.assign(this, { handle, params, deliver: take });
@@ -285,11 +340,17 @@ class Subscription {
     return this.params.source === "events" || this.params.mode === "every";
   }
 
+  get #isOfMany() {
+    return this.params.source.includes("*");
+  }
+
   parameters() {
     const params = { ...this.params, sub: this.handle };
     if (this.#cursor && this.#resumes) {
       const { epoch, seq } = this.#cursor;
-      Object.assign(params, { epoch, from: { after: seq } });
+      // The connection may have been lost in the middle of an event.
+      this.#repeats = this.#isOfMany ? this.#count : 0;
+      Object.assign(params, { epoch, from: { after: this.#repeats ? seq - 1 : seq } });
     }
     return params;
   }
@@ -298,7 +359,7 @@ class Subscription {
     if (this.isClosed) return;
     const { epoch, after, seq } = reply;
     const isResumed = this.#cursor !== undefined && this.#resumes;
-    if (epoch !== undefined) this.#cursor = { epoch, seq: after ?? seq };
+    if (epoch !== undefined && !isResumed) this.#cursor = { epoch, seq: after ?? seq };
     if (!isResumed) this.take("snapshot", reply);
   }
 
@@ -312,9 +373,22 @@ class Subscription {
 
   note(method, params) {
     for (const item of params.items ?? [params]) {
-      if (item.seq !== undefined && this.#cursor && method !== "behind") this.#cursor.seq = item.seq;
+      if (item.seq !== undefined && this.#cursor && method !== "behind" && this.#isRepeated(method, item.seq)) continue;
       this.take(method, item);
     }
+  }
+
+  /** Moves the cursor; whether this part of an event was handed out before. */
+  #isRepeated(method, seq) {
+    if (method === "next" && seq === this.#cursor.seq && this.#repeats > 0) {
+      this.#repeats -= 1;
+      return true;
+    }
+    if (seq < this.#cursor.seq) return false;
+    this.#count = method !== "next" ? 0 : seq === this.#cursor.seq ? this.#count + 1 : 1;
+    this.#repeats = 0;
+    this.#cursor.seq = seq;
+    return false;
   }
 
   take(type, update) {

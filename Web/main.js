@@ -1,5 +1,6 @@
 /** The page: connects, and shows one of its parts. The address after `#` names it. */
 
+import { address, segmentsOf } from "./address.js";
 import { Boards, BoardsPage } from "./boards.js";
 import { announce, button, dialog, facts, h, icon, setText } from "./dom.js";
 import { EventsPage } from "./events.js";
@@ -30,10 +31,10 @@ class App {
   #wasOffline = false;
 
   constructor() {
-    const address = new URL("socket", location.href);
-    address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-    address.hash = "";
-    this.link = new Link(address, takeKey());
+    const socket = new URL("socket", location.href);
+    socket.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    socket.hash = "";
+    this.link = new Link(socket, takeKey());
     this.store = new Store(this.link);
     this.moment = new Moment(this.link);
     this.boards = new Boards(this.link, this.store);
@@ -43,20 +44,20 @@ class App {
     this.link.addEventListener("state", () => this.#showState());
     this.moment.addEventListener("change", () => this.#showMoment());
     window.addEventListener("hashchange", () => this.#route());
-    window.addEventListener("online", () => this.link.retry());
+    for (const event of ["online", "offline"]) window.addEventListener(event, () => this.link.retry());
+    document.addEventListener("visibilitychange", () => document.hidden || this.link.retry());
     document.addEventListener("keydown", (event) => this.#press(event));
-    this.store.load().catch((error) => announce(error.message, { kind: "bad" }));
     this.#showState();
     this.#route();
   }
 
   /** Goes to a part of the page. */
   go(...segments) {
-    location.hash = `#/${segments.map(encode).join("/")}`;
+    location.hash = address(...segments);
   }
 
   #route() {
-    const [name, ...rest] = location.hash.replace(/^#\/?/, "").split("/").filter(Boolean).map(decodeURIComponent);
+    const [name, ...rest] = segmentsOf(location.hash);
     const Page = pages[name] ?? SourcesPage;
     if (!(this.#page instanceof Page)) {
       this.#page?.close();
@@ -74,7 +75,7 @@ class App {
   }
 
   #makeNav() {
-    const entry = (name, i) => h("li", {}, h("a", { href: `#/${name}`, data: { page: name }, title: `Alt+${i + 1}` }, icon(name), h("span", {}, name.charAt(0).toUpperCase() + name.slice(1))));
+    const entry = (name, i) => h("li", {}, h("a", { href: address(name), data: { page: name }, title: `Alt+${i + 1}` }, icon(name), h("span", {}, name.charAt(0).toUpperCase() + name.slice(1))));
     document.querySelector("nav.main ul").append(...Object.keys(pages).map(entry));
     this.state = button("Connecting", () => this.#about(), { kind: "state" });
     this.back = button("Back to now", () => this.moment.leave(), { image: "clock", kind: "back main" });
@@ -86,13 +87,14 @@ class App {
     });
   }
 
-  /** Alt and a digit go to a part, `/` to its filter. */
+  /** Alt and a digit go to a part, `/` to its filter; not below an open dialog. */
   #press(event) {
+    if (document.querySelector("dialog[open]")) return;
     const name = event.altKey && !event.ctrlKey && Object.keys(pages)[Number(event.key) - 1];
     if (name) {
       this.go(name);
       document.querySelector(`nav.main a[data-page="${name}"]`)?.focus();
-    } else if (event.key === "/" && !event.target.closest("input, textarea, select, dialog")) {
+    } else if (event.key === "/" && !event.target.closest("input, textarea, select")) {
       this.main.querySelector('input[type="search"]')?.focus();
     } else {
       return;
@@ -146,10 +148,6 @@ class App {
       h("h3", {}, "Keys"), facts(keys.map(([name, value]) => [h("kbd", {}, name), value]), { class: "wide" }),
     ]);
   }
-}
-
-function encode(segment) {
-  return encodeURIComponent(segment);
 }
 
 window.binder = new App();

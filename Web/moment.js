@@ -1,6 +1,7 @@
 /** A moment of the past that the page shows instead of the present. */
 
 import { later } from "./dom.js";
+import { valuesAt } from "./history.js";
 
 /**
  * Emits `change` when the moment or its values change. Everything that shows values listens to it.
@@ -54,17 +55,13 @@ export class Moment extends EventTarget {
     const wish = this.#wish;
     if (!wish) return;
     const values = new Map();
-    let at = wish.seq === undefined ? { time: new Date(wish.time).toISOString() } : { seq: wish.seq };
+    const at = wish.seq === undefined ? { time: new Date(wish.time).toISOString() } : { seq: wish.seq };
     try {
-      for (let behind; ; ) {
-        const page = await this.#link.call("history", { source: "**", at, ...(behind && { behind }) });
+      for await (const page of valuesAt(this.#link, "**", at)) {
         if (wish !== this.#wish) return; // another moment is wanted
         for (const [name, value] of Object.entries(page.values)) values.set(name, value);
-        at = { seq: page.seq };
         if (page.time) this.time = Date.parse(page.time);
         this.seq = page.seq;
-        if (!page.more) break;
-        behind = Object.keys(page.values).at(-1);
       }
       this.values = values;
     } catch (error) {

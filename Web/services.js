@@ -1,5 +1,6 @@
 /** The services: what each has, and a form for each method. */
 
+import { address } from "./address.js";
 import { busyLine, facts, h, setAttribute, setBusy, setText } from "./dom.js";
 import { makeForm } from "./form.js";
 import { long, words } from "./value.js";
@@ -33,7 +34,7 @@ export class ServicesPage {
     this.element.classList.toggle("open", name !== undefined);
     const own = { name: daemon, doc: "Methods of the daemon itself." };
     this.list.replaceChildren(...[...services, own].map(({ name: service, doc }) =>
-      h("li", {}, h("a.card", { href: `#/services/${service}`, "aria-current": service === name ? "page" : undefined }, h("strong", {}, service), h("span", {}, doc)))));
+      h("li", {}, h("a.card", { href: address("services", service), "aria-current": service === name ? "page" : undefined }, h("strong", {}, service), h("span", {}, doc)))));
     const service = services.find((service) => service.name === name);
     setAttribute(this.detail, "aria-busy", services.length ? undefined : "true");
     if (name === daemon) this.#showMethods(daemon, own.doc, Object.entries(methods).filter(([name]) => !unsuited.has(name)).map(([name, doc]) => [name, { doc }]), method);
@@ -54,13 +55,13 @@ export class ServicesPage {
   async #showMethods(service, doc, methods, chosen, rest = []) {
     const cards = methods.map(([name, { doc }]) => {
       const isOpen = name === chosen;
-      const href = isOpen ? `#/services/${service}` : `#/services/${service}/${name}`;
+      const href = isOpen ? address("services", service) : address("services", service, name);
       const body = h(".body");
       if (isOpen) this.#fill(body, service === daemon ? name : `${service}.${name}`);
       return h("li.method", {}, h("a.card", { href, "aria-expanded": String(isOpen) }, h("strong.mono", {}, name), h("span", {}, doc)), isOpen ? body : undefined);
     });
     this.detail.replaceChildren(
-      h("header.title", {}, h("a.button.bare.only-narrow", { href: "#/services", "aria-label": "All services" }, "‹"), h("h1", {}, service)),
+      h("header.title", {}, h("a.button.bare.only-narrow", { href: address("services"), "aria-label": "All services" }, "‹"), h("h1", {}, service)),
       h("p", {}, doc), cards.length ? h("section.panel", { "aria-label": "Methods" }, h("header", {}, h("h2", {}, "Methods")), h("ul.methods", {}, cards)) : "", ...rest.filter(Boolean));
     this.detail.querySelector(".method .body input, .method .body textarea, .method .body select, .method .body button")?.focus();
   }

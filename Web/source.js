@@ -127,11 +127,13 @@ export class SourcePane {
     const value = this.#shown();
     const { moment, store } = this.#page;
     const kind = kindOf(value);
-    const isLoading = moment.isPast ? !moment.values : value === undefined && store.isLoading(this.#name.split("/")[0]);
+    const service = this.#name.split("/")[0];
+    const isLoading = moment.isPast ? !moment.values : value === undefined && store.isLoading(service);
+    const failure = value === undefined && !moment.isPast ? store.failures.get(service) : undefined;
     setAttribute(this.present, "aria-busy", isLoading ? "true" : undefined);
     this.value.className = `big ${kind}`;
     const text = kind === "object" || kind === "array" ? long(value) : short(value);
-    setText(this.value, text.length > maxLong ? `${text.slice(0, maxLong)}…` : isLoading ? loading : text);
+    setText(this.value, text.length > maxLong ? `${text.slice(0, maxLong)}…` : isLoading ? loading : failure?.message ?? text);
     this.switch.hidden = kind !== "boolean" || !this.#meta?.writable || moment.isPast;
     this.toggle.checked = value === true;
     this.#showPast();
@@ -193,16 +195,17 @@ export class SourcePane {
     try {
       this.#following?.close();
       const { changes, isCut, follow } = await changesSince(link, this.#name, timeBar.from);
-      if (this.#isClosed) return;
+      if (this.#isClosed || load !== this.#loading) return;
       this.#changes = changes;
       this.#following = follow((change) => this.#add(change));
       this.#isCut = isCut;
       this.#isLoaded = true;
       setText(this.note, changes.length ? "" : "It has not changed in this time.");
     } catch (error) {
+      if (load !== this.#loading) return;
       setText(this.note, error.message);
     }
-    if (load === this.#loading) setBusy(this.tableBox, this.wait, false);
+    setBusy(this.tableBox, this.wait, false);
     this.#show();
   }
 

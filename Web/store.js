@@ -1,6 +1,8 @@
 /** The live values of all sources that the client may read, and what the daemon says about them. */
 
-import { perFrame } from "./dom.js";
+import { applied } from "./changes.js";
+import { announce, perFrame } from "./dom.js";
+import { valuesAt } from "./history.js";
 import { NameTree } from "./names.js";
 import { Turn } from "./turns.js";
 import { plottable } from "./value.js";
@@ -13,6 +15,18 @@ const maxStep = 50;
 
 /** The events from which the sparklines begin. */
 const pastEvents = 1000;
+
+/** Errors of a subscription after which the values are read in pages. */
+const pagedErrors = new Set(["result_too_large", "epoch_mismatch", "seq_expired", "seq_future"]);
+
+/** The events that change the catalogue. */
+const catalogueEvents = ["services.provided", "services.forgotten"];
+
+/** Whether a name has the segments of a pattern. */
+function fits(pattern, segments) {
+  return (pattern.length === segments.length || (pattern.at(-1) === "**" && segments.length >= pattern.length)) &&
+    pattern.every((part, i) => part === "*" || part === "**" || part === segments[i]);
+}
 
 /** A source: its present value, and some numbers that it had. */
 class Entry {
@@ -35,7 +49,7 @@ class Entry {
 
 /**
  * Emits `names` when sources appeared or disappeared, `values` with the changed names before a picture
- * is drawn, and `services` when the catalogue is there.
+ * is drawn, and `services` when the catalogue is there or has changed.
  */
 export class Store extends EventTarget {
   entries = new Map();
@@ -48,7 +62,8 @@ export class Store extends EventTarget {
   failures = new Map();
 
   #link;
-  #subscriptions = new Map(); // by service
+  #catalogue; // as text, to see whether it has changed
+  #subscriptions = new Map(); // several of a service, by its name
   #changed = new Set();
   #haveNamesChanged = false;
   #tell = perFrame(() => this.#emit());
@@ -61,12 +76,18 @@ export class Store extends EventTarget {
   constructor(link) {
     super();
     this.#link = link;
+    const load = () => this.#load().catch((error) => announce(error.message, { kind: "bad" }));
+    link.addEventListener("state", () => link.isConnected && load());
+    link.subscribe({ source: "events", filter: { types: catalogueEvents } }, (type) => type === "next" && load());
   }
 
-  /** Reads the catalogue, and watches what the journal keeps. */
-  async load() {
+  /** Reads the catalogue, on each connection and after each change, and watches what the journal keeps. */
+  async #load() {
     const { services, views, methods } = await this.#link.call("describe");
     const all = await Promise.all(Object.keys(services).map((path) => this.#link.call("describe", { path })));
+    const catalogue = JSON.stringify([all, views, methods]);
+    if (catalogue === this.#catalogue) return;
+    this.#catalogue = catalogue;
     this.services = all.map(({ service, ...rest }) => ({ name: service, ...rest })).sort((a, b) => (a.name < b.name ? -1 : 1));
     this.views = views;
     this.methods = methods;
@@ -83,12 +104,40 @@ export class Store extends EventTarget {
   watch(name) {
     const service = this.services.find((service) => service.name === name);
     if (!service?.patterns.length || this.#subscriptions.has(name)) return;
-    const take = (type, update) => {
-      this.#updates.push({ service: name, type, update });
-      if (!this.#isTaking) this.#takeAll();
-    };
     this.#loading.add(name);
-    this.#subscriptions.set(name, this.#link.subscribe({ source: `${name}/**` }, take));
+    this.#subscriptions.set(name, [this.#subscribe(service, { source: `${name}/**` })]);
+  }
+
+  #subscribe(service, params) {
+    return this.#link.subscribe(params, (type, update) => {
+      const isPaged = type === "reset" || type === "lagged" || (type === "fail" && pagedErrors.has(update.name));
+      if (isPaged && service.isKept) this.#watchInPages(service);
+      else if (type !== "snapshot" || params.from === undefined) this.#push(service.name, params.source, type, update);
+    });
+  }
+
+  /** Watches more values than a line has: reads those that the journal keeps in pages, then each change after them. */
+  async #watchInPages(service) {
+    const { name, patterns } = service;
+    const source = `${name}/**`;
+    for (const subscription of this.#subscriptions.get(name)) subscription.close();
+    try {
+      const { last } = await this.#link.call("ping");
+      const { epoch } = this.#link.hello;
+      const values = {};
+      for await (const page of valuesAt(this.#link, source, { seq: last })) Object.assign(values, page.values);
+      this.#push(name, source, "snapshot", { values });
+      const live = patterns.filter(({ journaled }) => !journaled).map(({ segments }) => ({ source: segments.join("/") }));
+      const all = [{ source, mode: "every", from: { after: last }, epoch }, ...live];
+      this.#subscriptions.set(name, all.map((params) => this.#subscribe(service, params)));
+    } catch (error) {
+      this.#push(name, source, "fail", error);
+    }
+  }
+
+  #push(service, source, type, update) {
+    this.#updates.push({ service, source, type, update });
+    if (!this.#isTaking) this.#takeAll();
   }
 
   isWatched(name) {
@@ -104,10 +153,7 @@ export class Store extends EventTarget {
   describe(source) {
     const segments = source.split("/");
     const service = this.services.find(({ name }) => name === segments[0]);
-    const fits = ({ segments: pattern }) =>
-      (pattern.length === segments.length || (pattern.at(-1) === "**" && segments.length >= pattern.length)) &&
-      pattern.every((part, i) => part === "*" || part === "**" || part === segments[i]);
-    return service?.patterns.find(fits);
+    return service?.patterns.find((pattern) => fits(pattern.segments, segments));
   }
 
   /** Takes the updates in order; what takes long, in several turns. */
@@ -128,15 +174,16 @@ export class Store extends EventTarget {
   }
 
   /** Takes an update; yields after a part of many values. */
-  *#steps({ service, type, update }) {
+  *#steps({ service, source, type, update }) {
     if (type === "fail") {
       this.failures.set(service, update);
       this.#haveLoaded(service);
     } else if (type === "snapshot") {
       this.failures.delete(service);
       const values = update.values ?? {};
+      const pattern = source.split("/");
       for (const name of this.entries.keys()) {
-        if (name.startsWith(`${service}/`) && !(name in values)) this.#remove(name);
+        if (!(name in values) && fits(pattern, name.split("/"))) this.#remove(name);
       }
       let count = 0;
       for (const [name, value] of Object.entries(values)) {
@@ -145,8 +192,11 @@ export class Store extends EventTarget {
       }
       this.#haveLoaded(service);
     } else if (type === "next") {
-      if (update.gone) this.#remove(update.source);
-      else this.#set(update.source, "value" in update ? update.value : update, performance.now());
+      const name = update.source;
+      const value = update.changes ? applied(this.entries.get(name)?.value, update.changes) : "value" in update ? update.value : update;
+      // A list or map without elements has no value.
+      if (update.gone || (update.changes && !Object.keys(value).length)) this.#remove(name);
+      else this.#set(name, value, performance.now());
     }
   }
 

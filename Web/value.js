@@ -21,6 +21,12 @@ export function number(value) {
   return String(Number(value.toPrecision(12)));
 }
 
+/** Whether each number of a value is surely as it was written: of a large whole number a browser keeps 15 digits. */
+export function isExact(value) {
+  if (typeof value === "number") return Number.isSafeInteger(value) || !Number.isInteger(value);
+  return value === null || typeof value !== "object" || Object.values(value).every(isExact);
+}
+
 /** Returns the class of a value, for its colour. */
 export function kindOf(value) {
   if (value === undefined) return "gone";

@@ -48,7 +48,7 @@ class View {
       if ("value" in change) property.value = change.value;
       if (change.gone) property.value = undefined;
       if (change.error) property.error = change.error.message;
-      if (change.changes) property.value = applied(property.value ?? [], change.changes);
+      if (change.changes) property.value = applied(property.value, change.changes);
     }
   }
 }
@@ -122,7 +122,9 @@ export class ViewSession extends EventTarget {
   #origins = new Map(); // how a view was opened, by handle
   #last = new Map(); // the last intent of a view, by handle
   #replaced = new Map(); // the last intent of a replaced view, by the handle of its parent
+  #steps; // the path to the view that a return has not reached yet
   #returned = Promise.resolve();
+  #arrive = () => {};
   #generation = 0;
 
   constructor(link, binder, args) {
@@ -173,6 +175,11 @@ export class ViewSession extends EventTarget {
    * lost meanwhile: then the view is another one, and the key the same.
    */
   async ask(find, name, args = {}) {
+    if (this.isReturning) await this.#returned;
+    return this.#perform(find, name, args);
+  }
+
+  async #perform(find, name, args) {
     let cmd = randomKey();
     for (;;) {
       const view = find();
@@ -271,49 +278,51 @@ export class ViewSession extends EventTarget {
   // After a lost connection
 
   /** Opens the root again, and then each view of the old path in it. */
-  reopen() {
-    this.#generation += 1;
-    const generation = this.#generation;
+  async reopen() {
+    const generation = (this.#generation += 1);
+    if (!this.isReturning) {
+      this.isReturning = true;
+      this.#steps = this.stack.path.slice(1).map((view) => ({ view, origin: this.#origins.get(view.handle) }));
+      this.#returned = new Promise((resolve) => (this.#arrive = resolve));
+    }
     this.dispatchEvent(new Event("return"));
-    this.#returned = this.#return(generation).finally(() => {
-      if (generation !== this.#generation) return;
-      this.isReturning = false;
-      this.#restructure();
-    });
-  }
-
-  async #return(generation) {
-    const steps = this.stack.path.slice(1).map((view) => ({ view, origin: this.#origins.get(view.handle) }));
-    const old = this.stack;
-    this.isReturning = true;
-    const next = new Stack();
-    this.stack = next;
+    // Until the new views are there, the old ones are shown.
+    const { front, shadow } = this.stack;
+    this.stack = new Stack();
+    this.stack.shadow = shadow || front !== undefined;
     this.#origins = new Map();
     this.#last = new Map();
-    // Until the new views are there, the old ones are shown.
-    const shown = old.front === undefined ? undefined : old;
-    this.stack.shadow = shown;
+    // If the connection is lost meanwhile, the next one begins with the same steps.
+    const isOver = () => generation !== this.#generation || !this.#link.isConnected;
     try {
-      await this.#openRoot();
-      let current = this.stack.views[0];
-      for (const { view, origin } of steps) {
-        if (generation !== this.#generation) return;
-        let child = await this.#child(current, view.binder, origin ? 0 : 500);
-        if (!child && origin) {
-          const from = origin.replaces ? await this.#child(current, origin.binder, 500) : current;
-          if (!from) return;
-          await this.ask(() => this.stack.get(from.handle), origin.name, origin.args);
-          child = await this.#child(current, view.binder, returnTime);
-          if (child) this.#origins.set(child.handle, origin);
-        }
-        if (!child) return;
-        if (view.style === "tab") this.stack.turn(child.handle);
-        current = child;
-      }
+      await this.#return(this.#steps, isOver);
     } catch (error) {
-      if (generation === this.#generation) this.#tell(`The view did not come back: ${error.message}`);
-    } finally {
-      this.stack.shadow = undefined;
+      if (!isOver()) this.#tell(`The view did not come back: ${error.message}`);
+    }
+    if (isOver()) return;
+    this.isReturning = false;
+    this.stack.shadow = false;
+    this.#restructure();
+    this.#arrive();
+  }
+
+  async #return(steps, isOver) {
+    await this.#openRoot();
+    const { stack } = this;
+    let current = stack.views[0];
+    for (const { view, origin } of steps) {
+      let child = await this.#child(current, view.binder, origin ? 0 : 500);
+      if (isOver()) return;
+      if (!child && origin) {
+        const from = origin.replaces ? await this.#child(current, origin.binder, 500) : current;
+        if (!from || isOver()) return;
+        await this.#perform(() => (isOver() ? undefined : stack.get(from.handle)), origin.name, origin.args);
+        child = await this.#child(current, view.binder, returnTime);
+        if (child && !isOver()) this.#origins.set(child.handle, origin);
+      }
+      if (!child || isOver()) return;
+      if (view.style === "tab") stack.turn(child.handle);
+      current = child;
     }
   }
 

@@ -1,7 +1,8 @@
 /** The views: each one that the daemon offers, shown as it describes itself. */
 
+import { address } from "./address.js";
 import { announce, busyLine, button, h, keyed, perFrame, setAttribute, setText } from "./dom.js";
-import { makeForm } from "./form.js";
+import { makeForm, read } from "./form.js";
 import { short, words } from "./value.js";
 import { ViewPane } from "./view-pane.js";
 import { ViewSession } from "./view-model.js";
@@ -52,7 +53,7 @@ export class ViewsPage {
     const needs = ({ args }) => args.some(({ optional }) => !optional);
     const views = [...this.#app.store.views].sort((a, b) => needs(a) - needs(b));
     this.list.replaceChildren(...views.map(({ name, doc }) =>
-      h("li", {}, h("a.card", { href: `#/views/${name}`, "aria-current": name === this.#name ? "page" : undefined }, h("strong", {}, words(name)), h("span", {}, doc)))));
+      h("li", {}, h("a.card", { href: address("views", name), "aria-current": name === this.#name ? "page" : undefined }, h("strong", {}, words(name)), h("span", {}, doc)))));
   }
 
   /** Shows a view; `args` is its arguments as JSON, if it has some. */
@@ -73,12 +74,20 @@ export class ViewsPage {
       if (isLoading) this.#wish = [name, args];
       return;
     }
-    if (view.args.some(({ optional }) => !optional) && args === undefined) this.#ask(view);
-    else this.#open(view, args === undefined ? {} : JSON.parse(args));
+    setAttribute(this.detail, "aria-busy", undefined);
+    if (view.args.some(({ optional }) => !optional) && args === undefined) return this.#ask(view);
+    let values;
+    try {
+      values = read(args ?? "{}", "object");
+    } catch (error) {
+      this.detail.replaceChildren(this.#header(words(view.name)), h("p.fault", { role: "alert" }, `The address of this view takes ${error.message}.`));
+      return;
+    }
+    this.#open(view, values);
   }
 
   #header(title) {
-    return h("header.title", {}, h("a.button.bare.only-narrow", { href: "#/views", "aria-label": "All views" }, "‹"), h("h1", {}, title));
+    return h("header.title", {}, h("a.button.bare.only-narrow", { href: address("views"), "aria-label": "All views" }, "‹"), h("h1", {}, title));
   }
 
   /** Asks for the arguments of a view. */
@@ -97,7 +106,6 @@ export class ViewsPage {
     this.wait = h("p.hint", { role: "status" }, "Opening …");
     const header = this.#header(words(view.name));
     this.heading = header.querySelector("h1");
-    setAttribute(this.detail, "aria-busy", undefined);
     setAttribute(this.stage, "aria-busy", "true");
     this.detail.replaceChildren(this.crumbs, header, this.fault, this.wait, this.stage);
     session.addEventListener("structure", () => session === this.#session && this.#draw());

@@ -5,10 +5,12 @@ import json
 import os
 import pathlib
 import re
+import select
 import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -145,6 +147,73 @@ class Lines:
                 if "error" in answer:
                     raise AssertionError(answer["error"])
                 return answer["result"]
+
+
+class Path:
+    """A way to the daemon that can be cut: at once, or when a text passes on it to the daemon."""
+
+    def __init__(self, path, daemon):
+        self.daemon = daemon
+        self.text, self.cuts = None, 0
+        self.pairs = []
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(path)
+        self.socket.listen(64)
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self):
+        while True:
+            try:
+                client = self.socket.accept()[0]
+            except OSError:
+                return
+            daemon = socket.socket(socket.AF_UNIX)
+            try:
+                daemon.connect(self.daemon)
+            except OSError:
+                client.close()
+                daemon.close()
+                continue
+            self.pairs.append((client, daemon))
+            threading.Thread(target=self._pump, args=(client, daemon), daemon=True).start()
+
+    def _pump(self, client, daemon):
+        try:
+            while True:
+                for side in select.select([client, daemon], [], [])[0]:
+                    data = side.recv(65536)
+                    if not data:
+                        raise OSError
+                    if side is client and self.cuts and self.text in data:
+                        self.cuts -= 1
+                        raise OSError
+                    (daemon if side is client else client).sendall(data)
+        except OSError:
+            self._end(client, daemon)
+            client.close()
+            daemon.close()
+
+    @staticmethod
+    def _end(*sockets):
+        for end in sockets:
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def cut_at(self, text, cuts=1):
+        """Loses the next connections that send a text."""
+        self.text, self.cuts = text.encode(), cuts
+
+    def cut(self):
+        """Loses all connections."""
+        for pair in self.pairs:
+            self._end(*pair)
+        self.pairs = []
+
+    def close(self):
+        self.socket.close()
+        self.cut()
 
 
 class FakeDaemon:

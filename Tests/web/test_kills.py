@@ -1,11 +1,27 @@
 """kill -9 of the daemon and of binder-web while browsers work: nothing is lost and nothing doubled."""
 
+import glob
+import http.server
 import json
+import os
+import signal
 import threading
 import time
 
 from browser import Keys, PageCase
-from support import Lines, eventually
+from support import Lines, Path, eventually
+
+
+class BadGateway(http.server.BaseHTTPRequestHandler):
+    """A proxy whose binder-web is away."""
+
+    def do_GET(self):
+        if "Upgrade" not in self.headers:
+            self.server.asked.set()
+        self.send_error(502)
+
+    def log_message(self, *_):
+        pass
 
 
 class Kills(PageCase):
@@ -18,6 +34,14 @@ class Kills(PageCase):
         self.place.kill(self.place.web)
         time.sleep(0.4)
         self.place.start_web()
+
+    def start_path(self):
+        """Lets binder-web reach the daemon on a way that can be cut."""
+        path = Path(f"{self.place.directory}/path.sock", self.place.socket)
+        self.addCleanup(path.close)
+        self.place.kill(self.place.web)
+        self.printed = self.place.start_web("--socket", f"{self.place.directory}/path.sock")
+        return path
 
     def enter(self, name):
         browser = self.open_browser(width=1000, height=800)
@@ -142,9 +166,146 @@ class Kills(PageCase):
     def test_a_session_that_was_withdrawn_is_refused_with_the_reason(self):
         browser = self.open_browser()
         self.place.kill(self.place.web)
-        import glob, os
         for path in glob.glob(f"{self.place.directory}/binder/*.sessions"):
             os.unlink(path)
         self.place.start_web()
         browser.has("Not admitted: This browser was not admitted")
         browser.has("Run ‘bindctl web’")
+
+    def test_a_read_that_a_lost_connection_hits_is_sent_again(self):
+        for value in (17, 18):
+            self.place.call("set", {"source": "cells/lamp", "value": value})
+        path = self.start_path()
+        browser = self.open_browser()
+        browser.go("sources/cells/lamp")
+        for reads in 1, 2:
+            path.cut_at('"method":"describe"', reads)
+            browser.driver.refresh()
+            browser.has("Changed")
+            self.assertEqual(path.cuts, 0)
+        path.cut_at('"method":"history"')
+        browser.run("binder.moment.show({seq: 1})")
+        browser.eventually(lambda: browser.find("output.big").text == "17", what="the value of that moment")
+        self.assertEqual(path.cuts, 0)
+
+    def test_a_proxy_without_binder_web_is_asked_again(self):
+        browser = self.open_browser()
+        self.place.kill(self.place.web)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", self.place.port), BadGateway)
+        server.asked = threading.Event()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            self.assertTrue(server.asked.wait(20), "the page asks why")
+            time.sleep(0.3)
+            self.assertEqual(browser.state, "offline")
+        finally:
+            server.shutdown()
+            server.server_close()
+        self.place.start_web()
+        browser.click("Try now")
+        browser.await_online()
+
+    def test_a_silent_path_is_given_up(self):
+        self.place.call("set", {"source": "cells/lamp", "value": 1})
+        browser = self.open_browser()
+        browser.go("sources/cells/lamp")
+        browser.has("Changed")
+        values = iter(range(2, 9))
+
+        def freeze(act):
+            self.place.web.send_signal(signal.SIGSTOP)
+            value = next(values)
+            try:
+                act()
+                self.place.call("set", {"source": "cells/lamp", "value": value})
+                browser.has("no answer comes")
+            finally:
+                self.place.web.send_signal(signal.SIGCONT)
+            browser.await_online()
+            browser.eventually(lambda: browser.find("output.big").text == str(value), what="the new value")
+
+        browser.run("Object.assign(binder.link, {periods: {silence: 60000, answer: 500}})")
+        for event in "window.dispatchEvent(new Event('offline'))", "document.dispatchEvent(new Event('visibilitychange'))":
+            freeze(lambda: browser.run(event))
+        # Without an event, after some silence.
+        browser.run("binder.link.periods.silence = 500")
+        self.place.call("set", {"source": "cells/lamp", "value": 0})
+        freeze(lambda: None)
+
+    def test_a_second_loss_keeps_the_way_to_a_view(self):
+        with Lines(self.place.socket) as lines:
+            lines.call("users.log_in", {"name": "host"})
+            lines.call("chat.create", {"name": "lobby"})
+        path = self.start_path()
+        browser = self.enter("ada")
+        self.say(browser, "one")
+        browser.eventually(lambda: self.messages(browser) == ["one"], what="a message")
+        shown = lambda: browser.run("return [...document.querySelectorAll('.stage .view')].map(view => view.dataset.binder)")
+        before = shown()
+        for method in "intent", "open":
+            path.cut_at(f'"method":"{method}"')
+            path.cut()
+            browser.eventually(lambda: path.cuts == 0, what=f"the connection is lost at {method}")
+            browser.await_online()
+            browser.eventually(lambda: not browser.all(".stage.stale"), 20, what="the views are there")
+            self.assertEqual(shown(), before, method)
+            self.assertNotIn("did not come back", browser.text)
+        self.say(browser, "two")
+        browser.eventually(lambda: self.messages(browser) == ["one", "two"], what="another message")
+
+    def test_more_values_than_a_line_has_are_shown_and_followed(self):
+        config = f"{self.place.directory}/binder.conf"
+        with open(config, "w") as file:
+            file.write('{"limits": {"line_out": 32768, "line_out_max": 32768}}')
+        os.chmod(config, 0o600)
+        self.place.kill(self.place.daemon)
+        self.place.start_daemon("--config", config)
+        with Lines(self.place.socket) as lines:
+            lines.call("set", {"source": "cells/boards/wall", "value": {"title": "Hall", "tiles": [{"source": "cells/n"}]}})
+            lines.call("set", {"source": "cells/n", "value": 0})
+            lines.call("lists.append", {"name": "n", "value": 0})
+            lines.call("maps.put", {"name": "n", "key": "0", "value": 0})
+            for i in range(300):
+                lines.call("people.create", {"name": f"Person {i}"})
+            for i in range(30):
+                lines.call("set", {"source": f"cells/bulk/{i}", "value": "y" * 2000})
+                lines.call("lists.append", {"name": f"bulk/{i}", "value": "y" * 2000})
+                lines.call("maps.put", {"name": f"bulk/{i}", "key": "y", "value": "y" * 2000})
+        path = self.start_path()
+        browser = self.open_browser()
+        count = lambda: browser.run("""
+            const names = [...binder.store.entries.keys()].map((name) => name.split('/')[0]);
+            return ['cells', 'lists', 'maps', 'people'].map((service) => names.filter((name) => name === service).length)""")
+        eventually(lambda: count() == [32, 31, 31, 900], what=lambda: f"all sources, not {count()}")
+        browser.go("boards/wall")
+        browser.has("Hall")
+        for n in range(1, 41):
+            with Lines(self.place.socket) as lines:
+                lines.call("cells.add", {"name": "n"})
+                lines.call("lists.append", {"name": "n", "value": n})
+                lines.call("maps.put", {"name": "n", "key": str(n), "value": n})
+                lines.call("people.rename", {"id": 1, "name": f"Ada {n}"})
+            if n % 10 == 5:
+                path.cut()
+            time.sleep(0.02)
+        # Each change once.
+        shown = lambda: browser.run("""
+            return ['cells/n', 'lists/n', 'maps/n', 'people/1', 'people/1/name'].map((name) => binder.store.entries.get(name)).map(({value, changes}) => [value, changes])""")
+        numbers = list(range(41))
+        person = self.place.call("get", {"source": "people/1"})["value"]
+        expected = [[value, 40] for value in (40, numbers, {str(n): n for n in numbers}, person, "Ada 40")]
+        eventually(lambda: shown() == expected, what=lambda: f"each change once: {shown()}")
+        # What loses its last element, and what is removed, disappears.
+        self.place.call("lists.remove", {"name": "bulk/0", "at": 0})
+        self.place.call("cells.remove", {"name": "bulk/0"})
+        eventually(lambda: count() == [31, 30, 31, 900], what=lambda: f"two sources fewer, not {count()}")
+        # Another journal has other values.
+        self.place.kill(self.place.daemon)
+        for file in glob.glob(f"{self.place.directory}/journal.db*"):
+            os.unlink(file)
+        self.place.start_daemon("--config", config)
+        self.place.call("set", {"source": "cells/n", "value": "new"})
+        browser.eventually(lambda: browser.find(".tile .value, .empty").text != "40", what="the old values are gone")
+        eventually(lambda: count() == [1, 0, 0, 0], what=lambda: f"the values of another journal: {count()}")
+        self.place.call("set", {"source": "cells/n", "value": "newer"})
+        eventually(lambda: browser.run("return binder.store.entries.get('cells/n').value") == "newer", what="its changes")

@@ -1,6 +1,7 @@
 """The page in headless Chromium: what people see and do."""
 
 import json
+import signal
 import time
 
 from browser import Browser, By, Keys, PageCase
@@ -105,6 +106,89 @@ class Values(PageCase):
         loaded = browser.run("return performance.getEntriesByType('resource').map(({name}) => name)")
         self.assertTrue(any("/charts/" in name for name in loaded), loaded)
         self.assertEqual([name for name in loaded if not name.startswith(f"{browser.host}/")], [])
+
+    def test_the_time_begins_with_the_first_event(self):
+        begin = time.time()
+        self.place.call("set", {"source": "cells/n", "value": 1})
+        browser = self.open_browser()
+        # The part that a new page shows first.
+        browser.go("sources/cells/n")
+        browser.driver.refresh()
+        browser.eventually(lambda: "1 values" in browser.find(".plot canvas").accessible_name, what="the plot")
+        # Ten seconds are the least that the slider has.
+        def span():
+            since = browser.find(".plot canvas").accessible_name.split(" since ")[1][:8]
+            seconds = sum(int(part) * unit for part, unit in zip(since.split(":"), (3600, 60, 1)))
+            local = time.localtime(begin)
+            return (local.tm_hour * 3600 + local.tm_min * 60 + local.tm_sec - seconds) % 86400
+
+        browser.eventually(lambda: 0 < span() <= 12, what=lambda: f"the time begins {span()} s before")
+
+    def test_the_past_that_is_asked_for_twice_is_shown_once(self):
+        for value in range(3):
+            self.place.call("set", {"source": "cells/n", "value": value})
+        browser = self.open_browser()
+        browser.go("sources/cells/n")
+        browser.has("Changed")
+        self.place.daemon.send_signal(signal.SIGSTOP)
+        try:
+            for span in "900000", "3600000":
+                browser.run("const s = document.querySelector('.timebar select'); s.value = arguments[0]; s.dispatchEvent(new Event('change'))", span)
+                time.sleep(0.4)
+        finally:
+            self.place.daemon.send_signal(signal.SIGCONT)
+        browser.eventually(lambda: not browser.all(".source [aria-busy=true]"), what="the past is there")
+        self.place.call("set", {"source": "cells/n", "value": 77})
+        values = lambda: browser.run("return [...document.querySelectorAll('table.changes td.value')].map(x => x.textContent)")
+        browser.eventually(lambda: values()[0] == "77", what="the change")
+        time.sleep(0.3)
+        self.assertEqual(values(), ["77", "2", "1", "0"])
+        subscriptions = [client["subscriptions"] for client in self.place.call("get", {"source": "daemon/connections"})["value"]]
+        self.assertEqual(max(subscriptions), browser.run("return [...binder.store.services].filter(({name}) => binder.store.isWatched(name)).length") + 2)
+
+    def test_an_address_that_is_not_encoded_is_taken_as_it_is(self):
+        browser = self.open_browser()
+        browser.go("sources/cells/50%")
+        browser.driver.refresh()
+        browser.eventually(lambda: browser.find("article.source").accessible_name == "cells/50%", what="the source")
+        self.assertEqual(browser.log(), [])
+
+    def test_arguments_of_a_view_that_cannot_be_read_are_a_fault(self):
+        browser = self.open_browser()
+        browser.eventually(lambda: browser.run("return binder.store.views.length > 0"), what="the catalogue")
+        for args in "notjson", "[1]", '{"name":12345678901234567890}':
+            browser.go("views")
+            browser.has("Choose a view.")
+            browser.go(f"views/cell/{args}")
+            browser.has("The address of this view takes")
+            # The same with a new page.
+            browser.driver.refresh()
+            browser.has("The address of this view takes")
+        browser.go('views/cell/{"name":"a"}')
+        browser.has("Toggle")
+        self.assertEqual(browser.log(), [])
+
+    def test_the_name_of_a_board_may_have_a_slash(self):
+        self.place.call("set", {"source": "cells/a", "value": 5})
+        tiles = [{"source": "cells/a"}, {"source": "cells/50%"}]
+        self.place.call("set", {"source": "cells/boards/wall/one", "value": {"title": "Hall", "tiles": tiles}})
+        browser = self.open_browser()
+        browser.go("boards")
+        browser.click("Hall 2 sources")
+        browser.eventually(lambda: browser.find(".tile .value").text == "5", what="the tile")
+        hrefs = browser.run("return [...document.querySelectorAll('.tile header a')].map(x => x.getAttribute('href'))")
+        self.assertEqual(hrefs, ["#/sources/cells/a", "#/sources/cells/50%25"])
+        browser.run("document.querySelectorAll('.tile header a')[1].click()")
+        browser.eventually(lambda: browser.find("article.source").accessible_name == "cells/50%", what="the source")
+
+    def test_boards_that_are_not_loaded_are_not_said_to_be_missing(self):
+        browser = self.open_browser()
+        browser.go("boards/wall")
+        browser.has("There is no board wall.")
+        browser.run("binder.store.failures.set('cells', new Error('too long')); binder.store.dispatchEvent(new Event('names'))")
+        browser.has("The boards are not loaded: too long")
+        browser.go("boards")
+        browser.has("The boards are not loaded: too long")
 
     def test_boards_are_kept_in_cells(self):
         self.place.call("set", {"source": "cells/a", "value": 1})
@@ -214,6 +298,61 @@ class Forms(PageCase):
         browser.click("Call history")
         browser.has('"value": 2.5')
 
+    def test_a_present_number_that_a_browser_cannot_keep_is_not_sent_as_another_one(self):
+        number = 12345678901234567
+        self.place.call("set", {"source": "cells/n", "value": {"id": number, "on": True}})
+        browser = self.open_browser()
+        browser.go("sources/cells/n")
+        browser.has("Changed")
+        browser.click("Set", within="article")
+        self.assertEqual(browser.named("Value", within="dialog").get_attribute("value"), "")
+        browser.has("which a browser cannot keep")
+        browser.click("Set", within="dialog")
+        browser.has("This needs a value.")
+        self.assertEqual(self.place.call("get", {"source": "cells/n"})["value"]["id"], number)
+
+    def test_a_number_that_a_browser_cannot_keep_is_refused(self):
+        self.place.call("set", {"source": "cells/n", "value": 1})
+        browser = self.open_browser()
+        browser.go("sources/cells/n")
+        browser.has("Changed")
+        browser.click("Set", within="article")
+        fault = "This takes a number of at most 15 digits in a browser."
+        texts = {"12345678901234567890": fault, '{"a": [9007199254740993]}': fault, "1e999": "This takes a smaller number.", "[-1e999]": "This takes a smaller number."}
+        for text, fault in texts.items():
+            browser.type("Value", text, within="dialog")
+            browser.eventually(lambda: browser.find("dialog .fault").text == fault, what=f"{text} is refused")
+            browser.chord(Keys.CONTROL, Keys.ENTER)
+        self.assertEqual(self.place.call("get", {"source": "cells/n"})["value"], 1)
+        browser.type("Value", '{"id": 9007199254740991, "x": 1e300}', within="dialog")
+        browser.chord(Keys.CONTROL, Keys.ENTER)
+        browser.eventually(lambda: not browser.all("dialog"), what="the dialog is closed")
+        self.assertEqual(self.place.call("get", {"source": "cells/n"})["value"], {"id": 9007199254740991, "x": 1e300})
+        # A typed list or object of a method, too.
+        browser.go("services/binderd/history")
+        browser.type("Source", "cells/n")
+        browser.type("At optional", '{"seq": 12345678901234567890}')
+        browser.has("This takes a number of at most 15 digits in a browser.")
+
+    def test_a_service_that_a_program_offers_appears(self):
+        browser = self.open_browser()
+        browser.go("services")
+        browser.has("people")
+        self.assertNotIn("lamp", browser.text)
+        with Lines(self.place.socket) as program:
+            program.call("provide", {"service": "lamp", "methods": {"blink": {"doc": "Blinks once."}}})
+            browser.has("lamp")
+            browser.go("services/lamp")
+            browser.has("Blinks once.")
+            program.call("withdraw", {"service": "lamp"})
+        self.place.call("services.forget", {"service": "lamp"})
+        browser.has("There is no service lamp.")
+        # One that was offered by another daemon.
+        self.place.kill(self.place.daemon)
+        with Lines(self.place.start_daemon() and self.place.socket) as program:
+            program.call("provide", {"service": "lamp", "methods": {"blink": {"doc": "Blinks twice."}}})
+            browser.has("Blinks twice.")
+
     def test_every_method_has_a_form(self):
         browser = self.open_browser()
         browser.go("services/cells")
@@ -298,6 +437,33 @@ class Access(PageCase):
                 const board = document.querySelector('.board');
                 return board.children.length === arguments[0] && main.scrollHeight <= main.clientHeight && board.offsetHeight > 0.6 * main.clientHeight""",
                 len(sizes)), what=f"the board fills {width} × {height} and is no larger")
+
+    def test_a_long_word_leaves_room_for_its_label(self):
+        self.place.call("todo.add", {"title": "w" * 150})
+        browser = self.open_browser(width=360, height=720)
+        browser.go("views/todo")
+        browser.has("www")
+        widths = browser.run("""
+            const cell = document.querySelector('.stage td[data-label=Title]');
+            const {width} = getComputedStyle(cell, '::before');
+            const word = document.createElement('canvas').getContext('2d');
+            word.font = getComputedStyle(cell).font;
+            return [parseFloat(width), word.measureText('Title').width]""")
+        self.assertGreater(widths[0], widths[1] * 0.95)
+        self.assertEqual(browser.run("return document.documentElement.scrollWidth"), 360)
+
+    def test_keys_leave_the_page_below_a_dialog_alone(self):
+        browser = self.open_browser()
+        browser.go("sources")
+        browser.click("New cell")
+        browser.find("dialog")
+        browser.chord(Keys.ALT, "3")
+        browser.chord(Keys.ALT, "1")
+        self.assertEqual(browser.run("return location.hash"), "#/sources")
+        browser.press(Keys.ESCAPE)
+        browser.eventually(lambda: not browser.all("dialog"), what="the dialog is closed")
+        browser.chord(Keys.ALT, "3")
+        browser.eventually(lambda: browser.run("return location.hash") == "#/events", what="Alt+3")
 
     def test_contrast(self):
         browser = self.open_browser()

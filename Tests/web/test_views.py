@@ -63,6 +63,25 @@ class Views(FeedCase):
         self.assertEqual(views - {view for view, *_ in found}, set(), "views that were not opened")
         self.assertEqual([line for line in browser.log() if "favicon" not in line], [])
 
+    def test_what_was_sent_is_typed_no_more(self):
+        browser = self.browser = self.open_browser()
+        self.place.call("todo.add", {"title": "milk"})
+        self.open("todo")
+        self.act("Rename milk")
+        self.send("Rename", "dialog", title="cream")
+        self.browser.has("cream")
+        self.place.call("todo.rename", {"id": 1, "title": "butter"})
+        self.browser.has("butter")
+        title = lambda: browser.find("dialog [name=title]").get_attribute("value")
+        self.act("Rename butter")
+        self.assertEqual(title(), "butter")
+        # What was typed and not sent stays.
+        self.fill("dialog", title="cheese")
+        browser.press(Keys.ESCAPE)
+        browser.eventually(lambda: not browser.all("dialog"), what="the dialog is closed")
+        self.act("Rename butter")
+        self.assertEqual(title(), "cheese")
+
     # Each control of a view is found by its name, as a screen reader has it.
 
     def act(self, name, within=".stage"):
