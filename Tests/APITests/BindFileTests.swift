@@ -188,6 +188,15 @@ struct BindFileTests {
       ])
     Self.set(bench, "o", 5)
     #expect(Self.value(bench, "p") == "5")
+    // It is listed with the reason until it can be made.
+    #expect(
+      client.call(#"{"id":2,"method":"bindings.list"}"#).contains(
+        #"{"binding":"0.bind:1","expr":"cels/a ~> cells/b","kept":"file","file":"/d/0.bind","#
+          + #""line":1,"active":false,"transferred":0,"failure":"no source 'cels/a'","#))
+    let mended = loadBindings(
+      bench.rights[.owner], bench.liveBindings, Self.files("cells/a ~> cells/b"))
+    #expect(mended.faults.isEmpty)
+    #expect(!client.call(#"{"id":3,"method":"bindings.list"}"#).contains(#""active":false"#))
   }
 
   @Test

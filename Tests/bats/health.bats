@@ -110,12 +110,12 @@ check() { # name
     run bindctl doctor -j
     is "$(jq -c '[.checks[] | select(.name != "disk" and .state != "ok") | .name]' <<< "$output")" '["unit"]'
     is "$(jq -r '[.checks[].name] | join(" ")' <<< "$output")" \
-        'socket unit group version journal clock retention disk state clients log config'
+        'socket unit group version journal clock retention disk state clients log bindings config'
     states=(ok warning critical unknown)
     is "$(jq -r .state <<< "$output")" "${states[$status]}"
     is "$(check journal)" "ok: $directory/journal.db: 1 events from 1"
     is "$(bindctl doctor -r)" "${states[$status]}"
-    bindctl doctor | head -1 | grep -qE '^BINDERD (OK: 11 checks passed|WARNING: disk|CRITICAL: disk)'
+    bindctl doctor | head -1 | grep -qE '^BINDERD (OK: 12 checks passed|WARNING: disk|CRITICAL: disk)'
 }
 
 @test "doctor: no daemon" {
@@ -144,6 +144,17 @@ check() { # name
     run --separate-stderr bindctl reload --check
     is "$status" 5
     kill -0 "$daemon"
+}
+
+@test "doctor: a binding of a file that could not be made" {
+    mkdir "$directory/bind.d"
+    printf '%s\n' 'ok: cells/a ~> cells/b' 'alarm: system/lod | pick("/one") ~> cells/alarm' > "$directory/bind.d/a.bind"
+    start_daemon --bind-dir "$directory/bind.d"
+    is "$(check bindings)" "warning: 'alarm' does not pass values on: no source 'system/lod' | bindctl bindings"
+    bindctl bindings | grep -F "$directory/bind.d/a.bind:2" | grep -qF "no source 'system/lod'"
+    printf '%s\n' 'ok: cells/a ~> cells/b' > "$directory/bind.d/a.bind"
+    bindctl reload
+    is "$(check bindings)" 'ok: 1 active'
 }
 
 @test "doctor: a state near its limit, and a journal that accepts no writes" {
@@ -193,12 +204,12 @@ stranger() { env -u BINDER_TRACE setpriv --reuid 65534 --regid 65534 --clear-gro
     start_daemon --config "$directory/binder.conf"
     run stranger doctor
     is "$status" 0
-    grep -q 'skipped   journal  your role may not call journal.info; run this as root' <<< "$output"
-    grep -q 'ok        group    nobody may connect (group root)' <<< "$output"
+    grep -qE 'skipped +journal +your role may not call journal.info; run this as root' <<< "$output"
+    grep -qE 'ok +group +nobody may connect (group root)' <<< "$output"
     chmod 600 "$BINDER_SOCKET"
     run stranger doctor
     is "$status" 2
-    grep -q 'critical  group   nobody is not a member of root' <<< "$output"
+    grep -qE 'critical +group +nobody is not a member of root' <<< "$output"
     grep -q '→ sudo usermod --append --groups root nobody, then log in again' <<< "$output"
 }
 

@@ -25,7 +25,7 @@ package func loadBindings(
   var hasChanged = false
   // Ends removed bindings first, so that they cannot conflict with new ones.
   for (identity, filed) in before where wanted[identity] != "\(filed.source.expression)" {
-    filed.binding.dispose()
+    filed.binding?.dispose()
     before[identity] = nil
     hasChanged = true
   }
@@ -38,14 +38,14 @@ package func loadBindings(
   for source in files.bindings {
     guard live.kept[source.name] == nil else {
       faults.append(source.fault("there is a binding '\(source.name)' in the journal already"))
-      if let filed = before[source.identity] {
-        filed.binding.dispose()
+      if let binding = before[source.identity]?.binding {
+        binding.dispose()
         hasChanged = true
       }
       continue
     }
-    if let filed = before[source.identity] {
-      live.filed[source.name] = FiledBinding(source: source, binding: filed.binding)
+    if let binding = before[source.identity]?.binding {
+      live.filed[source.name] = FiledBinding(source: source, binding: binding)
       positions[source.key] = known[source.key] ?? host.last
       continue
     }
@@ -62,6 +62,8 @@ package func loadBindings(
       }
       hasChanged = true
     } catch {
+      let failure = LiveBinding.Failure(text: error.message, time: host.now)
+      live.filed[source.name] = FiledBinding(source: source, failure: failure)
       faults.append(source.fault(error.message))
     }
   }
@@ -107,10 +109,15 @@ extension LiveBindings {
   }
 }
 
-/// A live binding that is declared in a file.
+/// A binding that is declared in a file.
 struct FiledBinding {
   let source: FileBinding
-  let binding: LiveBinding
+
+  /// The binding; `nil` if it could not be made.
+  var binding: LiveBinding?
+
+  /// The reason why it could not be made.
+  var failure: LiveBinding.Failure?
 }
 
 extension WireError {

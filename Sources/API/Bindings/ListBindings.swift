@@ -59,12 +59,13 @@ extension LiveBindings {
         failure: live?.failure?.text, failedAt: live?.failure?.shownTime)
     }
     let filed = self.filed.values.map { filed in
-      let source = filed.source
+      let (source, binding) = (filed.source, filed.binding)
+      let failure = filed.failure ?? binding?.failure
       return ShownBinding(
         binding: source.name, expr: "\(source.expression)", kept: "file", file: source.file,
-        line: source.line, uid: nil, active: !filed.binding.isDisposed,
-        transferred: filed.binding.transferred, failure: filed.binding.failure?.text,
-        failedAt: filed.binding.failure?.shownTime)
+        line: source.line, uid: nil, active: binding?.isDisposed == false,
+        transferred: binding?.transferred ?? 0, failure: failure?.text,
+        failedAt: failure?.shownTime)
     }
     return (journaled + filed).sorted { $0.binding < $1.binding }
   }

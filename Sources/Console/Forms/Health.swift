@@ -135,6 +135,24 @@ extension HealthCheck {
       fix: "set \"retention\" in binder.conf, then type: bindctl reload")
   }
 
+  /// Checks the bindings that the daemon keeps.
+  ///
+  /// - Parameters:
+  ///   - failures: The names of those that do not pass values on, each with the reason.
+  ///   - count: The number of all.
+  package static func bindings(
+    _ failures: [(name: String, reason: String)], of count: Int
+  ) -> HealthCheck {
+    guard let first = failures.first else { return .init("bindings", .ok, "\(count) active") }
+    let others = failures.count > 1 ? ", and \(failures.count - 1) more" : ""
+    return .init(
+      "bindings", .warning, "'\(first.name)' does not pass values on: \(first.reason)\(others)",
+      fix: "bindctl bindings")
+  }
+
+  /// The silence of a daemon that can take over, in milliseconds.
+  private static let maxSilence: UInt64 = 3_000
+
   /// Checks the daemons that share a journal.
   package static func cluster(_ cluster: ClusterReport) -> HealthCheck {
     guard cluster.isConnected else {
@@ -168,7 +186,7 @@ extension HealthCheck {
         "cluster", .warning, "the daemons have the versions \(versions.joined(separator: ", "))",
         fix: "upgrade all of them, those that follow first")
     }
-    let others = cluster.nodes.count - 1
+    let others = cluster.nodes.count { $0.name != active && $0.silent < maxSilence }
     return .init(
       "cluster", .ok,
       "'\(active)' is active; \(others < 1 ? "no other daemon" : "\(others) more") can take over")
@@ -226,10 +244,14 @@ package struct ClusterReport {
     package let name: String
     package let role: String
     package let position: UInt64
+
+    /// The time since its last sign of life, in milliseconds.
+    package let silent: UInt64
     package let version: String
 
-    package init(name: String, role: String, position: UInt64, version: String) {
-      (self.name, self.role, self.position, self.version) = (name, role, position, version)
+    package init(name: String, role: String, position: UInt64, silent: UInt64, version: String) {
+      (self.name, self.role, self.position) = (name, role, position)
+      (self.silent, self.version) = (silent, version)
     }
   }
 

@@ -8,8 +8,8 @@ let doctorSyntax = Syntax(
   "doctor", "Checks the health of the daemon, and says what to type.",
   details: """
     Checks the socket, the units of systemd, the group, the versions, the cluster, the journal, the
-    clock, the retention, the disk, the state, the clients and the configuration. Checks that do not apply, or
-    that the user may not make, are skipped; root makes most.
+    clock, the retention, the disk, the state, the clients, the bindings and the configuration. Checks
+    that do not apply, or that the user may not make, are skipped; root makes most.
 
     The exit codes are those of monitoring plugins: 0 ok, 1 warning, 2 critical, 3 unknown. The first
     line is a summary. With --host it runs on that machine.
@@ -98,6 +98,7 @@ private struct Doctor {
     let isShared = checkCluster(connection)
     checkJournal(connection, isShared: isShared)
     checkUsage(connection)
+    checkBindings(connection)
     checkConfiguration(connection)
     return health
   }
@@ -274,6 +275,20 @@ private struct Doctor {
       values[name] = number.double
     }
     return values
+  }
+
+  private mutating func checkBindings(_ connection: BinderConnection) {
+    guard let answer = try? connection.call("bindings.list").object,
+      case .array(let bindings)? = answer["value"]
+    else { return health.add(.init("bindings", .skipped, "your role may not call bindings.list")) }
+    var failures: [(name: String, reason: String)] = []
+    for case .object(let binding) in bindings {
+      let isActive = binding["active"] == .bool(true)
+      guard let reason = binding.string("failure") ?? (isActive ? nil : "it could not be made")
+      else { continue }
+      failures.append((binding.string("binding") ?? "", reason))
+    }
+    health.add(.bindings(failures, of: bindings.count))
   }
 
   // MARK: Configuration
