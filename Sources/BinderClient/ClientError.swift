@@ -57,6 +57,9 @@ public enum ClientError: Error, Equatable, Sendable {
 
   /// The reader of this program's output has closed it.
   case readerGone
+
+  /// The session with the daemon has ended, so that the daemon will not return.
+  case sessionEnded
 }
 
 extension ClientError {
@@ -89,6 +92,7 @@ extension ClientError: CustomStringConvertible {
     case .outcomeUnknown:
       "the journal was replaced while the command was in flight; check before you repeat it"
     case .readerGone: "nobody reads the output"
+    case .sessionEnded: "the session has ended"
     }
   }
 }

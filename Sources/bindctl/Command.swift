@@ -45,6 +45,11 @@ final class Context {
       try RemoteHost(name, origin: named == nil ? "$BINDER_HOST" : "--host", socket: path)
     }
     client = Self.client(path, remote)
+    if remote == nil, let socket = path ?? Self.surroundingSocket,
+      socket == variable("BINDER_SESSION")
+    {
+      client.opener = { () throws(ClientError) in try openInSession(socket) }
+    }
     // If the reader of a pipe goes away, a waiting command ends.
     if output.isPipe { client.output = STDOUT_FILENO }
     client.onNote = { note($0.forPeople) }
@@ -113,6 +118,13 @@ final class Context {
     guard let text = invocation.value(option) else { return nil }
     return try When(text)
   }
+}
+
+/// Connects to the daemon of a session, unless `bindctl session` has removed its directory.
+private func openInSession(_ socket: String) throws(ClientError) -> (ClientSocket, String) {
+  let directory = String(socket[..<(socket.lastIndex(of: "/") ?? socket.startIndex)])
+  guard access(directory, F_OK) == 0 else { throw .sessionEnded }
+  return try ClientSocket.open(SocketSearch(socket: socket))
 }
 
 /// Writes a message that is neither a result nor an error to stderr, unless `-q` is given.

@@ -203,7 +203,7 @@ extension ExitCode {
       switch error {
       case _ where error.isDenied: .refused
       case .noDaemon: .noDaemon
-      case .lost: .lost
+      case .lost, .sessionEnded: .lost
       case .timedOut: .timeLimit
       case .closed: .refused
       case .readerGone: .readerGone

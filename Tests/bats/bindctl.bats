@@ -160,6 +160,8 @@ start_false_daemon() { # script
     gives 0 '' set cells/lock 3 --if-version 2
     refuses 5 "stream 'cells/lock' is at version 3, expected version 2; read it again before you set it" \
         set cells/lock 4 --if-version 2
+    refuses 2 "--if-version takes a number, none, exists or any, not 'x'; see 'bindctl help set'" set cells/lock 4 --if-version x
+    refuses 2 "--ttl takes 100ms to 31d, not '90d'; see 'bindctl help set'" set cells/lock 4 --ttl 90d
     refuses 2 "--if takes a cell, not 'system/load'; see 'bindctl help set'" set system/load 1 --if 2
     gives 0 3 get cells/lock
 }
@@ -579,6 +581,16 @@ bindctl: connected again; continuing after 0'
     wait "$session" || status=$?
     is "$status" 143
     [ ! -e "${socket%/*}" ]
+}
+
+@test "what a session has left in the background ends with it" {
+    run timeout 20 bindctl session -- sh -c "
+        (bindctl watch cells/x; echo \$? >'$directory/watch') >/dev/null 2>'$directory/err' 3>&- &
+        (bindctl work jobs true; echo \$? >'$directory/work') >/dev/null 2>&1 3>&- &
+        sleep 1"
+    eventually grep -qx 6 "$directory/watch"
+    eventually grep -qx 6 "$directory/work"
+    grep -q 'the session has ended' "$directory/err"
 }
 
 @test "journal info asks the daemon, or reads a file" {

@@ -7,8 +7,9 @@ let sessionSyntax = Syntax(
   operands: [Operand("CMD", .some)],
   options: [Option("journal", value: "FILE", "the daemon's journal; by default a temporary one")],
   details: """
-    Starts a private binderd in a new directory, sets BINDER_SOCKET, runs CMD, stops the daemon and
-    removes the directory. Exits with the exit code of CMD.
+    Starts a private binderd in a new directory, sets BINDER_SOCKET and BINDER_SESSION to its socket,
+    runs CMD, stops the daemon and removes the directory. Exits with the exit code of CMD. A bindctl
+    that CMD has left in the background then exits with 6.
     """,
   examples: ["bindctl session -- ./test.sh", "bindctl session bash"], endsOptionsAtOperand: true)
 
@@ -23,7 +24,10 @@ var sessionCommand: Command {
     let daemon = try PrivateDaemon(journal: context.invocation.value("journal"), signals)
     defer { daemon.end() }
     let command = try Child(
-      context.invocation.operands, environment: ["BINDER_SOCKET": daemon.socket, "BINDER_HOST": ""])
+      context.invocation.operands,
+      environment: [
+        "BINDER_SOCKET": daemon.socket, "BINDER_SESSION": daemon.socket, "BINDER_HOST": "",
+      ])
     var isDaemonGone = false
     while true {
       if let code = command.end() { return ExitCode(rawValue: code) }
@@ -101,15 +105,23 @@ private final class PrivateDaemon {
     return text.split(separator: "\n").joined(separator: "; ")
   }
 
-  /// Stops the daemon and removes its directory.
+  /// Stops the daemon and removes its directory; kills the daemon if it does not stop in time.
   func end() {
     if !hasEnded {
       kill(child.pid, SIGTERM)
-      _ = child.wait()
-      isEnded = true
+      let deadline = Deadline(inMilliseconds: Self.endMilliseconds)
+      while !hasEnded, !deadline.isOver { usleep(1_000) }
+      if !hasEnded {
+        note("the private daemon does not stop and is killed")
+        kill(child.pid, SIGKILL)
+        _ = child.wait()
+      }
     }
     removeDirectory(directory)
   }
+
+  /// The longest time for the daemon to stop, in milliseconds.
+  private static let endMilliseconds: UInt64 = 30_000
 }
 
 /// Removes a directory and the files in it.

@@ -154,12 +154,21 @@ var setCommand: Command {
     var params: JSONObject = ["value": try context.value(context.operand(1)).value]
     var meta = JSONObject()
     if let version = context.invocation.value("if-version") {
+      guard UInt64(version) != nil || ["none", "exists", "any"].contains(version) else {
+        throw UsageError(
+          "--if-version takes a number, none, exists or any, not '\(version)'", command: "set")
+      }
       meta["expect"] = .object([source: expectation(version)])
     }
     let isWhileConnected = context.invocation.has("while-connected")
     if let ttl = try context.milliseconds("ttl") {
       guard !isWhileConnected else {
         throw UsageError("--ttl and --while-connected cannot be used together", command: "set")
+      }
+      guard leaseTimes.contains(ttl) else {
+        throw UsageError(
+          "--ttl takes 100ms to 31d, not '\(context.invocation.value("ttl") ?? "")'", command: "set"
+        )
       }
       meta["lease"] = .object(["ttl_ms": .number(JSONNumber(ttl))])
     } else if isWhileConnected {
@@ -187,6 +196,9 @@ var setCommand: Command {
     return .done
   }
 }
+
+/// The times of a lease that the daemon takes, in milliseconds.
+private let leaseTimes: ClosedRange<UInt64> = 100...2_678_400_000
 
 /// Returns an expected version as JSON: a number, or a word such as `none`.
 func expectation(_ text: String) -> JSONValue {
