@@ -30,7 +30,7 @@ private func supplementaryGroups(of descriptor: CInt) throws(SystemError) -> [UI
 }
 
 /// Returns the name of a process's program; `nil` if the process has ended, or is hidden.
-private func nameOfProgram(_ pid: Int32) -> String? {
+func nameOfProgram(_ pid: Int32) -> String? {
   let file = open("/proc/\(pid)/comm", O_RDONLY | O_CLOEXEC)
   guard file >= 0 else { return nil }
   defer { close(file) }

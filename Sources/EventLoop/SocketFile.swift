@@ -14,8 +14,8 @@ final class SocketFile {
     self.path = path
     try Self.checkDirectory(of: path)
     guard let status = Self.status(of: path) else { return }
-    guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket }
-    if let pid = try Self.listener(at: path) { throw .alreadyRunning(pid: pid) }
+    guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
+    if let pid = try Self.listener(at: path) { throw .alreadyRunning(path: path, pid: pid) }
     unlink(path)
   }
 
@@ -77,9 +77,10 @@ final class SocketFile {
 extension SocketListener.PathError: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .alreadyRunning(let pid):
-      pid > 0 ? "already running, pid \(pid)" : "already running"
-    case .notASocket: "there is a file that is not a socket"
+    case .alreadyRunning(let path, let pid):
+      "a program listens at \(path) already" + (pid > 0 ? ": pid \(pid)" : "")
+        + (nameOfProgram(pid).map { " (\($0))" } ?? "")
+    case .notASocket(let path): "\(path) is not a socket, and is left as it is"
     case .unsafeDirectory(let directory): "\(directory)"
     case .badDescriptorCount(let text): "LISTEN_FDS is '\(text)', which is no number of descriptors"
     case .notAListener(let descriptor, let reason):

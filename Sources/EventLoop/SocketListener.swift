@@ -7,10 +7,10 @@ package final class SocketListener {
   /// A reason why a socket cannot be used.
   package enum PathError: Error, Equatable {
     /// Another process listens there; `pid` is 0 if it is unknown.
-    case alreadyRunning(pid: Int32)
+    case alreadyRunning(path: String, pid: Int32)
 
     /// A file that is not a socket exists; it is not changed.
-    case notASocket
+    case notASocket(path: String)
 
     /// Other users could replace the socket: they own the directory or may write to it.
     case unsafeDirectory(UnsafeDirectory)

@@ -16,6 +16,15 @@ struct JournalFile {
     throw .unavailable(detail: "\(path) is not a regular file")
   }
 
+  /// Creates the directory of the file and its parents, for this user only.
+  func makeDirectory() throws(JournalError) {
+    do throws(SystemError) {
+      try binderd.makeDirectory(of: path)
+    } catch {
+      throw .unavailable(detail: "\(error)")
+    }
+  }
+
   /// Checks that other users cannot remove or replace the file.
   ///
   /// - Throws: ``JournalError`` if they can.

@@ -109,7 +109,7 @@ struct JournalWork {
     switch target {
     case .file(let path):
       try checkNobodyHas(target)
-      makeDirectory(of: path)
+      try JournalFile(path: path).makeDirectory()
       var source: String?
       if case .file(let path) = location, path != target.name { source = path }
       return try JournalBuilder(at: path, of: source, for: .use, isForced: isForced)

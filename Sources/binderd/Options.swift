@@ -253,12 +253,17 @@ struct Options {
 }
 
 /// Creates the directory of a file and its parents, by default for this user only.
-func makeDirectory(of path: String, mode: mode_t = 0o700) {
+///
+/// - Throws: ``SystemError`` with the first directory that cannot be created.
+func makeDirectory(of path: String, mode: mode_t = 0o700) throws(SystemError) {
   let mask = umask(0o777 & ~mode)
   defer { umask(mask) }
   var end = path.startIndex
   while let slash = path[end...].dropFirst().firstIndex(of: "/") {
-    mkdir(String(path[..<slash]), mode)
+    let directory = String(path[..<slash])
+    if mkdir(directory, mode) != 0, errno != EEXIST {
+      throw SystemError(code: errno, call: "mkdir", subject: directory)
+    }
     end = slash
   }
 }

@@ -37,7 +37,7 @@ private func runOnce(
     let journal = JournalFile(path: path)
     try journal.checkKind()
     if settings.durability != nil {
-      makeDirectory(of: path)
+      try journal.makeDirectory()
       try journal.checkDirectory()
     }
   }
@@ -91,7 +91,11 @@ private func listen(
   } else {
     let access = settings.configuration.socketAccess(user: Process.user, .system)
     // Users who may connect must be able to reach the socket.
-    makeDirectory(of: settings.socketPath, mode: access.group == nil ? 0o700 : 0o755)
+    do throws(SystemError) {
+      try makeDirectory(of: settings.socketPath, mode: access.group == nil ? 0o700 : 0o755)
+    } catch {
+      throw SocketListener.PathError.system(error)
+    }
     try daemon.server.listen(
       at: settings.socketPath, mode: access.mode, group: access.group)
   }

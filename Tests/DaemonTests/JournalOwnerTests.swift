@@ -22,14 +22,14 @@ struct JournalOwnerTests {
     }
     var (code, log) = try start(daemon.socket, daemon.directory + "/other.db")
     #expect(code == 69)
-    #expect(log.contains("already running, pid \(daemon.pid)"))
+    #expect(log.contains("listens at \(daemon.socket) already: pid \(daemon.pid) (binderd)"))
     #expect(try daemon.last() == 0)
 
     let file = daemon.directory + "/file"
     close(open(file, O_CREAT | O_WRONLY, 0o600))
     (code, log) = try start(file, daemon.directory + "/other.db")
     #expect(code == 69)
-    #expect(log.contains("there is a file that is not a socket"))
+    #expect(log.contains("\(file) is not a socket"))
     #expect(access(file, F_OK) == 0)
 
     (code, log) = try start(

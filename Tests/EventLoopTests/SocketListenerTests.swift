@@ -108,7 +108,7 @@ struct SocketListenerTests {
   @Test
   func `a live listener is reported and not replaced`() throws {
     let first = try listen()
-    #expect(error(path) == .alreadyRunning(pid: getpid()))
+    #expect(error(path) == .alreadyRunning(path: path, pid: getpid()))
     #expect(access(path, F_OK) == 0)
     first.close()
     loop.run()
@@ -118,14 +118,14 @@ struct SocketListenerTests {
   func `a file that is not a socket is not replaced`() throws {
     let file = directory.path + "/file"
     Glibc.close(open(file, O_CREAT | O_WRONLY, 0o600))
-    #expect(error(file) == .notASocket)
+    #expect(error(file) == .notASocket(path: file))
     #expect(access(file, F_OK) == 0)
-    #expect(error(directory.path) == .notASocket)
+    #expect(error(directory.path) == .notASocket(path: directory.path))
 
     let listener = try listen()
     let link = directory.path + "/link"
     symlink(path, link)
-    #expect(error(link) == .notASocket, "a symbolic link is not followed")
+    #expect(error(link) == .notASocket(path: link), "a symbolic link is not followed")
     #expect(access(link, F_OK) == 0)
     listener.close()
     loop.run()

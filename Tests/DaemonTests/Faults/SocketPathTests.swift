@@ -17,12 +17,12 @@ struct SocketPathTests {
     let home = try TemporaryDirectory()
     let directory = home.path + "/directory"
     mkdir(directory, 0o700)
-    #expect(try refusal(directory, home.path).contains("there is a file that is not a socket"))
+    #expect(try refusal(directory, home.path).contains("is not a socket, and is left as it is"))
     let link = home.path + "/link"
     let target = home.path + "/target"
     close(open(target, O_CREAT | O_WRONLY, 0o600))
     symlink(target, link)
-    #expect(try refusal(link, home.path).contains("there is a file that is not a socket"))
+    #expect(try refusal(link, home.path).contains("is not a socket, and is left as it is"))
     #expect(
       Files.names(in: home.path).filter { !$0.hasPrefix("other.db") } == [
         "directory", "link", "target",
@@ -33,11 +33,24 @@ struct SocketPathTests {
   }
 
   @Test
+  func `22: a directory that cannot be created is named with the reason`() throws {
+    let home = try TemporaryDirectory()
+    let file = home.path + "/file"
+    close(open(file, O_CREAT | O_WRONLY, 0o600))
+    #expect(
+      try refusal(file + "/run/s", home.path)
+        .contains("socket: mkdir \(file)/run: not a directory"))
+    let daemon = try DaemonProcess(["--journal", file + "/state/journal.db"], waits: false)
+    #expect(daemon.waitForEnd() == 78)
+    #expect(daemon.log.contains("error: mkdir \(file)/state: not a directory"))
+  }
+
+  @Test
   func `22: a link to a live socket is not followed and not replaced`() throws {
     let daemon = try DaemonProcess()
     let link = daemon.directory + "/link"
     symlink(daemon.socket, link)
-    #expect(try refusal(link, daemon.directory).contains("there is a file that is not a socket"))
+    #expect(try refusal(link, daemon.directory).contains("is not a socket, and is left as it is"))
     #expect(try TestSocket(daemon.socket).call(#"{"id":1,"method":"ping"}"#).contains("result"))
   }
 
