@@ -205,7 +205,7 @@ stranger() { env -u BINDER_TRACE setpriv --reuid 65534 --regid 65534 --clear-gro
     run stranger doctor
     is "$status" 0
     grep -qE 'skipped +journal +your role may not call journal.info; run this as root' <<< "$output"
-    grep -qE 'ok +group +nobody may connect (group root)' <<< "$output"
+    grep -qE 'ok +group +nobody may connect \(group root\)' <<< "$output"
     chmod 600 "$BINDER_SOCKET"
     run stranger doctor
     is "$status" 2
