@@ -40,6 +40,13 @@ package struct ClusterSettings: Equatable, Sendable {
 extension ConfigurationParser {
   func readJournal(_ node: Node) -> JournalSetting? {
     guard case .object = node.value else {
+      // The text is not repeated: it may hold a password.
+      if case .string(let text) = node.value, text.hasPrefix("postgres") {
+        reader.note(
+          at: node.offset,
+          #"'journal' is a path; for a database write {"postgres": "postgres://…"}"#)
+        return nil
+      }
       return reader.path(node, "'journal'").map { .file(path: $0) }
     }
     let known = ["postgres", "require_replication"]

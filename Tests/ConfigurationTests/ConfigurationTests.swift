@@ -167,6 +167,9 @@ struct ConfigurationTests {
     #expect(read.journal == .postgres(database))
     #expect(read.cluster == cluster)
     #expect(
+      faults(#"{"journal":"postgres://kim:secret@db/binder"}"#)
+        == [#"1:12: 'journal' is a path; for a database write {"postgres": "postgres://…"}"#])
+    #expect(
       faults(#"{"journal":{"require_replication":true}}"#)
         == ["1:12: 'journal' is a path, or it needs 'postgres'"])
     #expect(
