@@ -62,13 +62,16 @@ struct Asked {
 }
 
 extension ClientError {
+  /// The reason why the daemon has closed the connection of a user without a role.
+  static let noRole =
+    "permission denied: no role in the daemon's configuration includes this user"
+
   /// Returns one sentence: the error, its place, and the next step.
   func forPeople(_ asked: Asked) -> String {
     let isWrite = asked.isWrite
     return switch self {
     case .noDaemon(let attempts): "\(self); \(Self.nextStep(attempts))"
-    case .lost(reason: "permission_denied"):
-      "permission denied: no role in the daemon's configuration includes this user; ask its administrator"
+    case .lost(reason: "permission_denied"): "\(Self.noRole); ask its administrator"
     case .lost(reason: "kicked"):
       "an administrator has ended this connection with 'bindctl kick'"
     case .lost where isWrite:

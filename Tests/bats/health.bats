@@ -206,6 +206,12 @@ stranger() { env -u BINDER_TRACE setpriv --reuid 65534 --regid 65534 --clear-gro
     is "$status" 0
     grep -qE 'skipped +journal +your role may not call journal.info; run this as root' <<< "$output"
     grep -qE 'ok +group +nobody may connect \(group root\)' <<< "$output"
+    echo '{"socket_mode": "0666"}' > "$directory/binder.conf"
+    bindctl reload
+    run stranger doctor
+    is "$status" 2
+    grep -q "no role in the daemon's configuration includes this user" <<< "$output"
+    grep -q '→ add the user to a role in binder.conf, then type: bindctl reload' <<< "$output"
     chmod 600 "$BINDER_SOCKET"
     run stranger doctor
     is "$status" 2

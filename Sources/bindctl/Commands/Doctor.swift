@@ -116,6 +116,13 @@ private struct Doctor {
       health.add(.init("socket", .ok, "\(path) answers in \(microseconds) µs"))
       return connection
     } catch {
+      guard error != .lost(reason: "permission_denied") else {
+        health.add(
+          .init(
+            "socket", .critical, ClientError.noRole,
+            fix: "add the user to a role in binder.conf, then type: bindctl reload"))
+        return nil
+      }
       let fix =
         error.isDenied ? nil : "systemctl start binderd.socket, or: binderd --socket \(path)"
       health.add(.init("socket", .critical, "\(error)", fix: fix))
