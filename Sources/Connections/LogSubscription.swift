@@ -347,12 +347,22 @@ package final class LogSubscription: Subscription {
     reading = past.read(cursor).observe { [unowned self] event in
       switch event {
       case .next(let page): state = .page(page, next: 0)
-      case .failed(let error): state = .broken(error)
+      case .failed(let error):
+        if error.name == .readOnly { return readLater() }
+        state = .broken(error)
       case .completed: return
       }
       markDirty()
     }
   }
+
+  /// Reads again after a pause, because the database of the journal is away.
+  private func readLater() {
+    reading = context.scheduler.schedule(after: Self.pauseSeconds) { [weak self] in self?.read() }
+  }
+
+  /// The pause before reading again, in seconds.
+  private static let pauseSeconds = 1.0
 }
 
 /// The positions that were sent and not acknowledged yet, with a maximum count.

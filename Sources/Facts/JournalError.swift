@@ -41,6 +41,11 @@ package enum JournalError: Error, Equatable, Sendable {
   case unavailable(detail: String)
 }
 
+extension JournalError {
+  /// The journal is in a database that does not answer now.
+  package static let databaseAway = JournalError.readOnly(reason: "database", outcome: .none)
+}
+
 extension JournalError: CustomStringConvertible {
   package var description: String {
     switch self {

@@ -187,6 +187,38 @@ struct LogSubscriptionTests {
   }
 
   @Test
+  func `a subscription goes on when the database of the journal is back`() {
+    let log = NumberedLog()
+    log.append(5)
+    add(log, after: 0)
+    log.error = WireError(.readOnly, "away", ["reason": .string("database")])
+    for _ in 1...3 {
+      bench.table.flush()
+      log.read()
+      #expect(bench.lines().isEmpty)
+      bench.time.advance(1_000)
+    }
+    log.error = nil
+    log.read()
+    #expect(Array(bench.lines().prefix(5)) == next(1...5))
+    #expect(log.readCount == 4)
+  }
+
+  @Test
+  func `a client that leaves before the log is read again is released`() {
+    let log = NumberedLog()
+    log.append(5)
+    add(log, after: 0)
+    log.error = WireError(.readOnly, "away", ["reason": .string("database")])
+    bench.table.flush()
+    log.read()
+    bench.connection.end()
+    bench.time.advance(1_000)
+    log.read()
+    #expect(log.readCount == 1)
+  }
+
+  @Test
   func `a client that leaves during a read is released`() {
     let log = NumberedLog()
     log.append(5)

@@ -11,6 +11,9 @@ final class PostgresReader: JournalReader {
   /// The time for which it tries to reach a server, in milliseconds.
   private let patience: Int
   private let string: ConnectionString
+
+  /// Whether it reads for clients, which may ask again when the server is back.
+  private let isServing: Bool
   private var session: PostgresThreadSession?
   private let rows = EventRows()
 
@@ -23,8 +26,10 @@ final class PostgresReader: JournalReader {
   /// The size of a page, in bytes.
   private static let pageBytes: Int64 = 1 << 20
 
-  init(_ string: ConnectionString, patienceMilliseconds: Int = 10_000) {
-    (self.string, patience) = (string, patienceMilliseconds)
+  init(
+    _ string: ConnectionString, isServing: Bool = false, patienceMilliseconds: Int = 10_000
+  ) {
+    (self.string, self.isServing, patience) = (string, isServing, patienceMilliseconds)
   }
 
   // MARK: Connection
@@ -54,7 +59,7 @@ final class PostgresReader: JournalReader {
       if let open = self.session { session = open } else { session = try .init(string) }
     } catch {
       mayRetry = !error.isLasting
-      throw .unavailable(detail: "\(string): \(error)")
+      throw failure("\(error)")
     }
     self.session = session
     do throws(PostgresError) {
@@ -62,8 +67,13 @@ final class PostgresReader: JournalReader {
     } catch {
       mayRetry = error.isLost
       if error.isLost { self.session = nil }
-      throw .unavailable(detail: "\(string): \(error)")
+      throw failure("\(error)")
     }
+  }
+
+  private func failure(_ reason: String) -> JournalError {
+    isServing && mayRetry
+      ? .databaseAway : .unavailable(detail: "\(string): \(reason)")
   }
 
   private static var milliseconds: Int {
