@@ -31,7 +31,7 @@ package struct ClusterSettings: Equatable, Sendable {
   /// The time without a sign of life after which another daemon takes over.
   package var takeoverMilliseconds = 3_000
 
-  /// The time for which commands wait for a database that is away.
+  /// The time after which commands are refused while the database is away.
   package var patienceMilliseconds = 30_000
 
   package init() {}

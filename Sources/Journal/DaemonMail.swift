@@ -32,7 +32,7 @@ package struct ClusterNode: Codable, Equatable, Sendable {
   package let address: String?
   package let version: String
 
-  /// `active`, or `following`.
+  /// `active`, or `following`, as of its last sign of life.
   package let state: String
 
   /// The last position that it has applied.
@@ -46,4 +46,16 @@ package struct ClusterNode: Codable, Equatable, Sendable {
 
   /// Whether it counts as alive.
   package var isAlive: Bool { silent < Self.goneMilliseconds }
+
+  /// The silence after which one that was the active daemon counts as gone, in milliseconds.
+  private static let replacedMilliseconds: UInt64 = 3_000
+
+  /// Returns its role: `active`, `following` or `silent`.
+  ///
+  /// - Parameter active: The name of the active daemon; the state of another one is an earlier one.
+  package func role(ifActive active: String?) -> String {
+    if name == active { return "active" }
+    let limit = state == "active" ? Self.replacedMilliseconds : Self.goneMilliseconds
+    return silent < limit ? "following" : "silent"
+  }
 }

@@ -52,7 +52,7 @@ package protocol EventStore: AnyObject {
   /// Call it once, after the replay. Call it again if the active daemon is known to be gone.
   func contend()
 
-  /// Lets another daemon become the active one.
+  /// Leaves the daemons that share the journal; another one becomes active, if this one was.
   ///
   /// Call it when all appended events are durable; nothing may be appended afterwards.
   func resign()

@@ -18,6 +18,14 @@ package enum StoreRole: Equatable, Sendable {
 
   /// This daemon must open the journal again, for this reason; the store does nothing any more.
   case over(reason: String)
+
+  /// Whether this daemon has joined the daemons that share the journal.
+  package var takesPart: Bool {
+    switch self {
+    case .active, .following: true
+    case .joining, .over: false
+    }
+  }
 }
 
 /// The daemon that appends.

@@ -94,11 +94,19 @@ func serveProxy(_ options: Options, _ log: Log, _ manager: ServiceManager) throw
 /// Returns a loop that the end of the process ends, so that a failed start may leave handles open.
 private func makeLoop() throws -> Loop {
   let loop = try Loop()
-  loops.append(loop)
+  Keeper(loop).keep()
   return loop
 }
 
-nonisolated(unsafe) private var loops: [Loop] = []
+/// Keeps a loop until the process ends.
+private final class Keeper {
+  private let loop: Loop
+  private var kept: Keeper?
+
+  init(_ loop: Loop) { self.loop = loop }
+
+  func keep() { kept = self }
+}
 
 private func pages(_ options: Options) throws -> PageDirectories {
   if let pages = PageDirectories(option: options.pages, program: program) { return pages }

@@ -321,13 +321,14 @@ final class Daemon {
     if case .over(let reason) = store.role { throw JournalError.unavailable(detail: reason) }
   }
 
-  /// Lets another daemon of the cluster take over at once; waits for the database, but not long.
+  /// Leaves the cluster, so that another daemon takes over at once if this one is active; waits for
+  /// the database, but not long.
   func resign() {
-    guard store.isShared, store.refusal == nil else { return }
+    guard store.isShared, !store.isInterrupted else { return }
     store.resign()
     let deadline = loop.milliseconds + Self.resignMilliseconds
     // The store's signs of life end each turn within a second.
-    while host.isActive, loop.milliseconds < deadline { loop.runOnce() }
+    while store.role.takesPart, loop.milliseconds < deadline { loop.runOnce() }
   }
 
   private static let resignMilliseconds: UInt64 = 1_000

@@ -117,6 +117,33 @@ struct ForwardingTests {
   }
 
   @Test
+  func `commands are refused at once while no daemon has been active for long`() {
+    pair.change(to: nil)
+    pair.follower.time.advance(4_000)
+    client.send(add(1))
+    pair.follower.time.advance(999)
+    #expect(client.received().isEmpty)
+    pair.follower.time.advance(1)
+    #expect(client.received().joined().contains(#""reason":"following","outcome":"none""#))
+    client.send(add(2))
+    #expect(client.received().joined().contains(#""reason":"following","outcome":"none""#))
+    pair.change(to: "leader")
+    client.send(add(3))
+    #expect(pair.settle(client) == [value(1, id: 3)])
+  }
+
+  @Test
+  func `commands are refused with the reason, if the database is away for long`() {
+    pair.interruptFollower {
+      pair.follower.time.advance(5_000)
+      client.send(add(1))
+      #expect(client.received().joined().contains(#""reason":"database","outcome":"none""#))
+    }
+    client.send(add(2))
+    #expect(pair.settle(client) == [value(1, id: 2)])
+  }
+
+  @Test
   func `a daemon that becomes the active one runs its own waiting commands`() {
     pair.change(to: nil)
     client.send(add(1), #"{"id":2,"method":"get","params":["cells/n"]}"#)

@@ -22,6 +22,23 @@ struct HealthTests {
   }
 
   @Test
+  func `daemons that show no life cannot take over`() {
+    func text(_ silences: UInt64...) -> String {
+      let nodes = silences.enumerated().map { i, silent in
+        ClusterReport.Node(
+          name: "n\(i)", role: i == 0 ? "active" : "following", position: 1, silent: silent,
+          version: "1")
+      }
+      return HealthCheck.cluster(
+        ClusterReport(node: "n0", active: "n0", isConnected: true, nodes: nodes)
+      ).text
+    }
+    #expect(text(0, 900, 2_999) == "'n0' is active; 2 more can take over")
+    #expect(text(0, 900, 3_000) == "'n0' is active; 1 more can take over")
+    #expect(text(0, 3_000) == "'n0' is active; no other daemon can take over")
+  }
+
+  @Test
   func `the disk needs room`() {
     let (mebi, gibi): (UInt64, UInt64) = (1 << 20, 1 << 30)
     func state(_ available: UInt64, _ total: UInt64) -> HealthCheck.State {

@@ -24,7 +24,7 @@ final class PostgresTrial {
   /// Opens a journal on a database, as a node of this name.
   init(
     _ string: String, node: String = "a", takeover: UInt64 = 3_000, patience: UInt64 = 30_000,
-    requiresReplication: Bool = false
+    answer: UInt64 = 2_000, report: UInt64 = 10_000, requiresReplication: Bool = false
   ) throws {
     loop = try Loop()
     var read: () -> Int64 = { 0 }
@@ -32,6 +32,8 @@ final class PostgresTrial {
     settings.requiresReplication = requiresReplication
     settings.patienceMilliseconds = patience
     settings.takeoverMilliseconds = takeover
+    settings.answerMilliseconds = answer
+    settings.reportMilliseconds = report
     store = try PostgresStore(settings, on: loop, clock: { read() }) {
       reason throws(JournalError) in
       throw JournalError.unavailable(detail: reason)
@@ -124,9 +126,11 @@ final class PostgresCluster {
   /// Adds a daemon, which applies all events that it follows.
   @discardableResult
   func add(
-    _ node: String, takeover: UInt64 = 3_000, patience: UInt64 = 30_000
+    _ node: String, takeover: UInt64 = 3_000, patience: UInt64 = 30_000, answer: UInt64 = 2_000,
+    report: UInt64 = 10_000
   ) throws -> PostgresTrial {
-    let trial = try PostgresTrial(string, node: node, takeover: takeover, patience: patience)
+    let trial = try PostgresTrial(
+      string, node: node, takeover: takeover, patience: patience, answer: answer, report: report)
     try trial.store.replay(after: 0) { trial.applied += $0.records }
     trial.follow()
     trials.append(trial)
@@ -166,6 +170,22 @@ final class PostgresCluster {
       }
       usleep(200)
     }
+  }
+
+  /// The process of the server that serves a daemon, as of its last sign of life.
+  func process(of node: String) throws -> String {
+    try sql("SELECT process FROM binder.node WHERE name = '\(node)'")
+  }
+
+  /// Runs a block of PL/pgSQL before each change, for example before `INSERT ON binder.event`.
+  func before(_ change: String, _ body: String) throws {
+    try sql(
+      """
+      CREATE SEQUENCE tries;
+      CREATE FUNCTION trial() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN \(body) RETURN NEW; END $$;
+      CREATE TRIGGER trial BEFORE \(change) FOR EACH ROW EXECUTE FUNCTION trial();
+      """)
   }
 
   /// Ends the session of a daemon, as a failover of the database does.

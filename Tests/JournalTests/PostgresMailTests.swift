@@ -85,6 +85,22 @@ struct PostgresMailTests {
   }
 
   @Test
+  func `messages that the server refuses are not repeated at once`() throws {
+    let mail = try #require(first.store.mail)
+    // A channel has at most 63 bytes.
+    let address = String(repeating: "a", count: 70)
+    let send = { [first] in
+      mail.send("again", to: address)
+      first.store.submit()
+    }
+    mail.lost.observeNext { send() }.dispose(in: inbox.bag)
+    send()
+    try cluster.run(milliseconds: 500)
+    // After 100 and after 300 ms.
+    #expect(1...2 ~= inbox.losses)
+  }
+
+  @Test
   func `the daemons that live are known, with what each has applied`() throws {
     _ = try first.store.append([draft("s", "1")])
     first.store.submit()

@@ -84,6 +84,20 @@ struct PostgresRoleTests {
   }
 
   @Test
+  func `a lease that the server refuses is not tried without a pause`() throws {
+    try cluster.before(
+      "UPDATE OF term ON binder.head",
+      "PERFORM nextval('tries'); RAISE EXCEPTION 'damaged' USING ERRCODE = 'XX001';")
+    first.store.close()
+    cluster.kill(first)
+    second.store.contend()
+    try cluster.run(milliseconds: 1_000)
+    #expect(1...12 ~= Int(try cluster.sql("SELECT last_value FROM tries").dropLast()) ?? 0)
+    try cluster.sql("DROP TRIGGER trial ON binder.head")
+    try cluster.run(seconds: 5) { [second] in second.store.isActive }
+  }
+
+  @Test
   func `without a hint too a follower notices that the active daemon is gone`() throws {
     first.store.close()
     cluster.kill(first)
@@ -170,6 +184,15 @@ struct PostgresRoleTests {
     #expect(first.store.role == .over(reason: "it has resigned"))
     try append(1, to: second)
     try cluster.run { [second] in second.store.durable == 3 }
+  }
+
+  @Test
+  func `a follower that resigns is not expected any more`() throws {
+    second.store.resign()
+    try cluster.run(seconds: 1) { [second] in second.store.isOver }
+    #expect(try cluster.sql("SELECT state FROM binder.node WHERE name = 'b'") == "stopped\n")
+    try cluster.run(seconds: 3) { [first] in first.store.nodes.map(\.name) == ["a"] }
+    #expect(first.store.role == .active(term: 1))
   }
 
   @Test

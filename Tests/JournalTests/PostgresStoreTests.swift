@@ -2,7 +2,7 @@ import EventLoop
 import Facts
 import Glibc
 import Journal
-import JournalPostgres
+@testable import JournalPostgres
 import Signals
 import TestSupport
 import Testing
@@ -16,9 +16,9 @@ struct PostgresStoreTests {
     let daemon: PostgresTrial
 
     /// - Parameter isAlone: Whether the test changes settings of the server.
-    init(isAlone: Bool = false) throws {
+    init(isAlone: Bool = false, answer: UInt64 = 2_000, report: UInt64 = 10_000) throws {
       cluster = try PostgresCluster(isAlone ? PostgresServer() : nil)
-      daemon = try cluster.add("a")
+      daemon = try cluster.add("a", answer: answer, report: report)
       try cluster.run { [daemon] in daemon.store.isActive }
     }
 
@@ -96,6 +96,86 @@ struct PostgresStoreTests {
     try bench.settle()
     #expect(bench.daemon.applied.map(\.seq) == [1])
     #expect(try bench.positions == "1\n")
+  }
+
+  @Test
+  func `while a standby hangs, the server does not fill with sessions that wait for locks`() throws
+  {
+    let bench = try Bench(isAlone: true, answer: 60)
+    try bench.cluster.waitForStandby("nobody")
+    try bench.append(1)
+    try bench.cluster.run(milliseconds: 3_000)
+    let waiting = try bench.cluster.sql(
+      "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+    #expect(try #require(Int(waiting.dropLast())) <= 3)
+    try bench.cluster.waitForStandby(nil)
+    try bench.settle()
+    #expect(bench.daemon.applied.map(\.seq) == [1])
+  }
+
+  @Test
+  func `an error of the server that lasts rejects the events and keeps the connection`() throws {
+    let bench = try Bench()
+    try bench.cluster.before(
+      "INSERT ON binder.event", "RAISE EXCEPTION 'damaged' USING ERRCODE = 'XX001';")
+    let process = try bench.cluster.process(of: "a")
+    try bench.append(1)
+    try bench.cluster.run(seconds: 3) { !bench.daemon.rejections.isEmpty }
+    #expect(bench.daemon.rejections == [.readOnly(reason: "SQL XX001", outcome: .none)])
+    try bench.cluster.sql("DROP TRIGGER trial ON binder.event")
+    try bench.append(1)
+    try bench.settle()
+    #expect(bench.daemon.store.role == .active(term: 1))
+    #expect(try bench.cluster.process(of: "a") == process)
+  }
+
+  @Test
+  func `an error of the server that passes repeats the append on the same connection`() throws {
+    let bench = try Bench()
+    try bench.cluster.before(
+      "INSERT ON binder.event",
+      "IF nextval('tries') < 3 THEN RAISE EXCEPTION 'conflict' USING ERRCODE = '40001'; END IF;")
+    let process = try bench.cluster.process(of: "a")
+    try bench.append(1)
+    try bench.settle()
+    #expect(bench.daemon.applied.map(\.seq) == [1])
+    #expect(bench.daemon.rejections.isEmpty)
+    #expect(try bench.cluster.sql("SELECT last_value FROM tries") == "3\n")
+    #expect(try bench.cluster.process(of: "a") == process)
+  }
+
+  @Test
+  func `a warning about something else than replication changes nothing`() throws {
+    let bench = try Bench()
+    try bench.cluster.before("INSERT ON binder.event", "RAISE WARNING 'vacuum me';")
+    let process = try bench.cluster.process(of: "a")
+    try bench.append(1)
+    try bench.settle()
+    #expect(bench.daemon.applied.map(\.seq) == [1])
+    #expect(try bench.cluster.process(of: "a") == process)
+  }
+
+  @Test
+  func `attempts that cannot succeed come ever more seldom, and their reason is reported`() throws {
+    let bench = try Bench(report: 100)
+    var reasons: [String?] = []
+    bench.daemon.store.onInterruption = { reasons.append($0) }
+    let name = bench.cluster.database
+    try bench.cluster.server.sql("ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
+    try bench.cluster.server.sql(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
+    try bench.cluster.server.sql("ALTER DATABASE \(name) RENAME TO \(name)_away")
+    try bench.cluster.run(milliseconds: 1_000)
+    var pause = bench.daemon.store.connectPause
+    #expect(pause.next() >= 400)
+    #expect(reasons.count == 2)
+    #expect("\(reasons.last as Any)".contains("does not exist"))
+    try bench.cluster.server.sql("ALTER DATABASE \(name)_away RENAME TO \(name)")
+    try bench.cluster.server.sql("ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
+    try bench.cluster.run(seconds: 5) { !bench.daemon.store.isInterrupted }
+    pause = bench.daemon.store.connectPause
+    #expect(pause.next() == 100)
+    #expect(reasons.last == .some(nil))
   }
 
   @Test

@@ -214,6 +214,36 @@ finds() { at "$1" doctor -j | jq -c '.checks[] | select(.name == "cluster") | [.
     is "$(at b get cells/lamp)" 1
 }
 
+@test "a follower that stops in order is not missed, and one daemon is active after a kill" {
+    start_cluster a b c
+    eventually known a 3
+    kill -TERM "${nodes[c]}"
+    wait "${nodes[c]}"
+    is "$(sql "SELECT state FROM binder.node WHERE name = 'c'")" stopped
+    eventually finds a $'"ok","\'a\' is active; 1 more can take over"'
+    kill -KILL "${nodes[a]}"
+    eventually is_role b active
+    is "$(at b cluster -j | jq -r 'select(.role == "active").name')" b
+    eventually finds b '"warning","a shows no sign of life"'
+}
+
+@test "the tools wait for a server that starts, and take one without standbys if they are asked to" {
+    start_server
+    postgres stop "$server" immediate
+    beside binderd --config /dev/null --progress none --init --journal "$database" --without-replication
+    sleep 0.5
+    start_server
+    eventually sql_is 1 "SELECT count(*) FROM binder.head"
+    bindctl journal export "$directory/lines" --file "$database"
+    run --separate-stderr bindctl journal import "$directory/lines" --file "$database" --force
+    is "$status" 1
+    [[ $stderr == *"'require_replication' to false (--without-replication) for a server without standbys" ]]
+    bindctl journal import "$directory/lines" --file "$database" --force --without-replication
+    run --separate-stderr bindctl journal compact --file "$database"
+    is "$status" 1
+    bindctl journal compact --file "$database" --without-replication
+}
+
 @test "while the database is away, values are served and commands wait" {
     start_cluster a
     at a set cells/lamp 1
@@ -410,7 +440,7 @@ END
     done
     tool --init --journal "$database" --without-replication
     sql "UPDATE binder.journal SET value = '2' WHERE key = 'format'"
-    refuse "$database" 'the journal has format 2, this program knows up to 1' --without-replication
+    refuse "$database" 'database postgres: the journal has format 2, this program knows up to 1; install the version of binderd that has made it' --without-replication
     is "$(sql "SELECT last, term FROM binder.head")" '0|0'
     # The password is in no message of a daemon that runs, either.
     sql "UPDATE binder.journal SET value = '1' WHERE key = 'format'"

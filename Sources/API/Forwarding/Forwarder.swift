@@ -21,8 +21,14 @@ final class Forwarder: RequestForwarder {
   /// Whether another daemon takes commands.
   var isFollowing = true
 
-  /// The time for which commands wait while no daemon takes them, in milliseconds.
+  /// The time for which no daemon may take commands before they are refused, in milliseconds.
   private let patienceMilliseconds: UInt64
+
+  /// Whether this daemon cannot reach the database.
+  private var isAway = false
+
+  /// The time since which no daemon takes commands, in milliseconds; `nil` if it is not known.
+  private var awaySince: UInt64?
 
   /// The number of commands that were passed on.
   private(set) var count: UInt64 = 0
@@ -38,6 +44,7 @@ final class Forwarder: RequestForwarder {
   private var waiting: [(position: UInt64, action: () -> Void)] = []
   private let send: (_ frame: ForwardedFrame, _ address: String) -> Void
   private let scheduler: any Scheduler
+  private let now: () -> UInt64
 
   /// A client as the active daemon knows it.
   private final class Client {
@@ -64,12 +71,15 @@ final class Forwarder: RequestForwarder {
     init(_ connection: Connection) { self.connection = connection }
   }
 
-  /// - Parameter send: Sends a message to a daemon.
+  /// - Parameters:
+  ///   - now: Returns the milliseconds of a monotonic clock.
+  ///   - send: Sends a message to a daemon.
   init(
-    on scheduler: any Scheduler, patienceMilliseconds: UInt64,
+    on scheduler: any Scheduler, now: @escaping () -> UInt64, patienceMilliseconds: UInt64,
     send: @escaping (_ frame: ForwardedFrame, _ address: String) -> Void
   ) {
-    (self.scheduler, self.patienceMilliseconds, self.send) = (scheduler, patienceMilliseconds, send)
+    (self.scheduler, self.now, self.send) = (scheduler, now, send)
+    self.patienceMilliseconds = patienceMilliseconds
   }
 
   /// Also when this daemon does not follow any more, until earlier commands have their answers.
@@ -176,18 +186,24 @@ final class Forwarder: RequestForwarder {
     send(frame, active)
   }
 
-  /// Refuses a request if no daemon becomes active in time.
+  /// Lets a request wait for an active daemon, but not if none has been there for long.
   private func waitForActive(_ request: ForwardedRequest) {
-    let times = timesAway
+    let since = awaySince ?? now()
+    awaySince = since
+    let waited = now() - since
+    guard waited < patienceMilliseconds else { return refuse(request) }
     request.call.keep(
-      scheduler.schedule(after: Double(patienceMilliseconds) / 1000) { [weak self, weak request] in
-        guard let self, let request, active == nil, timesAway == times else { return }
-        request.call.refuse(request.isSent ? .interrupted : .following(nil, nil))
+      scheduler.schedule(after: Double(patienceMilliseconds - waited) / 1000) {
+        [weak self, weak request] in
+        guard let self, let request, awaySince == since else { return }
+        refuse(request)
       })
   }
 
-  /// The number of times that the active daemon was lost.
-  private var timesAway = 0
+  private func refuse(_ request: ForwardedRequest) {
+    request.call.refuse(
+      request.isSent ? .interrupted : isAway ? .databaseIsAway : .following(nil, nil))
+  }
 
   // MARK: Answers
 
@@ -271,13 +287,16 @@ final class Forwarder: RequestForwarder {
 
   /// Notes where the active daemon is now.
   ///
-  /// - Parameter address: `nil` while it is not known, or out of reach.
-  func change(to address: String?) {
+  /// - Parameters:
+  ///   - address: `nil` while it is not known, or out of reach.
+  ///   - isAway: Whether this daemon cannot reach the database.
+  func change(to address: String?, isAway: Bool) {
+    self.isAway = isAway
     guard address != active else { return }
     active = address
+    awaySince = address == nil ? now() : nil
     guard let address else {
-      timesAway += 1
-      for request in requests.values { waitForActive(request) }
+      for id in requests.keys.sorted() { if let request = requests[id] { waitForActive(request) } }
       return
     }
     if lastKnown != address {
@@ -395,6 +414,13 @@ extension LeaseOption {
 }
 
 extension WireError {
+  /// The error for a command that was not passed on, because the database is away.
+  fileprivate static var databaseIsAway: WireError {
+    WireError(
+      .readOnly, "\(JournalError.databaseAway)",
+      ["reason": .string("database"), "outcome": .string(JournalError.Outcome.none.rawValue)])
+  }
+
   /// The error for a command whose outcome is unknown.
   fileprivate static var interrupted: WireError {
     WireError(

@@ -11,7 +11,7 @@ package final class Forwarding {
   private let decoder = JSONDecoder()
 
   /// - Parameters:
-  ///   - patienceMilliseconds: How long commands wait while no daemon takes them.
+  ///   - patienceMilliseconds: How long no daemon may take commands before they are refused.
   ///   - bind: Connects a new connection to the services, or closes it if the user has no role.
   ///   - send: Sends a message to the daemon with an address; messages to one daemon arrive in order,
   ///     and may be lost.
@@ -25,7 +25,8 @@ package final class Forwarding {
     let post = { (frame: ForwardedFrame, address: String) in
       if let text = try? encoder.text(frame) { send(text.text, address) }
     }
-    forwarder = Forwarder(on: scheduler, patienceMilliseconds: patienceMilliseconds, send: post)
+    forwarder = Forwarder(
+      on: scheduler, now: table.context.now, patienceMilliseconds: patienceMilliseconds, send: post)
     clients = ForwardedClients(in: table, bind: bind, send: post)
   }
 
@@ -55,7 +56,7 @@ package final class Forwarding {
   package func change(isActive: Bool, active: String?, addresses: Set<String>?) {
     forwarder.isFollowing = !isActive
     if let addresses { clients.keep(ofDaemons: isActive ? addresses : []) }
-    forwarder.change(to: active)
+    forwarder.change(to: active, isAway: addresses == nil)
   }
 
   /// Notes that messages to this daemon may have been lost.

@@ -30,7 +30,8 @@ package struct ClusterState: Codable, Equatable {
   package struct Node: Codable, Equatable {
     package let name: String
 
-    /// `active`, `following`, or `silent` if it has shown no sign of life for 10 s.
+    /// `active`, `following`, or `silent` if it has shown no sign of life for 10 s; for 3 s, if it
+    /// was the active one.
     package let role: String
 
     /// The last position that it has applied, as of its last sign of life.

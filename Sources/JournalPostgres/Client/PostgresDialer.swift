@@ -9,6 +9,9 @@ final class PostgresDialer {
   /// The time after which the hosts that have not answered are given up, in milliseconds.
   static let limitMilliseconds: UInt64 = 500
 
+  /// The time for the lookup of the first address, in milliseconds.
+  private static let lookupMilliseconds: UInt64 = 10_000
+
   /// The reasons why no host could be used.
   struct Failure: Error {
     var reasons: [(host: PostgresHost, error: PostgresError)] = []
@@ -17,6 +20,9 @@ final class PostgresDialer {
     ///
     /// It is not, if one host was silent: it may be the one that works.
     var isLasting: Bool { !reasons.isEmpty && reasons.allSatisfy(\.error.isLasting) }
+
+    /// Whether another attempt must wait longer.
+    var isSlow: Bool { !reasons.isEmpty && reasons.allSatisfy(\.error.isSlow) }
   }
 
   private let string: ConnectionString
@@ -28,8 +34,11 @@ final class PostgresDialer {
   private var then: ((Result<PostgresLink, Failure>) -> Void)?
   private var failure = Failure()
 
-  /// The number of hosts whose lookup has not ended.
-  private var waitingLookups = 0
+  /// The hosts whose lookup has not ended.
+  private var unresolved: Set<PostgresHost> = []
+
+  /// Whether an address is known, so that the time for an answer runs.
+  private var hasAddress = false
 
   init(_ string: ConnectionString, _ names: HostNames, on loop: Loop) {
     (self.string, self.names, self.loop) = (string, names, loop)
@@ -52,11 +61,11 @@ final class PostgresDialer {
     } catch {
       return end(.failure(Failure(reasons: [(string.hosts[0], .init(message: "\(error)"))])))
     }
-    timer?.start(afterMilliseconds: Self.limitMilliseconds)
-    waitingLookups = string.hosts.count
+    timer?.start(afterMilliseconds: Self.lookupMilliseconds)
+    (unresolved, hasAddress) = (Set(string.hosts), false)
     for host in string.hosts {
       names.find(host) { [unowned self] found in
-        waitingLookups -= 1
+        unresolved.remove(host)
         switch found {
         case .success(let addresses):
           for address in addresses { begin(host, at: address, isAvoided: host == avoided) }
@@ -80,6 +89,10 @@ final class PostgresDialer {
 
   private func begin(_ host: PostgresHost, at address: String?, isAvoided: Bool) {
     guard then != nil else { return }
+    if !hasAddress {
+      hasAddress = true
+      timer?.start(afterMilliseconds: Self.limitMilliseconds)
+    }
     do throws(PostgresError) {
       let session = try PostgresSession(string.options(for: host, at: address))
       let attempt = Attempt(session, host, on: loop) { [unowned self] attempt, error in
@@ -117,7 +130,7 @@ final class PostgresDialer {
   }
 
   private func endIfDone() {
-    guard then != nil, waitingLookups == 0, attempts.allSatisfy(\.isDone) else { return }
+    guard then != nil, unresolved.isEmpty, attempts.allSatisfy(\.isDone) else { return }
     giveUp()
   }
 
@@ -129,9 +142,8 @@ final class PostgresDialer {
       failure.reasons.append(
         (attempt.host, PostgresError(message: "no answer within \(limit) ms")))
     }
-    if waitingLookups > 0, attempts.isEmpty {
-      failure.reasons.append(
-        (string.hosts[0], PostgresError(message: "the name server does not answer")))
+    for host in unresolved {
+      failure.reasons.append((host, PostgresError(message: "the name server does not answer")))
     }
     end(.failure(failure))
   }

@@ -10,9 +10,11 @@ package struct PostgresError: Error, Equatable, Sendable {
   /// The first line of the message, without values of the journal and without passwords.
   package let message: String
 
-  package init(code: String = "", message: String) {
-    self.code = code
-    self.message = message
+  /// The function of the server that has sent it, which is the same in all languages.
+  private let source: String
+
+  package init(code: String = "", message: String, source: String = "") {
+    (self.code, self.message, self.source) = (code, message, source)
   }
 
   /// Creates the error of a failed result or of a notice.
@@ -21,7 +23,14 @@ package struct PostgresError: Error, Equatable, Sendable {
       let code = name.asciiValue.map { CInt($0) } ?? 0
       return cpostgres_error_field(result, code).map { String(cString: $0) }
     }
-    self.init(code: field("C") ?? "", message: field("M") ?? "the server gave no reason")
+    self.init(
+      code: field("C") ?? "", message: field("M") ?? "the server gave no reason",
+      source: field("R") ?? "")
+  }
+
+  /// Creates the error of a tool that refuses to go on.
+  static func refused(_ message: String) -> PostgresError {
+    PostgresError(code: PostgresSchema.Code.refused, message: message)
   }
 
   /// Creates the error of a connection, from libpq's message.
@@ -55,8 +64,22 @@ extension PostgresError {
   ///
   /// 28: wrong user or password; 3D: no such database; 42: no right, or a missing table.
   package var isLasting: Bool { ["28", "3D", "42"].contains { code.hasPrefix($0) } }
+
+  /// Whether the same statement may succeed a moment later on the same connection.
+  ///
+  /// 40: a deadlock or a conflict; 55: a lock, for example; 57014: somebody has cancelled it.
+  var isTemporary: Bool { ["40", "55", "57014"].contains { code.hasPrefix($0) } }
+
+  /// Whether another attempt to connect must wait longer: a right or a setting is wrong, or the
+  /// server is full.
+  var isSlow: Bool { isLasting || code.hasPrefix("53") }
+
+  /// Whether a warning with a commit says that the server has not waited for its standbys.
+  var isUnreplicatedCommit: Bool { source == "SyncRepWaitForLSN" }
 }
 
 extension PostgresError: CustomStringConvertible {
-  package var description: String { code.isEmpty ? message : "\(message) (SQLSTATE \(code))" }
+  package var description: String {
+    code.isEmpty || code == PostgresSchema.Code.refused ? message : "\(message) (SQLSTATE \(code))"
+  }
 }

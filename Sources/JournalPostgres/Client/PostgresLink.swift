@@ -5,12 +5,12 @@ internal import Queues
 /// A session on the loop, with statements in a pipeline: each is sent at once, and the results
 /// arrive in order.
 final class PostgresLink {
-  /// The result of a statement, and the warnings that came with it.
-  ///
-  /// A warning with a commit means that the server did not wait for its standbys.
+  /// The result of a statement.
   struct Outcome {
     let result: Result<PostgresResult, PostgresError>
-    var notices: [PostgresError] = []
+
+    /// The warning that the server has committed it without its standbys; `nil` if it has not.
+    var warning: PostgresError?
   }
 
   /// Called once when the connection is lost; no statement in flight gets a result then.
@@ -33,7 +33,7 @@ final class PostgresLink {
     /// The number of results to come before the one that counts.
     var skipped: Int
     var outcome: Outcome?
-    var notices: [PostgresError] = []
+    var warning: PostgresError?
   }
 
   private var running = Queue<Running>()
@@ -50,8 +50,8 @@ final class PostgresLink {
     }
     watch?.wait(for: .readable)
     session.onNotice = { [unowned self] notice in
-      guard var first = running.popFirst() else { return }
-      first.notices.append(notice)
+      guard notice.isUnreplicatedCommit, var first = running.popFirst() else { return }
+      first.warning = notice
       running.prepend(first)
     }
   }
@@ -148,7 +148,7 @@ final class PostgresLink {
       var outcome =
         first.outcome
         ?? Outcome(result: .failure(PostgresError(message: "the statement has no result")))
-      outcome.notices = first.notices
+      outcome.warning = first.warning
       return first.then(outcome)
     case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
       if first.skipped > 0 {

@@ -7,13 +7,9 @@ final class PostgresThreadSession {
   private static let limitMilliseconds = 30_000
   private let session: PostgresSession
 
-  /// The warnings with the last statement.
-  private(set) var notices: [PostgresError] = []
-
   /// Connects to all hosts at once and keeps the first that takes writes; waits for it.
   init(_ string: ConnectionString) throws(PostgresDialer.Failure) {
     session = try Self.connect(string)
-    session.onNotice = { [unowned self] in notices.append($0) }
   }
 
   var serverVersion: Int { session.serverVersion }
@@ -25,7 +21,6 @@ final class PostgresThreadSession {
   func run(
     _ statement: PostgresStatement, _ parameters: PostgresParameters = PostgresParameters()
   ) throws(PostgresError) -> PostgresResult {
-    notices = []
     let results = try session.send(statement, parameters)
     let outcome = try result(after: results - 1)
     if case .failure = outcome { session.forget(statement) }
@@ -35,7 +30,6 @@ final class PostgresThreadSession {
   /// Runs a statement with texts as parameters once; the results are texts too.
   @discardableResult
   func run(text: String, _ parameters: [String] = []) throws(PostgresError) -> PostgresResult {
-    notices = []
     try session.send(text: text, parameters)
     return try result(after: 0).get()
   }

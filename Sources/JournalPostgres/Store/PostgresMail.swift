@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Facts
 internal import Journal
 internal import Signals
@@ -34,6 +35,10 @@ final class PostgresMail: DaemonMail {
     /// Whether the rest of a message is missing.
     var isBroken = false
   }
+
+  /// Tells later that messages were lost, so that messages which fail are not sent again at once.
+  private var lossTimer: EventLoop.Timer?
+  private var lossPause = GrowingPause()
 
   init(_ store: PostgresStore) { self.store = store }
 
@@ -80,9 +85,28 @@ final class PostgresMail: DaemonMail {
       outgoing[address]?.text = []
       outgoing[address]?.last += parts.count
       link.run(.post, parameters) { [unowned self] outcome in
-        if case .failure = outcome.result, store.link === link { lostSubject.send(()) }
+        guard store.link === link else { return }
+        switch outcome.result {
+        case .success: lossPause.reset()
+        case .failure: noteFailure()
+        }
       }
     }
+  }
+
+  private func noteFailure() {
+    guard lossTimer == nil else { return }
+    lossTimer = try? EventLoop.Timer(on: store.loop) { [unowned self] in
+      stop()
+      noteLoss()
+    }
+    lossTimer?.start(afterMilliseconds: lossPause.next())
+  }
+
+  /// Ends the timer.
+  func stop() {
+    lossTimer?.close()
+    lossTimer = nil
   }
 
   /// Returns a text as notifications.

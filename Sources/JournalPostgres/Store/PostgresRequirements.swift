@@ -74,13 +74,14 @@ struct PostgresRequirements {
 
   private static let oldPatroni = """
     the server is run by a Patroni older than 3.2; versions before 3.0.3 lose acknowledged events \
-    with etcd v3; update Patroni, or set 'require_replication' to false if a loss does not matter
+    with etcd v3; update Patroni, or set 'require_replication' to false (--without-replication) if \
+    a loss does not matter
     """
 
   static let asynchronous = """
     the server's replication is asynchronous, so a failover would lose acknowledged events; set \
     synchronous_standby_names (Patroni: synchronous_mode and synchronous_mode_strict), or \
-    'require_replication' to false for a server without standbys
+    'require_replication' to false (--without-replication) for a server without standbys
     """
 
   /// Checks that there is a journal that this program understands.
@@ -91,10 +92,12 @@ struct PostgresRequirements {
       throw .unavailable(
         detail: "the database has no journal; create one with 'bindctl journal init'")
     case let format?:
-      guard let found = Int(format), let supported = Int(PostgresSchema.format) else {
-        throw .notAJournal(path: "the schema binder of the database")
+      guard Int(format) != nil else {
+        throw .unavailable(detail: "the schema binder of the database is not a journal")
       }
-      throw .newerFormat(found: found, supported: supported)
+      throw .unavailable(
+        detail: "the journal has format \(format), this program knows up to "
+          + "\(PostgresSchema.format); install the version of binderd that has made it")
     }
   }
 }

@@ -23,6 +23,8 @@ enum PostgresSchema {
     static let sameNode = "BD002"
     /// The daemon is not the active one any more.
     static let superseded = "BD003"
+    /// A tool refuses what would change a journal.
+    static let refused = "BD005"
   }
 
   /// The statements that create the tables in an empty schema.

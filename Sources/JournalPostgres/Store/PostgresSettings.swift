@@ -14,8 +14,17 @@ package struct PostgresSettings: Equatable, Sendable {
   /// The time in milliseconds without a sign of life after which another daemon takes over.
   package var takeoverMilliseconds: UInt64 = 3_000
 
-  /// The time in milliseconds for which commands wait for a database that is away.
+  /// The time in milliseconds after which commands are refused while the database is away.
   package var patienceMilliseconds: UInt64 = 30_000
+
+  /// The time in milliseconds after which a statement without an answer is given up.
+  package var answerMilliseconds: UInt64 = 2_000
+
+  /// The longest time in milliseconds for the first commit on a connection.
+  var maxGreetMilliseconds: UInt64 { 5 * answerMilliseconds }
+
+  /// The time in milliseconds between two reports why the database is away.
+  package var reportMilliseconds: UInt64 = 10_000
 
   /// The version of this program, for those who look at the cluster.
   package var version = ""

@@ -38,6 +38,14 @@ extension PostgresStatement {
   static let resign = PostgresStatement(
     name: "resign", text: "SELECT binder.resign($1::text, $2::bigint)")
 
+  /// Records that a daemon that follows has stopped.
+  static let leave = PostgresStatement(
+    name: "leave",
+    text: """
+      UPDATE binder.node SET state = 'stopped', seen = now()
+      WHERE name = $1::text AND boot = $2::text
+      """)
+
   /// Sends texts to the sessions that listen to a channel, in order.
   ///
   /// Its commit waits for no disk and no standby, because messages are not kept.

@@ -15,13 +15,11 @@ extension PostgresStore {
   /// A daemon without a sign of life loses its name after 5 s.
   private static let (nameMilliseconds, namePauseMilliseconds) = (UInt64(7_000), UInt64(250))
 
-  /// The longest time for the first commit on a connection, in milliseconds.
-  private static let maxGreetMilliseconds: UInt64 = 10_000
-
   func startTimers() {
     do throws(SystemError) {
       connectTimer = try Timer(on: loop) { [unowned self] in connect() }
       answerTimer = try Timer(on: loop) { [unowned self] in noteSilence() }
+      retryTimer = try Timer(on: loop) { [unowned self] in sendInFlight() }
       beatTimer = try Timer(on: loop) { [unowned self] in beat() }
     } catch {
       preconditionFailure("no timer: \(error)")  // libuv's timers fail only without memory
@@ -31,8 +29,8 @@ extension PostgresStore {
   }
 
   func stopTimers() {
-    for timer in [connectTimer, answerTimer, beatTimer] { timer?.close() }
-    (connectTimer, answerTimer, beatTimer) = (nil, nil, nil)
+    for timer in [connectTimer, answerTimer, retryTimer, beatTimer] { timer?.close() }
+    (connectTimer, answerTimer, retryTimer, beatTimer) = (nil, nil, nil, nil)
     lease.timer?.close()
     lease.timer = nil
   }
@@ -43,7 +41,8 @@ extension PostgresStore {
     dialer.dial(avoiding: avoided) { [unowned self] result in
       switch result {
       case .success(let link): greet(link)
-      case .failure(let failure): noteAway("\(failure)")
+      case .failure(let failure):
+        noteAway("\(failure)", after: failure.isSlow ? connectPause.next() : Self.pauseMilliseconds)
       }
     }
   }
@@ -57,26 +56,31 @@ extension PostgresStore {
     greeting?.close()
     (link, greeting) = (nil, nil)
     lockWatch?.stop()
+    letters.stop()
     answerTimer?.stop()
+    retryTimer?.stop()
     lease.disconnected()
     letters.noteChange()
   }
 
-  /// Connects again after a lost or silent connection.
-  func reconnect(because reason: String) {
+  /// Connects again after a lost or silent connection: at once, because another host may be ready.
+  func reconnect(because reason: String, after pause: UInt64 = 1) {
     disconnect()
-    guard !isClosed else { return }
-    noteAway(reason, isNew: true)
+    noteAway(reason, after: pause)
   }
 
-  private func noteAway(_ reason: String, isNew: Bool = false) {
+  /// Notes why there is no connection, and connects again after a pause in milliseconds.
+  private func noteAway(
+    _ reason: String, after pause: UInt64 = PostgresStore.pauseMilliseconds
+  ) {
     guard !isClosed else { return }
-    if awaySince == nil {
-      awaySince = loop.milliseconds
+    let now = loop.milliseconds
+    if awaySince == nil { awaySince = now }
+    if report.map({ $0.reason != reason && now - $0.at >= settings.reportMilliseconds }) ?? true {
+      report = (reason, now)
       onInterruption(reason)
     }
-    // At once after a loss: another host may be ready.
-    connectTimer?.start(afterMilliseconds: isNew ? 1 : Self.pauseMilliseconds)
+    connectTimer?.start(afterMilliseconds: pause)
     checkPatience()
   }
 
@@ -91,15 +95,24 @@ extension PostgresStore {
 
   // MARK: Greeting
 
-  /// The settings of a session: every commit waits for the standbys, and no limit ends a statement.
-  private static let session = """
+  /// The settings of a session: every commit waits for the standbys, and no limit ends a statement
+  /// that has its locks.
+  ///
+  /// While a standby hangs, a session that commits keeps the locks of its rows. Those that wait for
+  /// them end at their limit, or they would use up the connections of the server; they have written
+  /// nothing.
+  private var session: String {
+    """
     SELECT set_config('synchronous_commit',
         CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply'
         ELSE 'on' END, false),
-      set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false),
+      set_config('statement_timeout', '0', false),
+      set_config('lock_timeout', '\(settings.maxGreetMilliseconds)', false),
       set_config('idle_in_transaction_session_timeout', '0', false),
-      set_config('idle_session_timeout', '0', false)
+      set_config('idle_session_timeout', '0', false),
+      set_config('client_min_messages', 'warning', false)
     """
+  }
 
   private func greet(_ link: PostgresLink) {
     greeting = link
@@ -108,7 +121,7 @@ extension PostgresStore {
       reconnect(because: "\(error)")
     }
     answerTimer?.start(afterMilliseconds: greetMilliseconds)
-    link.run(text: Self.session) { [unowned self] in check($0, link) }
+    link.run(text: session) { [unowned self] in check($0, link) }
     for channel in [PostgresSchema.channel, PostgresMail.channel(of: settings.boot)] {
       link.run(text: "LISTEN \(channel)") { [unowned self] in check($0, link) }
     }
@@ -116,7 +129,7 @@ extension PostgresStore {
       guard greeting === link else { return }
       switch outcome.result {
       case .success(let result):
-        guard let head = JournalHead(result), outcome.notices.isEmpty else {
+        guard let head = JournalHead(result), outcome.warning == nil else {
           return reconnect(because: "the first commit was not replicated")
         }
         settle(head, on: link)
@@ -134,7 +147,9 @@ extension PostgresStore {
     if error.code == PostgresSchema.Code.sameNode { return waitForName() }
     avoided = link.host
     disconnect()
-    noteAway("\(link.host): \(error)")
+    noteAway(
+      "\(link.host): \(error)",
+      after: error.isTemporary ? Self.pauseMilliseconds : connectPause.next())
   }
 
   /// Waits until the name of this daemon is free: the daemon that has it may be gone.
@@ -157,7 +172,7 @@ extension PostgresStore {
     guard let host = (greeting ?? link)?.host else { return }
     avoided = host
     if greeting != nil {
-      greetMilliseconds = min(2 * greetMilliseconds, Self.maxGreetMilliseconds)
+      greetMilliseconds = min(2 * greetMilliseconds, settings.maxGreetMilliseconds)
     }
     reconnect(because: "\(host) does not answer")
   }
@@ -213,7 +228,8 @@ extension PostgresStore {
     if greeting === link { greeting = nil }
     self.link = link
     answerTimer?.stop()
-    greetMilliseconds = Self.answerMilliseconds
+    greetMilliseconds = settings.answerMilliseconds
+    connectPause.reset()
     lease.nameTakenSince = nil
     avoided = nil
     link.onNotification = { [unowned self] channel, text in
@@ -221,6 +237,7 @@ extension PostgresStore {
     }
     if awaySince != nil {
       awaySince = nil
+      report = nil
       isOutOfPatience = false
       updateRefusal()
       onInterruption(nil)
@@ -268,7 +285,7 @@ extension PostgresStore {
     parameters.add(settings.requiresReplication)
     parameters.add(lease.hasFollowers)
     rows.add(inFlight, to: &parameters)
-    answerTimer?.start(afterMilliseconds: Self.answerMilliseconds)
+    answerTimer?.start(afterMilliseconds: settings.answerMilliseconds)
     let events = inFlight
     link.run(.append, parameters) { [unowned self] in
       guard self.link === link, inFlight === events else { return }
@@ -277,13 +294,12 @@ extension PostgresStore {
   }
 
   private func noteAppend(_ outcome: PostgresLink.Outcome, _ link: PostgresLink) {
-    // A warning with a commit says that the server has not waited for its standbys.
-    if let notice = outcome.notices.first { return reconnect(because: "\(notice)") }
+    if let warning = outcome.warning { return reconnect(because: "\(warning)") }
     switch outcome.result {
     case .success(let result):
       if result.integer(0, 0) == 1 { return commitInFlight() }
       // It was written before, or another daemon is active: the head says which.
-      answerTimer?.start(afterMilliseconds: Self.answerMilliseconds)
+      answerTimer?.start(afterMilliseconds: settings.answerMilliseconds)
       let events = inFlight
       link.run(.beat, beatParameters) { [unowned self] outcome in
         guard self.link === link, inFlight === events else { return }
@@ -297,19 +313,21 @@ extension PostgresStore {
   }
 
   /// Handles an append that the server has refused: nothing was written.
+  ///
+  /// The connection is kept if it works, because the lock of the active daemon ends with it.
   private func noteFailure(_ error: PostgresError) {
     answerTimer?.stop()
-    if error.code == PostgresSchema.Code.asynchronous {
-      return reconnect(because: PostgresRequirements.asynchronous)
+    switch error.code {
+    case PostgresSchema.Code.asynchronous: reconnect(because: PostgresRequirements.asynchronous)
+    // Another host may take writes.
+    case "25006": reconnect(because: "\(error)")
+    case _ where error.isLost: reconnect(because: "\(error)")
+    case _ where error.isTemporary: retryTimer?.start(afterMilliseconds: retryPause.next())
+    default:
+      let names = ["53100": "ENOSPC", "53200": "ENOMEM", "58030": "EIO"]
+      let reason = names[error.code] ?? "SQL \(error.code)"
+      reject(.readOnly(reason: reason, outcome: .none))
     }
-    let reasons = ["53100": "ENOSPC", "53200": "ENOMEM", "58030": "EIO"]
-    if let reason = reasons[error.code] {
-      return reject(.readOnly(reason: reason, outcome: .none))
-    }
-    if error.code.hasPrefix("42") || error.code.hasPrefix("22") {
-      return reject(.readOnly(reason: "SQL \(error.code)", outcome: .none))
-    }
-    reconnect(because: "\(error)")
   }
 
   // MARK: Notes

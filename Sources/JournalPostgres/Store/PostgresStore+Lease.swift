@@ -32,6 +32,9 @@ struct LeaseState {
   /// Whether an attempt to become the active daemon is in flight.
   var isTaking = false
 
+  /// The pause after an attempt that the server has refused.
+  var takePause = GrowingPause()
+
   /// The term that this daemon has taken, until it has applied the events before it.
   var taken: (term: UInt64, last: UInt64)?
 
@@ -100,7 +103,7 @@ extension PostgresStore {
       // The database is slow for everybody, also for the active daemon.
       let elapsed = loop.milliseconds - sentAt
       if elapsed >= Self.beatMilliseconds { lease.steadySince = loop.milliseconds }
-      guard inFlight.isEmpty, elapsed >= Self.answerMilliseconds else { return }
+      guard inFlight.isEmpty, elapsed >= settings.answerMilliseconds else { return }
       avoided = link.host
       return reconnect(because: "\(link.host) does not answer")
     }
@@ -110,7 +113,7 @@ extension PostgresStore {
       lease.beatSentAt = nil
       switch outcome.result {
       case .success(let result):
-        guard let head = JournalHead(result), outcome.notices.isEmpty else {
+        guard let head = JournalHead(result), outcome.warning == nil else {
           return reconnect(because: "a commit was not replicated")
         }
         guard head.epoch == epoch else {
@@ -194,7 +197,8 @@ extension PostgresStore {
   // MARK: Taking over
 
   private func takeIfDue() {
-    guard let head = lease.head, !lease.isTaking, lease.taken == nil else { return }
+    guard let head = lease.head, !lease.isTaking, lease.taken == nil, !lease.isResigning
+    else { return }
     let now = loop.milliseconds
     let silence = now - max(lease.seenAt, lease.steadySince)
     // One's own name: this daemon was active before it was started again.
@@ -212,14 +216,21 @@ extension PostgresStore {
     parameters.add(settings.address)
     parameters.add(head.term)
     parameters.add(forced)
-    answerTimer?.start(afterMilliseconds: Self.answerMilliseconds)
+    answerTimer?.start(afterMilliseconds: settings.answerMilliseconds)
     link.run(.take, parameters) { [unowned self] outcome in
       guard self.link === link else { return }
       answerTimer?.stop()
       lease.isTaking = false
-      guard case .success(let result) = outcome.result, outcome.notices.isEmpty else {
-        return reconnect(because: "the lease cannot be taken")
+      let result: PostgresResult
+      switch outcome.result {
+      case .success(let taken): result = taken
+      case .failure(let error):
+        // The session keeps the lock of the active daemon, so it must end.
+        return reconnect(
+          because: "the lease cannot be taken: \(error)", after: lease.takePause.next())
       }
+      if let warning = outcome.warning { return reconnect(because: "\(warning)") }
+      lease.takePause.reset()
       guard result.integer(0, 0) == 1 else { return tryAgain() }
       lease.hasHint = false
       lease.taken = (
@@ -311,11 +322,20 @@ extension PostgresStore {
   }
 
   package func resign() {
-    guard let link, case .active(let term) = role, !lease.isResigning else { return }
-    lease.isResigning = true
+    guard let link, !lease.isResigning else { return }
     var parameters = PostgresParameters()
     parameters.add(settings.node)
-    parameters.add(term)
-    link.run(.resign, parameters) { [unowned self] _ in end(because: "it has resigned") }
+    let statement: PostgresStatement
+    switch role {
+    case .active(let term):
+      statement = .resign
+      parameters.add(term)
+    case .following:
+      statement = .leave
+      parameters.add(settings.boot)
+    case .joining, .over: return
+    }
+    lease.isResigning = true
+    link.run(statement, parameters) { [unowned self] _ in end(because: "it has resigned") }
   }
 }

@@ -17,7 +17,9 @@ extension PostgresStore {
     init(_ settings: PostgresSettings, on loop: Loop) {
       let string = settings.string
       func reader(isLowPriority: Bool) -> Background<any JournalReader> {
-        Background(on: loop, isLowPriority: isLowPriority) { PostgresReader(string, isServing: true) }
+        Background(on: loop, isLowPriority: isLowPriority) {
+          PostgresReader(string, isServing: true)
+        }
       }
       prompt = reader(isLowPriority: false)
       (long, care) = (reader(isLowPriority: true), reader(isLowPriority: true))

@@ -30,7 +30,8 @@ package final class PostgresStore: DaemonStore {
   /// The number of events that became durable since the opening.
   package internal(set) var committedEvents: UInt64 = 0
 
-  /// Called with one sentence when the database goes away, and `nil` when it is back.
+  /// Called with one sentence when the database goes away and when the reason changes, and with
+  /// `nil` when it is back.
   package var onInterruption: (_ reason: String?) -> Void = { _ in }
 
   var times = CommitTimes()
@@ -78,7 +79,7 @@ package final class PostgresStore: DaemonStore {
   var avoided: PostgresHost?
 
   /// The time limit for the first commit on a connection, in milliseconds.
-  var greetMilliseconds: UInt64 = PostgresStore.answerMilliseconds
+  var greetMilliseconds: UInt64
 
   /// The time since which there is no connection, in milliseconds of the loop.
   var awaySince: UInt64?
@@ -86,7 +87,15 @@ package final class PostgresStore: DaemonStore {
   /// Whether commands are refused, because there was no connection for too long.
   var isOutOfPatience = false
   var connectTimer: EventLoop.Timer?
+  var connectPause = GrowingPause()
+
+  /// The last reported reason why there is no connection, and its time.
+  var report: (reason: String, at: UInt64)?
   var answerTimer: EventLoop.Timer?
+
+  /// Sends the batch in flight again, after an error that may pass.
+  var retryTimer: EventLoop.Timer?
+  var retryPause = GrowingPause()
   var beatTimer: EventLoop.Timer?
 
   // The lease; see PostgresStore+Lease.
@@ -102,9 +111,6 @@ package final class PostgresStore: DaemonStore {
   let start: PostgresReader
   var threads: Threads?
   var isClosed = false
-
-  /// The time after which an append without an answer is given up, in milliseconds.
-  static let answerMilliseconds: UInt64 = 2_000
 
   /// The limits of a batch.
   private static let (maxCount, maxBytes) = (4_096, 4 << 20)
@@ -124,6 +130,7 @@ package final class PostgresStore: DaemonStore {
   ) throws(JournalError) {
     (self.settings, self.loop, self.clock) = (settings, loop, clock)
     self.isReadOnly = isReadOnly
+    greetMilliseconds = settings.answerMilliseconds
     // A journal that is only read can lose nothing.
     let opening = try PostgresOpening(
       settings, requiresReplication: settings.requiresReplication && !isReadOnly, onWait: onWait)
@@ -226,6 +233,7 @@ package final class PostgresStore: DaemonStore {
     let events = inFlight
     inFlight = RecordBatch()
     answerTimer?.stop()
+    retryPause.reset()
     let elapsed = Process.nanoseconds - sentAt
     times.commits += 1
     times.events += events.count
@@ -244,6 +252,7 @@ package final class PostgresStore: DaemonStore {
     (batch, inFlight) = (RecordBatch(), RecordBatch())
     waiting.removeAll()
     answerTimer?.stop()
+    retryTimer?.stop()
     appender.reject()
   }
 
@@ -288,7 +297,7 @@ package final class PostgresStore: DaemonStore {
     guard !isClosed, !isReadOnly else { return }
     switch role {
     case .active:
-      refusal = isOutOfPatience ? .readOnly(reason: "database", outcome: .none) : nil
+      refusal = isOutOfPatience ? .databaseAway : nil
     case .following(let node):
       refusal = .following(active: node?.name, address: node?.address)
     case .joining, .over: refusal = .following(active: nil, address: nil)

@@ -8,7 +8,9 @@ package final class PostgresBuilder: JournalTarget {
   package private(set) var replaced: String?
   private let journal: PostgresJournal
   private let session: PostgresThreadSession
-  private let isForced: Bool
+
+  /// The state of the journal that is replaced; `nil` if there is none.
+  private let before: String?
   private let rows = EventRows()
   private var (last, time): (UInt64, Int64) = (0, 0)
   private var isFinished = false
@@ -20,10 +22,17 @@ package final class PostgresBuilder: JournalTarget {
   ///   `binder_old`, or `binder_old_2` and so on.
   /// - Throws: ``JournalError``; nothing was changed then.
   package init(_ journal: PostgresJournal, isForced: Bool) throws(JournalError) {
-    (self.journal, self.isForced) = (journal, isForced)
+    self.journal = journal
     session = try journal.connect()
     try journal.checkServer(session)
-    try Self.checkNobodyHasIt(journal, session, isForced: isForced)
+    before = try journal.read(session) { session throws(PostgresError) in
+      guard let state = try Self.state(session) else { return nil }
+      guard isForced else {
+        throw .refused("the database has a journal; use --force to replace it")
+      }
+      try Self.checkNobodyHasIt(session)
+      return state
+    }
     try journal.run(session) { session throws(PostgresError) in
       try session.run(text: "DROP SCHEMA IF EXISTS \(Self.partial) CASCADE")
       let epoch = PostgresJournal.makeEpoch()
@@ -37,29 +46,32 @@ package final class PostgresBuilder: JournalTarget {
     if !isFinished { _ = try? session.run(text: "DROP SCHEMA \(Self.partial) CASCADE") }
   }
 
-  /// Checks that the journal does not exist, or that no daemon uses the one to be replaced.
-  private static func checkNobodyHasIt(
-    _ journal: PostgresJournal, _ session: PostgresThreadSession, isForced: Bool
-  ) throws(JournalError) {
-    let exists = try journal.read(session) { session throws(PostgresError) in
-      try PostgresJournal.exists(session)
-    }
-    guard exists else { return }
-    guard isForced else {
-      throw .unavailable(
-        detail: "\(journal.string) has a journal; use --force to replace it")
-    }
-    let users = try journal.read(session) { session throws(PostgresError) in
-      try session.run(
-        text: """
-          SELECT string_agg(name, ', ' ORDER BY name) FROM binder.node
-          WHERE state <> 'stopped' AND seen > now() - interval '5 seconds'
-          """)
-    }
+  /// Returns what changes whenever a daemon uses the journal; `nil` if there is no journal.
+  private static func state(_ session: PostgresThreadSession) throws(PostgresError) -> String? {
+    guard try PostgresJournal.exists(session) else { return nil }
+    let text = """
+      SELECT concat_ws(' ', (SELECT value FROM binder.journal WHERE key = 'epoch'), last, term)
+      FROM binder.head
+      """
+    return try session.run(text: text).text(0, 0)
+  }
+
+  /// Checks that no daemon uses the journal.
+  private static func checkNobodyHasIt(_ session: PostgresThreadSession) throws(PostgresError) {
+    let users = try session.run(
+      text: """
+        SELECT string_agg(name, ', ' ORDER BY name) FROM binder.node
+        WHERE state <> 'stopped' AND seen > now() - interval '5 seconds'
+        """)
     if let names = users.text(0, 0) {
-      throw .unavailable(
-        detail: "\(journal.string) is in use by the daemons \(names); stop them first")
+      throw .refused("the journal is in use by the daemons \(names); stop them first")
     }
+  }
+
+  /// Keeps all daemons from the journal until the end of the transaction.
+  private static func lock(_ session: PostgresThreadSession) throws(PostgresError) {
+    try session.run(text: "SET LOCAL lock_timeout = '10s'")
+    try session.run(text: "LOCK TABLE binder.node, binder.head IN ACCESS EXCLUSIVE MODE")
   }
 
   package func add(_ records: [Record]) throws(JournalError) {
@@ -118,14 +130,7 @@ package final class PostgresBuilder: JournalTarget {
     }
     var old: String?
     try journal.run(session) { session throws(PostgresError) in
-      if try PostgresJournal.exists(session) {
-        guard isForced else {
-          throw PostgresError(code: "42P06", message: "the database has a journal meanwhile")
-        }
-        let name = try Self.nameForOld(session)
-        try session.run(text: "ALTER SCHEMA \(PostgresSchema.name) RENAME TO \(name)")
-        old = name
-      }
+      old = try moveOld(session)
       try session.run(text: "ALTER SCHEMA \(Self.partial) RENAME TO \(PostgresSchema.name)")
       for function in PostgresSchema.functions { try session.run(text: function) }
     }
@@ -139,15 +144,36 @@ package final class PostgresBuilder: JournalTarget {
       replaced = old.map { "the schema \($0)" }
       return report
     } catch {
-      // Nobody has used it: no daemon starts within this time, or it sees the same events.
       try? undo(old)
       throw error
     }
   }
 
+  /// Renames the journal that is replaced, and returns its new name; `nil` if there is none.
+  ///
+  /// - Throws: The reason, if it is not as it was at first: a daemon may have begun meanwhile.
+  private func moveOld(_ session: PostgresThreadSession) throws(PostgresError) -> String? {
+    if before != nil {
+      try Self.lock(session)
+      try Self.checkNobodyHasIt(session)
+    }
+    guard try Self.state(session) == before else {
+      throw .refused(
+        "the journal has changed meanwhile, and stays; stop all daemons, and repeat it")
+    }
+    guard before != nil else { return nil }
+    let name = try Self.nameForOld(session)
+    try session.run(text: "ALTER SCHEMA \(PostgresSchema.name) RENAME TO \(name)")
+    return name
+  }
+
   /// Removes the new journal, and puts the old one back.
+  ///
+  /// - Throws: The reason, if a daemon uses the new one already.
   private func undo(_ old: String?) throws(JournalError) {
     try journal.run(session) { session throws(PostgresError) in
+      try Self.lock(session)
+      try Self.checkNobodyHasIt(session)
       try session.run(text: "DROP SCHEMA \(PostgresSchema.name) CASCADE")
       guard let old else { return }
       try session.run(text: "ALTER SCHEMA \(old) RENAME TO \(PostgresSchema.name)")

@@ -1,4 +1,6 @@
+internal import EventLoop
 package import Facts
+internal import Glibc
 internal import Journal
 
 /// A journal in PostgreSQL, as the tools see it.
@@ -23,7 +25,7 @@ package struct PostgresJournal {
     let epoch = Self.makeEpoch()
     try run(session) { session throws(PostgresError) in
       guard try !Self.exists(session) else {
-        throw PostgresError(code: "42P06", message: "the database has a journal already")
+        throw .refused("the database has a journal already")
       }
       let tables = PostgresSchema.tables(in: PostgresSchema.name, epoch: epoch)
       for statement in tables + PostgresSchema.functions { try session.run(text: statement) }
@@ -84,11 +86,22 @@ package struct PostgresJournal {
 
   // MARK: Sessions
 
+  /// The time for which a tool tries to reach a server, in milliseconds, and the pause between its
+  /// attempts, in microseconds.
+  private static let (patienceMilliseconds, pause) = (UInt64(10_000), UInt32(250_000))
+
+  /// Connects to a server that takes writes; waits for one if a failover is on its way.
   func connect() throws(JournalError) -> PostgresThreadSession {
-    do throws(PostgresDialer.Failure) {
-      return try PostgresThreadSession(string)
-    } catch {
-      throw .unavailable(detail: "\(string): \(error)")
+    let end = Process.milliseconds + Self.patienceMilliseconds
+    while true {
+      do throws(PostgresDialer.Failure) {
+        return try PostgresThreadSession(string)
+      } catch {
+        guard !error.isLasting, Process.milliseconds < end else {
+          throw .unavailable(detail: "\(string): \(error)")
+        }
+      }
+      usleep(Self.pause)
     }
   }
 
@@ -115,8 +128,13 @@ package struct PostgresJournal {
   ) throws(JournalError) {
     try read(session) { session throws(PostgresError) in
       try session.run(text: "BEGIN")
-      try body(session)
-      try session.run(text: "COMMIT")
+      do throws(PostgresError) {
+        try body(session)
+        try session.run(text: "COMMIT")
+      } catch {
+        if !error.isLost { _ = try? session.run(text: "ROLLBACK") }
+        throw error
+      }
     }
   }
 

@@ -8,7 +8,7 @@ let clusterSyntax = Syntax(
   details: """
     BEHIND is the number of events that a daemon had not applied at its last sign of life, and SILENT
     the time since then in milliseconds. Each daemon shows life once a second; one that has not for
-    10 s has the role silent. The daemon that answers is marked with *.
+    10 s has the role silent, and one that was active before already after 3 s. The daemon that answers is marked with *.
     """,
   examples: [
     "bindctl cluster", "bindctl cluster -j | jq -r 'select(.role == \"active\").address'",
@@ -75,7 +75,8 @@ extension ClusterReport {
       nodes: cluster.nodes.map {
         Node(
           name: $0.string("name") ?? "?", role: $0.string("role") ?? "?",
-          position: $0.uint("position") ?? 0, version: $0.string("version") ?? "?")
+          position: $0.uint("position") ?? 0, silent: $0.uint("silent_ms") ?? 0,
+          version: $0.string("version") ?? "?")
       })
   }
 }

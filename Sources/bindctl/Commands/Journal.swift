@@ -18,7 +18,8 @@ let journalSyntax = Syntax(
   options: [
     Option("file", value: "JOURNAL", "use this journal, even if a daemon answers"),
     Option(
-      "without-replication", "init, copy: accept a PostgreSQL server that waits for no standby"),
+      "without-replication",
+      "init, copy, restore, import, compact: accept a PostgreSQL server that waits for no standby"),
     Option(
       "keep", value: "N", "backup: remove the oldest backups in the directory, so that N remain"),
     Option("before", value: "WHEN", "compact: remove all events before a position or a time"),
@@ -112,13 +113,18 @@ private func backUp(to target: String, _ context: Context) throws -> ExitCode {
   }
 }
 
+extension Context {
+  /// The options that binderd gets as they are.
+  fileprivate var flags: [String] {
+    ["force", "without-replication"].filter(invocation.has).map { "--\($0)" }
+  }
+}
+
 /// Runs a binderd process that makes a journal while no daemon uses it.
 private func make(_ words: [String], _ context: Context) throws -> ExitCode {
   var words = [binderd] + words
   if let file = context.invocation.value("file") { words += ["--journal", file] }
-  for name in ["force", "without-replication"] where context.invocation.has(name) {
-    words.append("--\(name)")
-  }
+  words += context.flags
   if let form = context.invocation.value("progress") { words += ["--progress", form] }
   let code = try Child(words).wait()
   return code == EX_USAGE ? .usage : code == EX_CONFIG ? .no : ExitCode(rawValue: code)
@@ -135,7 +141,7 @@ private func work(_ words: [String], _ context: Context) throws -> ExitCode {
 private func taskWords(_ words: [String], _ context: Context) throws -> [String] {
   let makesJournal = words[0] == "--restore" || words[0] == "--import"
   var words = [binderd] + words + (try JournalChoice(context, isRead: !makesJournal).words)
-  if context.invocation.has("force") { words.append("--force") }
+  words += context.flags
   if let form = context.invocation.value("progress") { words += ["--progress", form] }
   return words
 }
@@ -224,7 +230,7 @@ private func compact(_ file: String?, _ context: Context) throws -> ExitCode {
   let isForced = context.invocation.has("force")
   if let file {
     var words = [binderd, "--compact", "--journal", file]
-    if isForced { words.append("--force") }
+    words += context.flags
     switch before {
     case .seq(let seq)?: words += ["--before", "\(seq)"]
     case nil: break
