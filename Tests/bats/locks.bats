@@ -93,8 +93,8 @@ run_not() { ! "$@"; }
     bindctl call lease.release lease="$lease" > "$directory/no"
     run ! bindctl get cells/door
     run --separate-stderr bindctl set cells/door open --ttl 0s
-    is "$status" 5
-    [[ $stderr == *"100 to 2678400000"* ]]
+    is "$status" 2
+    [[ $stderr == *"--ttl takes 100ms to 31d, not '0s'"* ]]
 }
 
 @test "a value is there while its program is connected" {
