@@ -21,6 +21,7 @@ final class ManagedDaemon {
     var names: Set<String> = []
     for step in steps {
       let words = step.split(separator: " ").map(String.init)
+      guard words.count == 2 else { continue }
       if words[0] == "stored" { names.insert(words[1]) }
       if words[0] == "removed" { names.remove(words[1]) }
     }
