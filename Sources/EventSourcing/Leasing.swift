@@ -11,9 +11,6 @@ package struct LeasedPart: Hashable, Codable, Sendable {
   /// The data of the removing event, JSON.
   package let data: String
 
-  /// The allowed TTLs of leases in milliseconds: up to 31 days.
-  package static let ttls = 100...2_678_400_000
-
   package init(stream: String, kind: String, data: String) {
     (self.stream, self.kind, self.data) = (stream, kind, data)
   }

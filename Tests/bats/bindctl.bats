@@ -183,6 +183,8 @@ start_false_daemon() { # script
     gives 0 8 call cells.add name=n --expect cells/n=4
     refuses 5 "stream 'cells/n' is at version 5, expected version 4; read it again before you set it" \
         call cells.add name=n --expect cells/n=4
+    refuses 2 "--expect takes STREAM=N, where N is a number, none, exists or any, not 'cells/n=new'; see 'bindctl help call'" \
+        call cells.add name=n --expect cells/n=new
     refuses 4 "no method 'cells.ad'; did you mean 'cells.add'?" call cells.ad name=n
     refuses 5 "unknown parameter 'nmae'" call cells.toggle name=n nmae=m
     refuses 5 "missing parameter 'name' (string); unknown parameter 'nmae'; did you mean 'name'?" call cells.toggle nmae=m

@@ -1,5 +1,6 @@
 package import Connections
 internal import EventSourcing
+internal import Facts
 internal import JSON
 package import Wire
 
@@ -69,11 +70,11 @@ package struct CallOptions: Decodable {
         JSONDecodingError(
           path: "/_meta/wait", expected: #""disk", or "policy""#, got: "'\(wait)'"))
     }
-    if case .ttl(let milliseconds)? = lease, !LeasedPart.ttls.contains(milliseconds) {
+    if case .ttl(let milliseconds)? = lease, !LeaseLimits.ttls.contains(milliseconds) {
       throw WireError(
         JSONDecodingError(
           path: "/_meta/lease/ttl_ms",
-          expected: "\(LeasedPart.ttls.lowerBound) to \(LeasedPart.ttls.upperBound)",
+          expected: "\(LeaseLimits.ttls.lowerBound) to \(LeaseLimits.ttls.upperBound)",
           got: "\(milliseconds)"))
     }
     guard let cmd else { return }

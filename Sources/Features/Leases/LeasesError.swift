@@ -1,4 +1,5 @@
 package import EventSourcing
+internal import Facts
 
 /// An error from using a lease.
 package enum LeasesError: ServiceError, Equatable {
@@ -47,6 +48,6 @@ package enum LeasesError: ServiceError, Equatable {
   }
 
   private static func range(_ got: Int) -> String {
-    "a ttl has \(LeasedPart.ttls.lowerBound) to \(LeasedPart.ttls.upperBound) ms, not \(got)"
+    "a ttl has \(LeaseLimits.ttls.lowerBound) to \(LeaseLimits.ttls.upperBound) ms, not \(got)"
   }
 }

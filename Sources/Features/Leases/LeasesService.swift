@@ -127,7 +127,7 @@ package final class LeasesService: LeaseKeeper {
   /// - Parameter ttl: In milliseconds; `nil` for a lease of a connection, see ``hold(_:)``.
   /// - Returns: The full name.
   package func grant(to caller: Peer, ttl: Int?) throws(LeasesError) -> String {
-    if let ttl, !LeasedPart.ttls.contains(ttl) { throw .badTTL(milliseconds: ttl) }
+    if let ttl, !LeaseLimits.ttls.contains(ttl) { throw .badTTL(milliseconds: ttl) }
     guard ledger.newest.count(of: caller.uid) < maxPerUser || host.owners.contains(caller.uid)
     else { throw .tooMany(max: maxPerUser) }
     lastNumber = max(lastNumber, ledger.newest.last) + 1

@@ -235,10 +235,12 @@ private func options(_ context: Context) throws(UsageError) -> JSONObject {
   options["cmd"] = context.invocation.value("cmd").map { .string($0) }
   var expected = JSONObject()
   for word in context.invocation.values("expect") {
-    guard let equals = word.lastIndex(of: "=") else {
-      throw misuse("--expect takes STREAM=N, not '\(word)'")
+    guard let equals = word.lastIndex(of: "="),
+      let version = expectation(String(word[word.index(after: equals)...]))
+    else {
+      throw misuse("--expect takes STREAM=N, where N is a number, none, exists or any, not '\(word)'")
     }
-    expected[String(word[..<equals])] = expectation(String(word[word.index(after: equals)...]))
+    expected[String(word[..<equals])] = version
   }
   if !expected.members.isEmpty { options["expect"] = .object(expected) }
   return options

@@ -154,18 +154,18 @@ var setCommand: Command {
     var params: JSONObject = ["value": try context.value(context.operand(1)).value]
     var meta = JSONObject()
     if let version = context.invocation.value("if-version") {
-      guard UInt64(version) != nil || ["none", "exists", "any"].contains(version) else {
+      guard let expected = expectation(version) else {
         throw UsageError(
           "--if-version takes a number, none, exists or any, not '\(version)'", command: "set")
       }
-      meta["expect"] = .object([source: expectation(version)])
+      meta["expect"] = .object([source: expected])
     }
     let isWhileConnected = context.invocation.has("while-connected")
     if let ttl = try context.milliseconds("ttl") {
       guard !isWhileConnected else {
         throw UsageError("--ttl and --while-connected cannot be used together", command: "set")
       }
-      guard leaseTimes.contains(ttl) else {
+      guard Int(exactly: ttl).map(LeaseLimits.ttls.contains) == true else {
         throw UsageError(
           "--ttl takes 100ms to 31d, not '\(context.invocation.value("ttl") ?? "")'", command: "set"
         )
@@ -197,12 +197,10 @@ var setCommand: Command {
   }
 }
 
-/// The times of a lease that the daemon takes, in milliseconds.
-private let leaseTimes: ClosedRange<UInt64> = 100...2_678_400_000
-
-/// Returns an expected version as JSON: a number, or a word such as `none`.
-func expectation(_ text: String) -> JSONValue {
-  JSONNumber(text).map { .number($0) } ?? .string(text)
+/// Returns an expected version as JSON; `nil` unless it is a number, `none`, `exists` or `any`.
+func expectation(_ text: String) -> JSONValue? {
+  if let number = UInt64(text) { return .number(JSONNumber(number)) }
+  return ["none", "exists", "any"].contains(text) ? .string(text) : nil
 }
 
 /// Sets sources from the lines of stdin, all in one commit or none.
