@@ -172,12 +172,18 @@ struct LogSubscriptionTests {
     #expect(log.readCount == 0)
   }
 
-  @Test
-  func `a failed read of the log ends the subscription with the reason`() {
+  /// Returns a log with entries, a subscription from its start, and reads that fail.
+  private func failingLog(_ error: WireError) -> NumberedLog {
     let log = NumberedLog()
     log.append(5)
     add(log, after: 0)
-    log.error = WireError(.internalError, "damaged", ["ref": .string("journal")])
+    log.error = error
+    return log
+  }
+
+  @Test
+  func `a failed read of the log ends the subscription with the reason`() {
+    let log = failingLog(WireError(.internalError, "damaged", ["ref": .string("journal")]))
     bench.table.flush()
     log.read()
     let lines = bench.lines()
@@ -188,10 +194,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a subscription goes on when the database of the journal is back`() {
-    let log = NumberedLog()
-    log.append(5)
-    add(log, after: 0)
-    log.error = WireError(.readOnly, "away", ["reason": .string("database")])
+    let log = failingLog(WireError(.readOnly, "away", ["reason": .string("database")]))
     for _ in 1...3 {
       bench.table.flush()
       log.read()
@@ -206,10 +209,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a client that leaves before the log is read again is released`() {
-    let log = NumberedLog()
-    log.append(5)
-    add(log, after: 0)
-    log.error = WireError(.readOnly, "away", ["reason": .string("database")])
+    let log = failingLog(WireError(.readOnly, "away", ["reason": .string("database")]))
     bench.table.flush()
     log.read()
     bench.connection.end()

@@ -103,10 +103,10 @@ final class DaemonProcess {
   @discardableResult
   func waitForEnd() -> CInt {
     var status: CInt = 0
-    var tries = 0
+    var waited = 0
     while waitpid(pid, &status, WNOHANG) == 0 {
-      tries += 1
-      if tries == Self.endTries {
+      waited += 1
+      if waited == Self.endMilliseconds {
         Issue.record("the daemon does not end: \(log.suffix(500))")
         kill(pid, SIGKILL)
       }
@@ -118,7 +118,7 @@ final class DaemonProcess {
   }
 
   /// The maximum wait for the end of a process, in milliseconds.
-  private static let endTries = 60_000
+  private static let endMilliseconds = 60_000
 
   /// Kills it and starts it again on the same journal.
   func killAndStart(_ arguments: [String] = []) throws {

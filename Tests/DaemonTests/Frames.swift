@@ -1,5 +1,4 @@
 import JSON
-import TestSupport
 import Testing
 
 /// Checks every line that any test receives against `Protocol/server-frame.schema.json`.

@@ -21,7 +21,7 @@ extension Catalog {
   ///   - site: The daemon that runs it, where several share a journal.
   ///   - reader: Reads plain parameters without a decoder; see ``ParameterReader``.
   ///   - body: Calls the service for the client of the context.
-  @inlinable  // so that calls of the body are specialized for its types
+  @inlinable
   package func command<Parameters: Decodable, Value: Codable, Failure: ServiceError>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, writes: [String]?,
     errors: [String] = [], isKept: Bool = true, site: Method.Site = .active,

@@ -19,9 +19,7 @@ extension Catalog {
   package func error(_ fault: JournalError) -> WireError {
     switch fault {
     case .readOnly(let reason, let outcome):
-      WireError(
-        .readOnly, "\(fault)",
-        ["reason": .string(reason), "outcome": .string(outcome.rawValue)])
+      .readOnly("\(fault)", reason: reason, outcome)
     case .following(let active, let address):
       .following(active, address)
     case .outOfRange(let first, let last): .seqExpired(first: first, last: last)
@@ -44,19 +42,29 @@ extension Catalog {
 }
 
 extension WireError {
+  /// Returns the error for a command that the journal does not take.
+  ///
+  /// - Parameters:
+  ///   - reason: A word or a system error, for example `ENOSPC`.
+  ///   - outcome: Whether the command may have been stored.
+  static func readOnly(
+    _ message: String, reason: String, _ outcome: JournalError.Outcome
+  ) -> WireError {
+    WireError(
+      .readOnly, message, ["reason": .string(reason), "outcome": .string(outcome.rawValue)])
+  }
+
   /// Returns the error for a command at a daemon that follows.
   ///
   /// - Parameters:
   ///   - active: The name of the active daemon; `nil` if no daemon takes commands.
   ///   - address: The address for its clients; `nil` if it tells none.
   static func following(_ active: String?, _ address: String?) -> WireError {
-    var data: JSONObject = [
-      "reason": .string("following"), "outcome": .string(JournalError.Outcome.none.rawValue),
-    ]
-    if let active { data["active"] = .string(active) }
-    if let address { data["address"] = .string(address) }
-    return WireError(
-      .readOnly, "\(JournalError.following(active: active, address: address))", data)
+    var error = readOnly(
+      "\(JournalError.following(active: active, address: address))", reason: "following", .none)
+    if let active { error.data["active"] = .string(active) }
+    if let address { error.data["address"] = .string(address) }
+    return error
   }
 
   /// Returns the error for a write that would exceed a quota.

@@ -416,19 +416,14 @@ extension LeaseOption {
 extension WireError {
   /// The error for a command that was not passed on, because the database is away.
   fileprivate static var databaseIsAway: WireError {
-    WireError(
-      .readOnly, "\(JournalError.databaseAway)",
-      ["reason": .string("database"), "outcome": .string(JournalError.Outcome.none.rawValue)])
+    .readOnly("\(JournalError.databaseAway)", reason: "database", .none)
   }
 
   /// The error for a command whose outcome is unknown.
   fileprivate static var interrupted: WireError {
-    WireError(
-      .readOnly,
+    .readOnly(
       "another daemon has become the active one, or the database was away, before the answer came; "
         + "the command may have run. With a cmd it would have been sent again",
-      [
-        "reason": .string("interrupted"), "outcome": .string(JournalError.Outcome.unknown.rawValue),
-      ])
+      reason: "interrupted", .unknown)
   }
 }

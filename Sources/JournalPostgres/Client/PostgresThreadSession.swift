@@ -1,10 +1,11 @@
 internal import CPostgres
+internal import EventLoop
 internal import Glibc
 
 /// A session of a thread that may wait, for example a reader of the journal.
 final class PostgresThreadSession {
   /// The time for a statement, in milliseconds; a page of events needs a small part of it.
-  private static let limitMilliseconds = 30_000
+  private static let limitMilliseconds: UInt64 = 30_000
   private let session: PostgresSession
 
   /// Connects to all hosts at once and keeps the first that takes writes; waits for it.
@@ -37,7 +38,7 @@ final class PostgresThreadSession {
   private func result(
     after skipped: Int
   ) throws(PostgresError) -> Result<PostgresResult, PostgresError> {
-    let end = Self.milliseconds + Self.limitMilliseconds
+    let end = Process.milliseconds + Self.limitMilliseconds
     var skipped = skipped
     var outcome: Result<PostgresResult, PostgresError>?
     while true {
@@ -55,21 +56,15 @@ final class PostgresThreadSession {
     }
   }
 
-  private func wait(for events: [CInt], until end: Int) throws(PostgresError) {
-    let left = end - Self.milliseconds
-    guard left > 0, session.descriptor >= 0 else {
+  private func wait(for events: [CInt], until end: UInt64) throws(PostgresError) {
+    let now = Process.milliseconds
+    guard now < end, session.descriptor >= 0 else {
       throw PostgresError(message: "the server does not answer")
     }
     var entry = pollfd(
       fd: session.descriptor, events: Int16(events.reduce(0, |)), revents: 0)
-    _ = poll(&entry, 1, CInt(left))
+    _ = poll(&entry, 1, CInt(end - now))
     try session.receive()
-  }
-
-  private static var milliseconds: Int {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
   }
 
   // MARK: Connecting
@@ -99,12 +94,14 @@ final class PostgresThreadSession {
         }
       }
     }
-    let end = milliseconds + Int(PostgresDialer.limitMilliseconds)
-    while !attempts.isEmpty, milliseconds < end {
+    let end = Process.milliseconds + PostgresDialer.limitMilliseconds
+    while !attempts.isEmpty {
+      let now = Process.milliseconds
+      guard now < end else { break }
       var entries = attempts.map {
         pollfd(fd: $0.session.descriptor, events: Int16($0.events), revents: 0)
       }
-      guard poll(&entries, nfds_t(entries.count), CInt(end - milliseconds)) > 0 else { break }
+      guard poll(&entries, nfds_t(entries.count), CInt(end - now)) > 0 else { break }
       for (i, entry) in entries.enumerated().reversed() where entry.revents != 0 {
         do throws(PostgresError) {
           switch try attempts[i].session.connect() {

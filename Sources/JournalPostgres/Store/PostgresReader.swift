@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Facts
 internal import Glibc
 internal import Journal
@@ -9,7 +10,7 @@ internal import JournalStores
 /// that takes writes: a standby may show events that a failover takes back.
 final class PostgresReader: JournalReader {
   /// The time for which it tries to reach a server, in milliseconds.
-  private let patience: Int
+  private let patienceMilliseconds: UInt64
   private let string: ConnectionString
 
   /// Whether it reads for clients, which may ask again when the server is back.
@@ -27,9 +28,10 @@ final class PostgresReader: JournalReader {
   private static let pageBytes: Int64 = 1 << 20
 
   init(
-    _ string: ConnectionString, isServing: Bool = false, patienceMilliseconds: Int = 10_000
+    _ string: ConnectionString, isServing: Bool = false, patienceMilliseconds: UInt64 = 10_000
   ) {
-    (self.string, self.isServing, patience) = (string, isServing, patienceMilliseconds)
+    (self.string, self.isServing) = (string, isServing)
+    self.patienceMilliseconds = patienceMilliseconds
   }
 
   // MARK: Connection
@@ -40,12 +42,12 @@ final class PostgresReader: JournalReader {
   ) throws(JournalError) -> PostgresResult {
     var parameters = PostgresParameters()
     add(&parameters)
-    let end = Self.milliseconds + patience
+    let end = Process.milliseconds + patienceMilliseconds
     while true {
       do throws(JournalError) {
         return try once(statement, parameters)
       } catch {
-        guard session == nil, mayRetry, Self.milliseconds < end else { throw error }
+        guard session == nil, mayRetry, Process.milliseconds < end else { throw error }
         usleep(100_000)
       }
     }
@@ -74,12 +76,6 @@ final class PostgresReader: JournalReader {
   private func failure(_ reason: String) -> JournalError {
     isServing && mayRetry
       ? .databaseAway : .unavailable(detail: "\(string): \(reason)")
-  }
-
-  private static var milliseconds: Int {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
   }
 
   // MARK: Events

@@ -7,8 +7,9 @@ let clusterSyntax = Syntax(
   "cluster", "Shows the daemons that share the journal, and which one is active.",
   details: """
     BEHIND is the number of events that a daemon had not applied at its last sign of life, and SILENT
-    the time since then in milliseconds. Each daemon shows life once a second; one that has not for
-    10 s has the role silent, and one that was active before already after 3 s. The daemon that answers is marked with *.
+    the time since then in milliseconds. Each daemon shows life once a second. The role of a daemon is
+    silent after 10 s without a sign of life; for one that was the active daemon, after 3 s. The daemon
+    that answers is marked with *.
     """,
   examples: [
     "bindctl cluster", "bindctl cluster -j | jq -r 'select(.role == \"active\").address'",
