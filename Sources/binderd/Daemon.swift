@@ -144,7 +144,11 @@ final class Daemon {
       log.write(.warning, text, .refused, fields: fields.compactMap(\.self))
     }
     let access = AccessControl(configuration.roles, rights, refusals)
-    let reload = Reload(file, settings, log, manager) { configuration, files in
+    let roleWarnings = { (configuration: Configuration) in
+      catalog.warnings(of: configuration.roles, file: file.path)
+    }
+    let reload = Reload(file, settings, log, manager, warnings: roleWarnings) {
+      configuration, files in
       apply(configuration.limits)
       journal.retention = configuration.retention
       web.allowsLocal = configuration.web.allowsLocal
@@ -286,6 +290,7 @@ final class Daemon {
         log.write(.warning, "\(fault)")
       }
     }
+    for warning in reload.warnings(settings.configuration) { log.write(.warning, "\(warning)") }
     if case .active = store.role { begin() }
     if store.isShared { logRole(store.role, log) }
     store.roles.observeNext { [unowned self] role in

@@ -23,10 +23,14 @@ final class Reload {
   private let options: Options
   private let takeOver: TakeOver
 
+  /// Returns the warnings about a configuration that only the running daemon can give.
+  let warnings: (Configuration) -> [ConfigurationFault]
+
   init(
     _ file: ConfigurationFile, _ settings: Settings, _ log: Log, _ manager: ServiceManager,
-    takeOver: @escaping TakeOver
+    warnings: @escaping (Configuration) -> [ConfigurationFault], takeOver: @escaping TakeOver
   ) {
+    self.warnings = warnings
     self.file = file
     options = settings.options
     (started, configuration) = (settings.configuration, settings.configuration)
@@ -60,7 +64,7 @@ final class Reload {
     let (hasBound, faults) = takeOver(new, files)
     let report = ReloadReport(
       file: path, changed: configuration.changes(in: new) + (hasBound ? ["bindings"] : []),
-      needsRestart: started.needsRestart(for: new), warnings: new.warnings + faults)
+      needsRestart: started.needsRestart(for: new), warnings: new.warnings + warnings(new) + faults)
     configuration = new
     tell(report)
     return report
@@ -72,7 +76,7 @@ final class Reload {
     return ReloadReport(
       file: path, changed: configuration.changes(in: new),
       needsRestart: started.needsRestart(for: new),
-      warnings: new.warnings)
+      warnings: new.warnings + warnings(new))
   }
 
   private func tell(_ report: ReloadReport) {

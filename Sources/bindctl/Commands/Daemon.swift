@@ -134,26 +134,19 @@ var reloadCommand: Command {
       for fault in faults { note(fault.place) }
       throw Failure("the configuration was not changed", .refused)
     }
-    for warning in report.list("warnings") { note("warning: \(warning.place)") }
-    let restart = report.list("needs_restart").map(\.bare).joined(separator: ", ")
+    for warning in report.array("warnings") { note("warning: \(warning.place)") }
+    let restart = report.array("needs_restart").map(\.bare).joined(separator: ", ")
     if !restart.isEmpty { note("\(restart): takes effect only after a restart") }
-    let changed = report.list("changed").map(\.bare).joined(separator: ", ")
+    let changed = report.array("changed").map(\.bare).joined(separator: ", ")
     context.output.result(
       report, bare: report["changed"], human: "changed: \(changed.isEmpty ? "nothing" : changed)")
     return .done
   }
 }
 
-extension JSONObject {
-  fileprivate func list(_ name: String) -> [JSONValue] {
-    guard case .array(let elements)? = self[name] else { return [] }
-    return elements
-  }
-}
-
 extension JSONValue {
   /// The text of a fault: `file:line:column: message`.
-  fileprivate var place: String {
+  var place: String {
     guard case .object(let fault) = self else { return "" }
     return ["file", "line", "column"].compactMap { fault[$0]?.bare }.joined(separator: ":")
       + ": \(fault["message"]?.bare ?? "")"

@@ -306,6 +306,11 @@ private struct Doctor {
       let report = try connection.call("reload", ["check": .bool(true)]).object
       let file = report.string("file") ?? "the defaults"
       let (restart, changed) = (report.words("needs_restart"), report.words("changed"))
+      for warning in report.array("warnings") {
+        health.add(
+          .init(
+            "config", .warning, warning.place, fix: "correct the file, then type: bindctl reload"))
+      }
       if !restart.isEmpty {
         health.add(
           .init(
