@@ -59,12 +59,32 @@ struct SortedNumbers: Sendable {
     }
     let index = index(of: list[number], in: piece, list)
     guard index == pieces[piece].count || pieces[piece][index] != wanted else { return }
-    pieces[piece].insert(wanted, at: index)
     count += 1
-    guard pieces[piece].count > Self.pieceSize else { return }
-    let half = ContiguousArray(pieces[piece][(Self.pieceSize / 2)...])
-    pieces[piece].removeSubrange((Self.pieceSize / 2)...)
-    pieces.insert(half, at: piece + 1)
+    let size = pieces[piece].count
+    if size < Self.pieceSize {
+      pieces[piece].insert(wanted, at: index)
+    } else if index == size, piece == pieces.count - 1 {
+      // Names that come in order leave full chunks behind.
+      pieces.append(Self.piece([wanted]))
+    } else {
+      let half = size / 2
+      let (first, second) = (pieces[piece][..<half], pieces[piece][half...])
+      pieces[piece] = Self.piece(first)
+      pieces.insert(Self.piece(second), at: piece + 1)
+      if index <= half {
+        pieces[piece].insert(wanted, at: index)
+      } else {
+        pieces[piece + 1].insert(wanted, at: index - half)
+      }
+    }
+  }
+
+  /// Returns a chunk that never grows: an array that does may take twice the memory.
+  private static func piece(_ numbers: some Collection<UInt32>) -> ContiguousArray<UInt32> {
+    var piece: ContiguousArray<UInt32> = []
+    piece.reserveCapacity(pieceSize)
+    piece.append(contentsOf: numbers)
+    return piece
   }
 
   /// Removes a name if it exists.

@@ -60,6 +60,27 @@ struct NameIndexTests {
     #expect(try found(NameSet(names), try #require(Pattern("**"))).sorted() == names.sorted())
   }
 
+  @Test(arguments: ["in order", "in reverse", "shuffled"])
+  func `thousands of names are found in order, however they were inserted`(way: String) throws {
+    let names = (10_000..<14_000).map { "cells/n\($0)" }
+    var random = SeededRandom(seed: 1)
+    let inserted =
+      switch way {
+      case "in order": names
+      case "in reverse": Array(names.reversed())
+      default: names.shuffled(using: &random)
+      }
+    let index = NameSet()
+    for name in inserted { index.insert(name) }
+    let all = try #require(Pattern("cells/*"))
+    #expect(index.count == 4_000)
+    #expect(try found(index, all) == names)
+    for name in inserted.prefix(2_000) { index.remove(name) }
+    #expect(try found(index, all) == inserted.dropFirst(2_000).sorted())
+    for name in inserted.prefix(2_000) { index.insert(name) }
+    #expect(try found(index, all) == names)
+  }
+
   @Test
   func `a search below named segments visits no other names`() throws {
     let names = (0..<100_000).map { "cells/n\($0)" } + ["cells/room/one", "cells/room/two"]
