@@ -44,8 +44,8 @@ package protocol EventStore: AnyObject {
   /// The observer calls ``follow(_:to:by:growing:)`` with each of them, in order.
   var followed: Signal<RecordBatch, Never> { get }
 
-  /// Whether the journal cannot be reached now; it goes on by itself.
-  var isInterrupted: Bool { get }
+  /// Why the journal cannot be reached now; `nil` if it can. It goes on by itself.
+  var interruption: String? { get }
 
   /// Joins the daemons that share the journal: becomes the active one, or follows.
   ///

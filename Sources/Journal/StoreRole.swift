@@ -45,7 +45,8 @@ extension EventStore {
   package var role: StoreRole { .active(term: 0) }
   package var roles: Signal<StoreRole, Never> { .never() }
   package var followed: Signal<RecordBatch, Never> { .never() }
-  package var isInterrupted: Bool { false }
+  package var interruption: String? { nil }
+  package var isInterrupted: Bool { interruption != nil }
   package func contend() {}
   package func resign() {}
 

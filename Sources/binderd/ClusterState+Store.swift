@@ -4,7 +4,7 @@ import Journal
 extension ClusterState {
   /// The part of a node whose store is this one.
   init(of node: String, _ store: any DaemonStore) {
-    let isConnected = !store.isInterrupted
+    let away = store.interruption
     let active: ActiveNode? =
       switch store.role {
       case .active: ActiveNode(name: node, address: nil)
@@ -13,7 +13,7 @@ extension ClusterState {
       }
     let nodes = store.nodes.map {
       // Of itself this daemon knows the present.
-      let isItself = $0.name == node && isConnected
+      let isItself = $0.name == node && away == nil
       return Node(
         name: $0.name, role: $0.role(ifActive: active?.name),
         position: isItself ? store.durable : $0.position, silent_ms: isItself ? 0 : $0.silent,
@@ -22,13 +22,13 @@ extension ClusterState {
     switch store.role {
     case .active(let term):
       self.init(
-        node: node, role: .active, term: term, active: node, connected: isConnected, nodes: nodes)
+        node: node, role: .active, term: term, active: node, away: away, nodes: nodes)
     case .following:
       self.init(
         node: node, role: .following, active: active?.name, address: active?.address,
-        connected: isConnected, nodes: nodes)
+        away: away, nodes: nodes)
     case .joining, .over:
-      self.init(node: node, role: .joining, connected: isConnected, nodes: nodes)
+      self.init(node: node, role: .joining, away: away, nodes: nodes)
     }
   }
 }

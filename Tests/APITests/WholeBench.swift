@@ -66,7 +66,7 @@ final class WholeBench {
         let daemon = DaemonService(
           on: time, stats: { DaemonStats() }, connections: { [] },
           streams: StreamMeter(host) { time.nanoseconds })
-        let activeNode = ClusterState(node: "a", role: .active, term: 1, connected: true)
+        let activeNode = ClusterState(node: "a", role: .active, term: 1)
         let nobody = Accounts(user: { _ in nil }, group: { _ in nil })
         let administration = Administration(
           reload: { _ throws(ConfigurationFaults) in

@@ -30,12 +30,16 @@ struct HealthTests {
           version: "1")
       }
       return HealthCheck.cluster(
-        ClusterReport(node: "n0", active: "n0", isConnected: true, nodes: nodes)
+        ClusterReport(node: "n0", active: "n0", away: nil, nodes: nodes)
       ).text
     }
     #expect(text(0, 900, 2_999) == "'n0' is active; 2 more can take over")
     #expect(text(0, 900, 3_000) == "'n0' is active; 1 more can take over")
     #expect(text(0, 3_000) == "'n0' is active; no other daemon can take over")
+    let away = HealthCheck.cluster(
+      ClusterReport(node: "n0", active: nil, away: "a:5432: connection refused", nodes: []))
+    #expect(away.state == .critical)
+    #expect(away.text.contains("cannot reach the database: a:5432: connection refused;"))
   }
 
   @Test

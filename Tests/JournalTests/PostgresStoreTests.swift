@@ -170,6 +170,7 @@ struct PostgresStoreTests {
     #expect(pause.next() >= 400)
     #expect(reasons.count == 2)
     #expect("\(reasons.last as Any)".contains("does not exist"))
+    #expect(bench.daemon.store.interruption == reasons[1])
     try bench.cluster.server.sql("ALTER DATABASE \(name)_away RENAME TO \(name)")
     try bench.cluster.server.sql("ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
     try bench.cluster.run(seconds: 5) { !bench.daemon.store.isInterrupted }

@@ -155,10 +155,10 @@ extension HealthCheck {
 
   /// Checks the daemons that share a journal.
   package static func cluster(_ cluster: ClusterReport) -> HealthCheck {
-    guard cluster.isConnected else {
+    if let reason = cluster.away {
       return .init(
         "cluster", .critical,
-        "\(cluster.node) cannot reach the database; values are served, commands wait",
+        "\(cluster.node) cannot reach the database: \(reason); values are served, commands wait",
         fix: "look at the database; journalctl -u binderd -n 20")
     }
     guard let active = cluster.active else {
@@ -261,12 +261,12 @@ package struct ClusterReport {
   /// The name of the active daemon; `nil` if there is none.
   package let active: String?
 
-  /// Whether it can reach the database.
-  package let isConnected: Bool
+  /// Why it cannot reach the database; `nil` if it can.
+  package let away: String?
   package let nodes: [Node]
 
-  package init(node: String, active: String?, isConnected: Bool, nodes: [Node]) {
-    (self.node, self.active, self.isConnected, self.nodes) = (node, active, isConnected, nodes)
+  package init(node: String, active: String?, away: String?, nodes: [Node]) {
+    (self.node, self.active, self.away, self.nodes) = (node, active, away, nodes)
   }
 
   /// The last position that some daemon has applied.

@@ -20,8 +20,8 @@ package struct ClusterState: Codable, Equatable {
   package let active: String?
   package let address: String?
 
-  /// Whether the database can be reached.
-  package let connected: Bool
+  /// Why the database cannot be reached; `nil` if it can.
+  package let away: String?
 
   /// All daemons that have not stopped, by name.
   package let nodes: [Node]
@@ -55,10 +55,10 @@ package struct ClusterState: Codable, Equatable {
 
   package init(
     node: String, role: Role, term: UInt64? = nil, active: String? = nil, address: String? = nil,
-    connected: Bool, nodes: [Node] = []
+    away: String? = nil, nodes: [Node] = []
   ) {
     (self.node, self.role, self.term) = (node, role, term)
-    (self.active, self.address, self.connected) = (active, address, connected)
+    (self.active, self.address, self.away) = (active, address, away)
     self.nodes = nodes
   }
 }

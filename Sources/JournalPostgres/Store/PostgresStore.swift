@@ -164,7 +164,10 @@ package final class PostgresStore: DaemonStore {
   package var roles: Signal<StoreRole, Never> { rolesSubject.toSignal() }
   package var nodes: [ClusterNode] { lease.head?.nodes ?? [] }
   package var mail: (any DaemonMail)? { isReadOnly ? nil : letters }
-  package var isInterrupted: Bool { !isReadOnly && !isClosed && link == nil }
+  package var interruption: String? {
+    guard !isReadOnly, !isClosed, link == nil else { return nil }
+    return report?.reason ?? "it was not reached yet"
+  }
 
   package func append(
     to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: borrowing EventOrigin,

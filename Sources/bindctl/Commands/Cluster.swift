@@ -21,8 +21,8 @@ var clusterCommand: Command {
     guard let cluster = try cluster(of: context.client) else {
       throw Failure("the daemon shares its journal with no other: it is a file, not a database")
     }
-    if cluster["connected"] == .bool(false) {
-      note("the database is away: this is the state before; commands wait")
+    if let reason = cluster.string("away") {
+      note("the database is away: \(reason); this is the state before, and commands wait")
     }
     let nodes = cluster.nodes
     let last = ClusterReport(cluster).last
@@ -72,7 +72,7 @@ extension ClusterReport {
   init(_ cluster: JSONObject) {
     self.init(
       node: cluster.string("node") ?? "?", active: cluster.string("active"),
-      isConnected: cluster["connected"] != .bool(false),
+      away: cluster.string("away"),
       nodes: cluster.nodes.map {
         Node(
           name: $0.string("name") ?? "?", role: $0.string("role") ?? "?",
