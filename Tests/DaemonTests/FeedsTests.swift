@@ -24,7 +24,7 @@ struct FeedsTests {
   func `a feed is observed, survives a crash, and is not sent again if unchanged`() throws {
     let server = WebServer { request in
       request.headers["if-none-match"] == "\"1\""
-        ? .status("304 Not Modified") : .text(Self.rss, headers: ["ETag": "\"1\""])
+        ? .status("304 Not Modified") : .gated(.text(Self.rss, headers: ["ETag": "\"1\""]))
     }
     let (daemon, directory) = try daemon(Self.local)
     var client = try TestSocket(daemon.socket)
@@ -34,6 +34,7 @@ struct FeedsTests {
     #expect(
       try client.call(#"{"id":2,"method":"subscribe","params":{"source":"feeds/show","sub":"s"}}"#)
         .contains(#""kind":"loading","state":"loading""#))
+    server.open()
     let loaded = try line(of: client, with: #""state":"loaded""#)
     #expect(loaded.contains(#""title":"The Show","episodes":2,"unplayed":2}"#))
     _ = try client.call(#"{"id":3,"method":"unsubscribe","params":["s"]}"#)
