@@ -207,15 +207,12 @@ struct MetaTexts {
   private var method = ""
   private var caller: Peer?
 
-  /// The text for the last method and caller.
-  private(set) var text = ""
-
-  /// Makes the text for a method and a caller.
-  mutating func prepare(_ method: String, _ caller: Peer) {
-    if self.caller === caller, self.method == method { return }
+  /// Returns the text for a method and a caller; `nil` if they are those of the last call.
+  mutating func text(_ method: String, _ caller: Peer) -> String? {
+    if self.caller === caller, self.method == method { return nil }
     (self.method, self.caller) = (method, caller)
     let program = caller.program.map { #","program":\#(JSONText(string: $0))"# } ?? ""
-    text =
+    return
       #"{"uid":\#(caller.uid),"pid":\#(caller.pid),"method":\#(JSONText(string: method))\#(program)}"#
   }
 }

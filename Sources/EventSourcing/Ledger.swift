@@ -336,7 +336,7 @@ extension Ledger {
   /// Applies the oldest recorded event, which is durable now.
   @inlinable
   func commit() {
-    guard let pending = pending.popFirst() else { preconditionFailure("nothing was recorded") }
+    let pending = pending.removeFirst()
     let place = place(of: pending, in: stream(pending.stream))
     show(pending.event, at: place)
     tell(pending.event, at: place)

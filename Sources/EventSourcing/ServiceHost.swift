@@ -47,14 +47,16 @@ package final class ServiceHost {
   /// Whether a command is running.
   package private(set) var isPerforming = false
 
-  // The part of the running command that its events contain or depend on: its user, its time, its
-  // idempotency key, and whether its caller may record in a stream. Its metadata is in `metas`.
+  // The part of the running command that its events contain or depend on: its user, its idempotency
+  // key and its metadata, its time, and whether its caller may record in a stream.
 
+  private var runningOrigin = EventOrigin(user: Charge.nobody)
+
+  /// The user of the running command.
   @usableFromInline
-  private(set) var runningUser = Charge.nobody
+  var runningUser: UInt32 { runningOrigin.user }
   @usableFromInline
   private(set) var runningTime: Int64 = 0
-  private var runningID: String?
   private var runningRights: ((_ stream: String) -> Bool)?
 
   /// The last event of the running command.
@@ -117,7 +119,7 @@ package final class ServiceHost {
   ///
   /// Equals ``durable`` if the journal accepts no writes, because pending events then never
   /// become durable.
-  package var last: UInt64 { store.refusal == nil ? appender.last : durable }
+  package var last: UInt64 { store.isRefusing ? durable : appender.last }
 
   /// The last durable position that the services have applied.
   package private(set) var durable: UInt64 = 0
@@ -184,7 +186,7 @@ package final class ServiceHost {
 
   /// See ``EventStore/keep(_:as:)``.
   func keep(_ text: String, as note: JournalNote) {
-    if store.refusal == nil { store.keep(text, as: note) }
+    if !store.isRefusing { store.keep(text, as: note) }
   }
 
   /// The bindings from files that were active when the daemon stopped, by key, with the position
@@ -275,7 +277,7 @@ package final class ServiceHost {
       if let done = try repetition(of: command) { return done }
       if let error = try refused.refusal(of: command) { throw .service(error) }
     }
-    if let refusal { throw .journal(refusal) }
+    if store.isRefusing, let refusal { throw .journal(refusal) }
     for (stream, expected) in command.expectations {
       let actual = store.head(of: stream).version
       guard expected.holds(at: actual) else {
@@ -285,9 +287,10 @@ package final class ServiceHost {
     precondition(!isPerforming, "a command runs within a command")
     isPerforming = true
     commandCount &+= 1
-    (runningUser, runningTime) = (command.caller.uid, store.now)
-    metas.prepare(command.method, command.caller)
-    if let id = command.id { runningID = id }
+    runningTime = store.now
+    runningOrigin.user = command.caller.uid
+    if let meta = metas.text(command.method, command.caller) { runningOrigin.meta = meta }
+    if let id = command.id { runningOrigin.command = id }
     if let mayRecord = command.mayRecord { runningRights = mayRecord }
     lastAppended = nil
     if deniedStream != nil { deniedStream = nil }
@@ -295,7 +298,7 @@ package final class ServiceHost {
     let before = charges(of: command.caller.uid)
     defer {
       isPerforming = false
-      if runningID != nil { runningID = nil }
+      if runningOrigin.command != nil { runningOrigin.command = nil }
       if runningRights != nil { runningRights = nil }
       if isLeasing { endLeasing() }
     }
@@ -475,9 +478,7 @@ package final class ServiceHost {
       badStream = StreamFault(streamNames.text(stream), of: ledgers[ledger].service)
     }
     let appended = store.append(
-      to: stream, type, eventData.span,
-      from: EventOrigin(user: runningUser, command: runningID, meta: metas.text),
-      growing: growth, at: runningTime)
+      to: stream, type, eventData.span, from: runningOrigin, growing: growth, at: runningTime)
     lastAppended = appended
     let bytes = Self.eventBytes + eventData.count
     recorders.append((ledger, bytes, appended.seq))

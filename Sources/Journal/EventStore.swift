@@ -17,6 +17,9 @@ package protocol EventStore: AnyObject {
   /// The reason why the store refuses appends; `nil` if it accepts them.
   var refusal: JournalError? { get }
 
+  /// Whether it refuses appends; cheaper than the reason, which is a text.
+  var isRefusing: Bool { get }
+
   /// Emits durable events in order, a part of one write at a time.
   ///
   /// Fails once, for good, when a failed write means that later writes cannot be trusted.
@@ -250,15 +253,15 @@ extension EventStore {
 /// The cause of an event.
 package struct EventOrigin {
   /// The uid charged for the state that the stream keeps.
-  package let user: UInt32
+  package var user: UInt32
 
   /// See ``Record/command``.
-  package let command: String?
+  package var command: String?
 
   /// See ``Record/meta``.
-  package let meta: String?
+  package var meta: String?
 
-  package init(user: UInt32, command: String?, meta: String?) {
+  package init(user: UInt32, command: String? = nil, meta: String? = nil) {
     (self.user, self.command, self.meta) = (user, command, meta)
   }
 }

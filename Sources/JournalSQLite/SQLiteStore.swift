@@ -15,6 +15,7 @@ package final class SQLiteStore: DaemonStore {
   package let epoch: String
   package private(set) var first: UInt64
   package private(set) var refusal: JournalError?
+  package var isRefusing: Bool { refusal != nil }
 
   /// The number of acknowledged events that were missing at opening; ``epoch`` is then new.
   package let lostEvents: UInt64
@@ -184,7 +185,7 @@ package final class SQLiteStore: DaemonStore {
     to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: borrowing EventOrigin,
     growing growth: Int, at time: Int64
   ) -> Appended {
-    precondition(refusal == nil, "appended to a journal that takes nothing")
+    precondition(!isRefusing, "appended to a journal that takes nothing")
     let appended = appender.append(
       to: stream, in: names, by: origin.user, growing: growth, at: time)
     let names = names

@@ -52,6 +52,17 @@ public struct Queue<Element> {
     return first
   }
 
+  /// Removes and returns the oldest element, which exists.
+  @inlinable
+  public mutating func removeFirst() -> Element {
+    guard head < slots.count, let first = slots[head].take() else {
+      preconditionFailure("the queue is empty")
+    }
+    head += 1
+    tidy()
+    return first
+  }
+
   /// Removes and returns the newest element, or `nil` if the queue is empty.
   @inlinable
   public mutating func popLast() -> Element? {

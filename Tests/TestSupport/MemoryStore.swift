@@ -23,6 +23,7 @@ package final class MemoryStore: EventStore {
   /// Called for each requested removal.
   package var onRemove: (Removal) -> Void = { _ in }
   package private(set) var refusal: JournalError?
+  package var isRefusing: Bool { refusal != nil }
   package private(set) var role = StoreRole.active(term: 0)
   private let rolesSubject = PassthroughSubject<StoreRole, Never>()
   private let followedSubject = PassthroughSubject<RecordBatch, Never>()

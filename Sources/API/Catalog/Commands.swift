@@ -296,8 +296,10 @@ extension CallContext {
     if let reader, listed.isComplete {
       var options: CallOptions?
       if let place = listed.options { options = CallOptions(reading: line, place) }
-      if (options == nil) == (listed.options == nil), let parameters = reader(listed, line, self) {
-        return (parameters, options)
+      if (options == nil) == (listed.options == nil) {
+        do throws(NotPlain) {
+          return (try reader(listed, line, self), options)
+        } catch {}
       }
     }
     return try decode(request, line, names, unknown)
@@ -399,12 +401,19 @@ struct CallTimer {
 
 /// Reads the parameters of a request from its listed members.
 ///
-/// For small requests a decoder would be most of the cost. The reader returns `nil` if a member is
-/// missing, has another type or is unknown; the decoder then finds the error. Names of sources come
-/// from ``ServiceHost/stream(_:prefix:)``.
+/// For small requests a decoder would be most of the cost. Names of sources come from
+/// ``ServiceHost/stream(_:prefix:)``.
 package typealias ParameterReader<Parameters> = (
   _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
-) -> Parameters?
+) throws(NotPlain) -> Parameters
+
+/// The error for parameters of which a member is missing, has another type or is unknown.
+///
+/// The decoder then finds the fault. Not an optional result, whose type would be looked up at run
+/// time for each request.
+package struct NotPlain: Error {
+  package init() {}
+}
 
 extension Accepted {
   /// Appends the result of a command.

@@ -80,9 +80,9 @@ private enum Get: DocumentedParameters {
 
   static func read(
     _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
-  ) -> Get? {
+  ) throws(NotPlain) -> Get {
     guard parameters.count == 1, let place = parameters.plainString("source", in: line) else {
-      return nil
+      throw NotPlain()
     }
     let name = line.extracting(place)
     guard let (number, value) = context.rights.known(name) else {

@@ -94,13 +94,11 @@ private struct SetCell: DocumentedParameters, SourceParameters {
 
   static func read(
     _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
-  ) -> SetCell? {
+  ) throws(NotPlain) -> SetCell {
     guard parameters.count == 2, let name = parameters.plainString("name", in: line),
-      let value = parameters.value("value", in: line)
-    else { return nil }
-    guard let stream = context.host.stream(line.extracting(name), prefix: "cells/") else {
-      return nil
-    }
+      let value = parameters.value("value", in: line),
+      let stream = context.host.stream(line.extracting(name), prefix: "cells/")
+    else { throw NotPlain() }
     return SetCell(
       .known(Stream(stream, in: context.host.streamNames, isNamed: false)), value: value)
   }

@@ -17,6 +17,7 @@ package final class PostgresStore: DaemonStore {
   package let epoch: String
   package internal(set) var first: UInt64
   package internal(set) var refusal: JournalError?
+  package var isRefusing: Bool { refusal != nil }
   package internal(set) var role = StoreRole.joining
   package let appender: Appender
   package let names = Names()
@@ -173,7 +174,7 @@ package final class PostgresStore: DaemonStore {
     to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: borrowing EventOrigin,
     growing growth: Int, at time: Int64
   ) -> Appended {
-    precondition(refusal == nil, "appended to a journal that takes nothing")
+    precondition(!isRefusing, "appended to a journal that takes nothing")
     let appended = appender.append(
       to: stream, in: names, by: origin.user, growing: growth, at: time)
     let names = names
