@@ -208,10 +208,26 @@ where !["CCurl", "CPostgres", "CSupport", "CWebSockets"].contains(target.name) {
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])
 }
 
-/// The tests of targets with threads, for the thread sanitizer: `BINDERD_TESTS=threads`.
-if Context.environment["BINDERD_TESTS"] == "threads" {
-  let threaded = ["AdaptersTests", "DaemonTests", "EventLoopTests", "JournalTests"]
-  package.targets.removeAll { $0.type == .test && !threaded.contains($0.name) }
+/// Fewer targets, for a build that needs no others: `BINDERD_TARGETS=programs` leaves out the tests and
+/// the libraries for other packages, `threads` all but the daemon and the tests of targets with
+/// threads, for the thread sanitizer.
+let unused: [String: Set<String>] = [
+  "programs": [
+    "BinderAsync", "HistoryChecker", "SignalsDialects", "SignalsTestSupport", "TestSupport", "soak",
+  ],
+  "threads": [
+    "BinderAsync", "BinderClient", "Browsers", "CWebSockets", "SignalsDialects",
+    "SignalsTestSupport", "bindctl", "binder-web", "soak",
+  ],
+]
+if let chosen = Context.environment["BINDERD_TARGETS"], let unused = unused[chosen] {
+  let tests: Set =
+    chosen == "threads"
+    ? ["AdaptersTests", "DaemonTests", "EventLoopTests", "JournalTests"] : []
+  package.targets.removeAll {
+    unused.contains($0.name) || $0.type == .test && !tests.contains($0.name)
+  }
+  package.products.removeAll { $0.name == "BinderClient" || unused.contains($0.name) }
 }
 
 /// What is measured and not installed: `SIGNALS_BENCH=1 swift build -c release --product signals-bench`.
