@@ -208,9 +208,8 @@ where !["CCurl", "CPostgres", "CSupport", "CWebSockets"].contains(target.name) {
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])
 }
 
-/// Fewer targets, for a build that needs no others: `BINDERD_TARGETS=programs` leaves out the tests and
-/// the libraries for other packages, `threads` all but the daemon and the tests of targets with
-/// threads, for the thread sanitizer.
+// `BINDERD_TARGETS` selects fewer targets. `programs`: the programs and what they need. `threads`: the
+// daemon and the tests of targets with threads, for the thread sanitizer.
 let unused: [String: Set<String>] = [
   "programs": [
     "BinderAsync", "HistoryChecker", "SignalsDialects", "SignalsTestSupport", "TestSupport", "soak",

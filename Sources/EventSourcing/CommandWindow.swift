@@ -201,8 +201,8 @@ extension CommandWindow.Entry {
   }
 }
 
-/// A cache for the ``Meta`` text of commands without a key, because consecutive ones are mostly
-/// equal.
+/// Makes the ``Meta`` text of commands without a key, unless it is the same as the one before, as it
+/// mostly is.
 struct MetaTexts {
   private var method = ""
   private var caller: Peer?

@@ -47,9 +47,11 @@ package final class ServiceHost {
   /// Whether a command is running.
   package private(set) var isPerforming = false
 
-  // The part of the running command that its events contain or depend on: its user, its idempotency
-  // key and its metadata, its time, and whether its caller may record in a stream.
+  // The part of the running command that its events contain or depend on.
 
+  /// Its user, its idempotency key and its metadata.
+  ///
+  /// The metadata stays after the command, because `metas` returns only a text that has changed.
   private var runningOrigin = EventOrigin(user: Charge.nobody)
 
   /// The user of the running command.

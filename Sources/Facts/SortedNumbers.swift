@@ -5,7 +5,9 @@ internal import JSON
 ///
 /// The names are sorted by their bytes. All functions take the list of the names.
 struct SortedNumbers: Sendable {
-  /// The most names in a chunk; a larger chunk is split in two.
+  /// The most names in a chunk.
+  ///
+  /// A full chunk is split in two, or a new one begins behind the last.
   private static let pieceSize = 512
 
   /// The chunks in order; none is empty.
@@ -79,7 +81,7 @@ struct SortedNumbers: Sendable {
     }
   }
 
-  /// Returns a chunk that never grows: an array that does may take twice the memory.
+  /// Returns a chunk with all of its room, because an array that grows may take twice the memory.
   private static func piece(_ numbers: some Collection<UInt32>) -> ContiguousArray<UInt32> {
     var piece: ContiguousArray<UInt32> = []
     piece.reserveCapacity(pieceSize)

@@ -17,7 +17,7 @@ package protocol EventStore: AnyObject {
   /// The reason why the store refuses appends; `nil` if it accepts them.
   var refusal: JournalError? { get }
 
-  /// Whether it refuses appends; cheaper than the reason, which is a text.
+  /// Whether it refuses appends; cheaper than ``refusal``, whose texts must be copied.
   var isRefusing: Bool { get }
 
   /// Emits durable events in order, a part of one write at a time.

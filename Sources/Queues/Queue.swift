@@ -1,6 +1,6 @@
 /// A first-in, first-out queue: a collection whose first element is the oldest one.
 ///
-/// ``append(_:)``, ``popFirst()`` and ``popLast()`` are amortized O(1), and so is
+/// ``append(_:)``, ``popFirst()``, ``removeFirst()`` and ``popLast()`` are amortized O(1), and so is
 /// ``removeFirst(_:)`` for each removed element. Removed elements are released at once. Memory is
 /// freed when the queue has become much shorter than it was.
 ///
@@ -52,7 +52,7 @@ public struct Queue<Element> {
     return first
   }
 
-  /// Removes and returns the oldest element, which exists.
+  /// Removes and returns the oldest element; the queue must not be empty.
   @inlinable
   public mutating func removeFirst() -> Element {
     guard head < slots.count, let first = slots[head].take() else {

@@ -57,6 +57,7 @@ struct QueueTests {
           let index = Int(random.next() % UInt64(array.count))
           queue[index] = -step
           array[index] = -step
+        case 6 where !array.isEmpty: #expect(queue.removeFirst() == array.removeFirst())
         default: #expect(queue.popFirst() == (array.isEmpty ? nil : array.removeFirst()))
         }
       }

@@ -163,7 +163,7 @@ free() { ! holds "$1"; } # lock
     eventually finds a '"warning","b shows no sign of life"'
     kill -CONT "${nodes[b]}"
     postgres stop "$server" immediate
-    eventually finds b '"critical","b cannot reach the database; values are served, commands wait"'
+    eventually finds b '"critical","b cannot reach the database: '
     run --separate-stderr at b cluster
     [[ $stderr == *'the database is away'* ]]
     export BINDER_SOCKET=$directory/bus.sock

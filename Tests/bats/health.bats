@@ -135,10 +135,12 @@ check() { # name
     is "$(bindctl stats --limits | awk '$1 == "batch" { print $2 }')" 256
     bindctl reload
     is "$(check config)" "ok: $directory/binder.conf"
-    echo '{"roles": [{"name": "r", "users": [61000], "methods": ["cells.sett", "lamp.on", "todo.*"]}]}' > "$directory/binder.conf"
+    echo '{"roles": [{"name": "r", "users": [61000], "methods": ["cells.sett", "lamp.on", "todo.*", "daemon.*"]}]}' > "$directory/binder.conf"
     fault="$directory/binder.conf:1:1: role 'r': there is no method 'cells.sett'; did you mean 'cells.set'?"
-    is "$(check config | head -1)" "warning: $fault | correct the file, then type: bindctl reload"
-    is "$(bindctl reload 2>&1)" "bindctl: warning: $fault"$'\n''changed: limits, roles'
+    other="$directory/binder.conf:1:1: role 'r': there is no method 'daemon.*'"
+    is "$(bindctl reload 2>&1)" "bindctl: warning: $fault"$'\n'"bindctl: warning: $other"$'\n''changed: limits, roles'
+    fix='correct the file, then type: bindctl reload'
+    is "$(check config)" "warning: $fault | $fix"$'\n'"warning: $other | $fix"
     echo '{"durability": "os"}' > "$directory/binder.conf"
     [[ $(check config) == "warning: $directory/binder.conf: durability changed, and needs a restart | "* ]]
     echo '{"limit": 1}' > "$directory/binder.conf"

@@ -407,10 +407,10 @@ package typealias ParameterReader<Parameters> = (
   _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
 ) throws(NotPlain) -> Parameters
 
-/// The error for parameters of which a member is missing, has another type or is unknown.
+/// The error of a reader that leaves the parameters to the decoder.
 ///
-/// The decoder then finds the fault. Not an optional result, whose type would be looked up at run
-/// time for each request.
+/// They are unusual or wrong, or they name a source without events. It is an error, because an
+/// optional result would cost a look-up of its type for each request.
 package struct NotPlain: Error {
   package init() {}
 }

@@ -5,20 +5,20 @@ internal import Wire
 extension Catalog {
   /// Returns a warning for each pattern in a role's `methods` that matches no method.
   ///
-  /// There is none for a service that the daemon does not have: a program may provide it later.
+  /// There is none for a service that a program may provide later.
   ///
   /// - Parameter file: The configuration file.
   /// - Returns: The warnings in the order of the file.
   package func warnings(of roles: Roles, file: String) -> [ConfigurationFault] {
     let names = methods.methods.map(\.name)
-    let services = Set(names.filter { $0.contains(".") }.map { $0.prefix { $0 != "." } })
     var warnings: [ConfigurationFault] = []
     for entry in roles.entries {
       let rules = entry.role.methods
       for rule in (rules.allow + rules.deny).sorted(by: { $0.line < $1.line }) {
         let pattern = rule.pattern
         let service = pattern.text.contains(".") ? pattern.text.prefix { $0 != "." } : nil
-        guard service.map(services.contains) ?? true, !names.contains(where: pattern.matches)
+        guard service.map({ isReserved(String($0)) }) ?? true,
+          !names.contains(where: pattern.matches)
         else { continue }
         let guess = nearest(to: pattern.text, among: names).map { "; did you mean '\($0)'?" }
         warnings.append(

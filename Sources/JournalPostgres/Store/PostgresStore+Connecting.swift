@@ -75,7 +75,7 @@ extension PostgresStore {
   ) {
     guard !isClosed else { return }
     let now = loop.milliseconds
-    if awaySince == nil { awaySince = now }
+    away = (away?.since ?? now, reason)
     if report.map({ $0.reason != reason && now - $0.at >= settings.reportMilliseconds }) ?? true {
       report = (reason, now)
       onInterruption(reason)
@@ -86,8 +86,8 @@ extension PostgresStore {
 
   /// Refuses commands when the database has been away for too long.
   func checkPatience() {
-    guard let awaySince, !isOutOfPatience, case .active = role,
-      loop.milliseconds - awaySince >= settings.patienceMilliseconds
+    guard let away, !isOutOfPatience, case .active = role,
+      loop.milliseconds - away.since >= settings.patienceMilliseconds
     else { return }
     isOutOfPatience = true
     updateRefusal()
@@ -235,8 +235,8 @@ extension PostgresStore {
     link.onNotification = { [unowned self] channel, text in
       if channel == PostgresSchema.channel { noteNotification(text) } else { letters.receive(text) }
     }
-    if awaySince != nil {
-      awaySince = nil
+    if away != nil {
+      away = nil
       report = nil
       isOutOfPatience = false
       updateRefusal()

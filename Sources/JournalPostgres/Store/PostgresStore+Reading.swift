@@ -145,7 +145,7 @@ extension PostgresStore {
   ///
   /// Run the loop until ``durable`` equals ``last`` before, and call ``resign()``.
   package func close() {
-    let isAway = link == nil && awaySince != nil
+    let isAway = link == nil && away != nil
     disconnect()
     stopTimers()
     hosts.close()

@@ -82,8 +82,8 @@ package final class PostgresStore: DaemonStore {
   /// The time limit for the first commit on a connection, in milliseconds.
   var greetMilliseconds: UInt64
 
-  /// The time since which there is no connection, in milliseconds of the loop.
-  var awaySince: UInt64?
+  /// The time since which there is no connection, in milliseconds of the loop, and the last reason.
+  var away: (since: UInt64, reason: String)?
 
   /// Whether commands are refused, because there was no connection for too long.
   var isOutOfPatience = false
@@ -167,7 +167,7 @@ package final class PostgresStore: DaemonStore {
   package var mail: (any DaemonMail)? { isReadOnly ? nil : letters }
   package var interruption: String? {
     guard !isReadOnly, !isClosed, link == nil else { return nil }
-    return report?.reason ?? "it was not reached yet"
+    return away?.reason ?? "no connection yet"
   }
 
   package func append(

@@ -306,7 +306,8 @@ private struct Doctor {
       let report = try connection.call("reload", ["check": .bool(true)]).object
       let file = report.string("file") ?? "the defaults"
       let (restart, changed) = (report.words("needs_restart"), report.words("changed"))
-      for warning in report.array("warnings") {
+      let warnings = report.array("warnings")
+      for warning in warnings {
         health.add(
           .init(
             "config", .warning, warning.place, fix: "correct the file, then type: bindctl reload"))
@@ -321,7 +322,7 @@ private struct Doctor {
           .init(
             "config", .warning, "\(file): \(changed) changed, and was not applied",
             fix: "bindctl reload"))
-      } else {
+      } else if warnings.isEmpty {
         health.add(.init("config", .ok, file))
       }
     } catch {

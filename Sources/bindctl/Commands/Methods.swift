@@ -238,7 +238,8 @@ private func options(_ context: Context) throws(UsageError) -> JSONObject {
     guard let equals = word.lastIndex(of: "="),
       let version = expectation(String(word[word.index(after: equals)...]))
     else {
-      throw misuse("--expect takes STREAM=N, where N is a number, none, exists or any, not '\(word)'")
+      throw misuse(
+        "--expect takes STREAM=N, where N is a number, none, exists or any, not '\(word)'")
     }
     expected[String(word[..<equals])] = version
   }
