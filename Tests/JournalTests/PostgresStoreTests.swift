@@ -145,6 +145,26 @@ struct PostgresStoreTests {
   }
 
   @Test
+  func `a server that takes no more writes is left until one takes them`() throws {
+    let bench = try Bench()
+    let name = bench.cluster.database
+    try bench.cluster.before(
+      "INSERT ON binder.event",
+      "IF nextval('tries') < 2 THEN RAISE EXCEPTION 'read only' USING ERRCODE = '25006'; END IF;")
+    // New sessions find what a demoted server shows.
+    try bench.cluster.server.sql("ALTER DATABASE \(name) SET default_transaction_read_only = on")
+    try bench.append(1)
+    try bench.cluster.run(milliseconds: 1_000)
+    #expect(bench.daemon.store.interruption?.contains("it takes no writes") == true)
+    #expect(bench.daemon.store.refusal == nil)
+    try bench.cluster.server.sql("ALTER DATABASE \(name) RESET default_transaction_read_only")
+    try bench.settle()
+    #expect(bench.daemon.applied.map(\.seq) == [1])
+    #expect(bench.daemon.rejections.isEmpty)
+    #expect(try bench.cluster.sql("SELECT last_value FROM tries") == "2\n")
+  }
+
+  @Test
   func `a warning about something else than replication changes nothing`() throws {
     let bench = try Bench()
     try bench.cluster.before("INSERT ON binder.event", "RAISE WARNING 'vacuum me';")
