@@ -18,6 +18,11 @@ extension Ledger {
     if let rule = newest.fault(of: event, at: place) {
       throw .corrupt(seq: record.seq, detail: "\(record.type) in \(record.stream): \(rule)")
     }
+    if State.isNumbered {
+      note(effect(numbered: event, in: number))
+      show(event, at: place)
+      return tell(event, at: place)
+    }
     let growth = newest.growth(by: event, in: stream)
     let before = growth == nil ? newest.size(of: stream) : 0
     var effect = FollowedEffect()
@@ -30,6 +35,13 @@ extension Ledger {
     note(effect)
     show(event, at: place)
     tell(event, at: place)
+  }
+
+  private func effect(numbered event: State.Event, in number: Int) -> FollowedEffect {
+    let value = State.value(after: event)
+    return FollowedEffect(
+      growth: size(of: value) - size(of: shown.value(numbered: number)),
+      released: value == nil ? [number] : [])
   }
 }
 

@@ -11,6 +11,9 @@ public import Signals
 /// applied to both states, so neither is ever copied. A rollback applies inverse events to
 /// ``newest`` if the state can provide them. Otherwise it rebuilds ``newest`` from ``shown``.
 ///
+/// A ``NumberedState`` may have a million sources, so it is in memory once, as ``shown``. What its
+/// recorded events add is looked up in ``pending``.
+///
 /// The code for each event is inlinable. The compiler specializes it in the module of the state.
 @usableFromInline
 package final class Ledger<State: ServiceState> {
@@ -18,7 +21,7 @@ package final class Ledger<State: ServiceState> {
   @usableFromInline
   package let service: String
 
-  /// The pending state, including all recorded events.
+  /// The pending state, including all recorded events; unused by a state by number.
   @usableFromInline
   package var newest = State()
 
@@ -143,6 +146,7 @@ package final class Ledger<State: ServiceState> {
     // First, because the answer to a command has the position of its last event.
     if host.isLeasing { noteLeasable(event, in: stream) }
     let kind = host.write { event.write(to: &$0, coder) }
+    if State.isNumbered { return record(numbered: event, kind, in: number, host) }
     let growth = newest.growth(by: event, in: stream)
     let before = growth == nil ? newest.size(of: stream) : 0
     let inverse = newest.inverse(of: event, in: stream)
@@ -163,6 +167,22 @@ package final class Ledger<State: ServiceState> {
         event, inverse: inverse, stream: number, appended: appended, time: time, user: user))
   }
 
+  /// Records an event that gives the source of its stream a value.
+  @inlinable
+  @inline(__always)
+  func record(
+    numbered event: State.Event, _ kind: String, in number: Int, _ host: ServiceHost
+  ) {
+    let before = newestValue(numbered: number, host)
+    let growth = size(of: State.value(after: event)) - size(of: before)
+    let appended = host.record(type(kind), in: number, growing: growth, by: self.number)
+    pending.append(
+      Pending(
+        event, inverse: nil, stream: number, appended: appended, time: host.runningTime,
+        user: host.runningUser))
+    if appended.isBare { releaseEmpty(number) }
+  }
+
   /// Ends the charge for a stream if it has no state after the last recorded event.
   @usableFromInline
   func releaseEmpty(_ stream: Int) {
@@ -181,17 +201,44 @@ package final class Ledger<State: ServiceState> {
 
   /// Returns the durable value of a source by its full name, or `nil` if it has none.
   @inlinable
-  package func value(of source: String) -> JSONText? { value(of: source, in: shown) }
+  package func value(of source: String) -> JSONText? {
+    guard State.isNumbered else { return shown.value(of: source) }
+    return streamNames.number(of: source).flatMap { shown.value(numbered: $0) }
+  }
 
   /// Returns the pending value of a source by its full name, or `nil` if it has none.
   @inlinable
-  package func newestValue(of source: String) -> JSONText? { value(of: source, in: newest) }
+  package func newestValue(of source: String) -> JSONText? {
+    guard State.isNumbered else { return newest.value(of: source) }
+    return streamNames.number(of: source).flatMap { newestValue(numbered: $0, host) }
+  }
+
+  /// Returns the value of a source after all recorded events; only for a state by number.
+  @inlinable
+  func newestValue(numbered number: Int, _ host: ServiceHost) -> JSONText? {
+    let seq = host.lastPosition(of: number)
+    guard seq > host.durable, let event = pendingEvent(at: seq) else {
+      return shown.value(numbered: number)
+    }
+    return State.value(after: event)
+  }
+
+  /// Returns the recorded event at a position; `nil` if it is durable or of another service.
+  @inlinable
+  func pendingEvent(at seq: UInt64) -> State.Event? {
+    guard let first = pending.first?.appended.seq, seq >= first else { return nil }
+    // The place of the event if all events since the oldest one are of this service, and the last
+    // place where it can be.
+    var (low, high) = (0, min(pending.count &- 1, Int(seq &- first)))
+    while low < high, pending[high].appended.seq != seq {
+      let middle = (low &+ high) / 2
+      if pending[middle].appended.seq < seq { low = middle &+ 1 } else { high = middle }
+    }
+    return pending[high].appended.seq == seq ? pending[high].event : nil
+  }
 
   @inlinable
-  func value(of source: String, in state: State) -> JSONText? {
-    guard State.isNumbered else { return state.value(of: source) }
-    return streamNames.number(of: source).flatMap { state.value(numbered: $0) }
-  }
+  func size(of value: JSONText?) -> Int { value?.text.utf8.count ?? 0 }
 
   /// Returns whether a source has a durable value.
   @inlinable
@@ -264,10 +311,12 @@ extension Ledger {
   private func remove(_ part: LeasedPart) {
     let data = JSONText(kept: part.data)
     guard let number = streamNames.number(of: part.stream),
-      let event = State.Event(kind: part.kind, data: data, coder),
-      newest.has(toRemove: event, in: stream(number))
+      let event = State.Event(kind: part.kind, data: data, coder)
     else { return }
-    record(event, in: number)
+    let isThere =
+      State.isNumbered
+      ? newestValue(numbered: number, host) != nil : newest.has(toRemove: event, in: stream(number))
+    if isThere { record(event, in: number) }
   }
 
   /// Registers with the host and returns the host's number for this ledger.
@@ -290,7 +339,7 @@ extension Ledger {
       start: { [self] in start?.start(from: $0) ?? false },
       replay: { [self] in start?.replay($0, in: $1) },
       finishReplay: { [self] in finishReplay() },
-      size: { [self] in newest.size(of: stream($0)) },
+      size: { [self] in size($0) },
       isEmpty: { [self] in isEmpty($0) },
       commit: commit,
       apply: { [self] record, number, note throws(JournalError) in
@@ -304,11 +353,17 @@ extension Ledger {
       makeFold: { [service] in StateFold<State>(service: service, Names()) })
   }
 
+  /// Returns the bytes of state charged to a stream.
+  private func size(_ number: Int) -> Int {
+    State.isNumbered
+      ? size(of: newestValue(numbered: number, host)) : newest.size(of: stream(number))
+  }
+
   /// Returns whether the state keeps nothing of a stream.
   func isEmpty(_ number: Int) -> Bool {
+    if State.isNumbered { return newestValue(numbered: number, host) == nil }
     let stream = stream(number)
-    guard newest.size(of: stream) == 0 else { return false }
-    return State.isNumbered ? newest.value(numbered: number) == nil : !newest.has(stream.name)
+    return newest.size(of: stream) == 0 && !newest.has(stream.name)
   }
 
   private func finishReplay() {
@@ -316,8 +371,10 @@ extension Ledger {
     var state = start.state
     unknown = start.unknown
     self.start = nil
-    newest = state
-    if !State.isCopiedInParts { state.unshare() }
+    if !State.isNumbered {
+      newest = state
+      state.unshare()
+    }
     shown = state
     names.start(sourceNumbers(), host)
   }
@@ -431,13 +488,8 @@ extension Ledger {
   ///
   /// - Returns: A function of the last durable position.
   private func snapshot() -> @Sendable (_ durable: UInt64) -> Snapshot {
-    // Its storage that `shown` does not share is freed with the function, off the loop.
-    let former = State.isCopiedInParts ? newest : State()
-    if State.isCopiedInParts { rebuildNewest() }
-    return { [shown, service, list = streamNames.list] durable in
-      withExtendedLifetime(former) {
-        StateFold.snapshot(of: shown, service, at: durable, EventCoder(), list)
-      }
+    { [shown, service, list = streamNames.list] durable in
+      StateFold.snapshot(of: shown, service, at: durable, EventCoder(), list)
     }
   }
 
@@ -453,6 +505,7 @@ extension Ledger {
     var isUndone = true
     while let last = pending.last, last.appended.seq > seq {
       _ = pending.popLast()
+      if State.isNumbered { continue }
       if isUndone, let inverse = last.inverse {
         newest.revert(inverse, at: place(of: last, in: stream(last.stream)))
       } else {

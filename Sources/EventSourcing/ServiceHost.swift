@@ -124,6 +124,7 @@ package final class ServiceHost {
   package var last: UInt64 { store.isRefusing ? durable : appender.last }
 
   /// The last durable position that the services have applied.
+  @usableFromInline
   package private(set) var durable: UInt64 = 0
 
   /// The last durable position of an event that does not record a reader's position.
@@ -170,6 +171,10 @@ package final class ServiceHost {
 
   /// Returns the position of the last event of a stream; 0 if it has none.
   package func lastPosition(of stream: String) -> UInt64 { store.head(of: stream).seq }
+
+  /// Returns the position of the last event of the stream with a number; 0 if it has none.
+  @usableFromInline
+  func lastPosition(of stream: Int) -> UInt64 { appender.lastPosition(of: stream) }
 
   /// The heads of all streams, by the number of their names.
   var heads: StreamHeads { appender.heads }

@@ -101,11 +101,6 @@ package protocol ServiceState: Sendable {
   /// Copies large storage now; otherwise copy-on-write would do so during the first command.
   mutating func unshare()
 
-  /// Whether a change after a copy copies only a small part of the storage.
-  ///
-  /// Such a state shares the storage of its two copies where they are equal.
-  static var isCopiedInParts: Bool { get }
-
   /// Encodes the state for a snapshot.
   ///
   /// - Parameter names: The names of all streams.
@@ -130,6 +125,9 @@ package protocol ServiceState: Sendable {
 
   /// Returns the value of the source with the name of a stream; only for a state by number.
   func value(numbered stream: Int) -> JSONText?
+
+  /// Returns the value that an event gives the source of its stream; only for a state by number.
+  static func value(after event: Event) -> JSONText?
 
   /// Calls `body` with the number of each source that has a value; only for a state by number.
   func forEachNumber(_ body: (Int) -> Void)
@@ -199,9 +197,6 @@ extension ServiceState {
   /// Does nothing by default; override it for large copy-on-write state.
   package mutating func unshare() {}
 
-  /// By default a change copies all of it.
-  package static var isCopiedInParts: Bool { false }
-
   /// By default it returns ``changes(givenBy:at:)``.
   package func changes(by event: Event, at place: Place) -> [SourceChange] {
     Self.changes(givenBy: event, at: place) ?? []
@@ -214,6 +209,8 @@ extension ServiceState {
   package static var isNumbered: Bool { false }
 
   package func value(numbered stream: Int) -> JSONText? { nil }
+
+  package static func value(after event: Event) -> JSONText? { nil }
 
   package func forEachNumber(_ body: (Int) -> Void) {}
 
@@ -233,6 +230,9 @@ extension ServiceState where Self: Codable {
 }
 
 /// A state whose sources are its streams, with plain values by number.
+///
+/// Each event gives the source of its stream a new value, or removes it. Such a state needs no
+/// ``ServiceState/growth(by:in:)`` and no ``ServiceState/inverse(of:in:)``.
 package protocol NumberedState: ServiceState
 where Sources == EmptyCollection<String> {}
 
@@ -241,8 +241,9 @@ extension NumberedState {
   package func value(of source: String) -> JSONText? { nil }
   package var sources: EmptyCollection<String> { EmptyCollection() }
   package static func sources(changedBy event: Event, at place: Place) -> [String] { [] }
-  package func size(of stream: Stream) -> Int {
-    value(numbered: stream.number)?.text.utf8.count ?? 0
+
+  package static func changes(givenBy event: Event, at place: Place) -> [SourceChange]? {
+    [SourceChange(source: place.stream, seq: place.seq, value: value(after: event))]
   }
 }
 

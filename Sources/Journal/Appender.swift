@@ -78,6 +78,11 @@ package final class Appender {
     heads.release(stream, at: last)
   }
 
+  /// Returns the position of the last event of a stream; 0 if it has none.
+  ///
+  /// A copy of ``heads`` would count references.
+  package func lastPosition(of stream: Int) -> UInt64 { heads[stream].seq }
+
   /// Returns the bytes charged to all users and to one.
   package func charges(of user: UInt32) -> StateUsage.Charges { heads.usage.charges(of: user) }
 

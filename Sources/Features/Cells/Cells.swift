@@ -38,9 +38,13 @@ package struct Cells: NumberedState {
   }
 
   package mutating func apply(_ event: CellEvent, at place: Place) {
+    values[place.number] = Self.value(after: event)
+  }
+
+  package static func value(after event: CellEvent) -> JSONText? {
     switch event {
-    case .set(let value): values[place.number] = value
-    case .removed: values[place.number] = nil
+    case .set(let value): value
+    case .removed: nil
     }
   }
 
@@ -50,31 +54,5 @@ package struct Cells: NumberedState {
     values.forEach { if $1 != nil { body($0) } }
   }
 
-  package func growth(by event: CellEvent, in stream: Stream) -> Int? {
-    switch event {
-    case .set(let value): value.text.utf8.count - size(of: stream)
-    case .removed: -size(of: stream)
-    }
-  }
-
-  package func inverse(of event: CellEvent, in stream: Stream) -> CellEvent? {
-    values[stream.number].map { .set($0) } ?? .removed
-  }
-
   package static func removal(after event: CellEvent, in stream: Stream) -> CellEvent? { .removed }
-
-  package func has(toRemove removal: CellEvent, in stream: Stream) -> Bool {
-    values[stream.number] != nil
-  }
-
-  package static var isCopiedInParts: Bool { true }
-
-  package static func changes(
-    givenBy event: CellEvent, at place: Place
-  ) -> [SourceChange]? {
-    switch event {
-    case .set(let value): [SourceChange(source: place.stream, seq: place.seq, value: value)]
-    case .removed: [SourceChange(source: place.stream, seq: place.seq, value: nil)]
-    }
-  }
 }
