@@ -85,8 +85,8 @@ measure_lock() {
 fanout_round() {
   for watchers in 100 1000; do
     local options=(-c "$watchers" -P 64 -d "$seconds")
-    load fanout binderd binder "${options[@]}"; keep fanout-$watchers binderd rate
-    load fanout binderd binder "${options[@]}" -H; keep handles-$watchers binderd rate
+    load fanout binderd binder "${options[@]}" -m; keep fanout-$watchers binderd rate
+    load fanout binderd binder "${options[@]}" -m -H; keep handles-$watchers binderd rate
     load fanout redis redis "${options[@]}"
     for row in fanout handles; do keep $row-$watchers redis rate; done
     if has nats; then load fanout nats nats "${options[@]}"; keep fanout-$watchers nats rate; fi

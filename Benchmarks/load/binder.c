@@ -83,6 +83,11 @@ size_t write_long_lines(char *buffer) {
       HEAD "\"hello\",\"params\":{\"limits\":{\"line\":1048576}}}\n", seven_digits(0));
 }
 
+size_t write_merging(char *buffer) {
+  return (size_t)snprintf(buffer, REQUEST_SIZE,
+      HEAD "\"hello\",\"params\":{\"optional\":[\"items\"]}}\n", seven_digits(0));
+}
+
 size_t write_resume(char *buffer) {
   return (size_t)snprintf(buffer, REQUEST_SIZE,
       HEAD "\"subscribe\",\"params\":{\"source\":\"events\",\"from\":{\"after\":0}}}\n",
@@ -111,8 +116,19 @@ static bool begins(const char *line, size_t length, const char *with, size_t cou
 }
 #define BEGINS(line, length, literal) begins(line, length, literal, sizeof literal - 1)
 
+// Counts the values of a `next`: its items, or the one that it has itself. The line, its `params`
+// and each item are an object; the values of the watched cell are digits.
+static uint64_t count_values(const char *line, size_t length) {
+  uint64_t objects = 0;
+  const char *end = line + length;
+  while ((line = memchr(line, '{', (size_t)(end - line)))) {
+    line++;
+    objects++;
+  }
+  return objects > 2 ? objects - 2 : 1;
+}
+
 static size_t read_message(Client *client, const char *line, size_t count, Received *received) {
-  (void)client;
   static const char more[] = "\"more\":true}}\n";
   enum { ID = 29, LONG = 4096 };
   const char *feed = memchr(line, '\n', count);
@@ -121,7 +137,7 @@ static size_t read_message(Client *client, const char *line, size_t count, Recei
   received->more =
       length > LONG && memcmp(feed + 2 - sizeof more, more, sizeof more - 1) == 0;
   if (BEGINS(line, length, "{\"jsonrpc\":\"2.0\",\"method\":\"next\",")) {
-    received->values++;
+    received->values += client->merges ? count_values(line, length) : 1;
   } else if (BEGINS(line, length, "{\"jsonrpc\":\"2.0\",\"id\":")) {
     if (length <= ID || !BEGINS(line + ID, length - ID, ",\"result\":")) {
       refuse("not a result", line, length);

@@ -24,6 +24,7 @@ typedef struct {
   bool grouped;            // the names of cells have groups of 1,000: bench/012/345
   bool every;              // watchers get every value, not only the newest (binder)
   bool handles;            // each watcher uses another handle
+  bool merged;             // values that wait together come in one message (binder)
   bool timed;              // the time to an answer is measured, too
   int idle;                // idle subscriptions to patterns, on further connections
   uint64_t total;          // number of requests; 0: until the time is up
@@ -69,6 +70,7 @@ typedef struct {
   size_t kept;             // bytes of an incomplete message
   char *rest;              // those bytes
   bool watches;            // it has a subscription
+  bool merges;             // its messages may have several values
   uint64_t timed;          // answers until that of the timed request; 0: none is timed
   uint64_t sent;           // when the timed request was sent
   uint32_t streams;        // streams opened so far (etcd)
@@ -117,6 +119,8 @@ size_t write_idle_subscription(char *buffer, int number);
 size_t write_group_subscription(char *buffer, int number);
 size_t write_unsubscribe(char *buffer);
 size_t write_long_lines(char *buffer);
+// Says that this client takes several values in one message.
+size_t write_merging(char *buffer);
 size_t write_resume(char *buffer);
 size_t write_provide(char *buffer);
 size_t write_reply(char *buffer, const char *call, size_t length);

@@ -36,6 +36,7 @@ static const char usage[] =
     "  -k N        different keys (10000)\n"
     "  -g          names in groups of 1,000 (binder)\n"
     "  -H          a different handle for each watcher (binder, nats)\n"
+    "  -m          values that wait together come in one message (binder)\n"
     "  -l          also the time until an answer: p50 and p99 in microseconds\n"
     "  -i N        idle subscriptions to patterns, on further connections (binder)\n"
     "  -n N        so many requests, instead of a time\n"
@@ -76,7 +77,7 @@ static Options read_options(int argc, char **argv) {
       .warmup = 0.3,
       .keys = 10000,
   };
-  for (int letter; (letter = getopt(argc, argv, "u:W:p:o:c:P:k:gHli:n:d:w:s:f:")) != -1;) {
+  for (int letter; (letter = getopt(argc, argv, "u:W:p:o:c:P:k:gHmli:n:d:w:s:f:")) != -1;) {
     switch (letter) {
       case 'u': options.socket = optarg; break;
       case 'W':
@@ -90,6 +91,7 @@ static Options read_options(int argc, char **argv) {
       case 'k': options.keys = atoi(optarg); break;
       case 'g': options.grouped = true; break;
       case 'H': options.handles = true; break;
+      case 'm': options.merged = true; break;
       case 'l': options.timed = true; break;
       case 'i': options.idle = atoi(optarg); break;
       case 'n': options.total = strtoull(optarg, NULL, 10); break;
@@ -104,8 +106,8 @@ static Options read_options(int argc, char **argv) {
     misuse();
   }
   bool isBinder = options.dialect == &binder;
-  if (!isBinder && (options.grouped || options.idle || options.subject != CELL)) {
-    fprintf(stderr, "load: -g, -i and -o need the protocol binder\n");
+  if (!isBinder && (options.grouped || options.merged || options.idle || options.subject != CELL)) {
+    fprintf(stderr, "load: -g, -i, -m and -o need the protocol binder\n");
     misuse();
   }
   return options;

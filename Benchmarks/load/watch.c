@@ -52,7 +52,9 @@ static Audience gather(const Options *options) {
     if (own.place_count) own.socket = own.places[i % own.place_count];
     audience.watchers[i] = open_client(&own);
     audience.watchers[i].watches = true;
+    audience.watchers[i].merges = options->merged;
     char request[REQUEST_SIZE];
+    if (options->merged) ask(&audience.watchers[i], dialect, request, write_merging(request));
     ask(&audience.watchers[i], dialect, request, dialect->subscribe(request, options, i));
   }
   audience.poll = open_poll(audience.watchers, options->connections);
