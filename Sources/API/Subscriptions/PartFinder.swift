@@ -64,8 +64,7 @@ package final class PartFinder {
   }
 
   private func places(in value: JSONText) -> [JSONPointer: Range<Int>] {
-    // Equal texts share their storage, so the comparison reads no bytes.
-    if let known = found.first(where: { $0.value == value }) { return known.places }
+    if let known = found.first(where: { $0.value.isIdentical(to: value) }) { return known.places }
     let places = pointers.places(in: value)
     if found.count == Self.remembered { found.removeFirst() }
     found.append((value, places))
@@ -77,8 +76,7 @@ package final class PartFinder {
   /// The caller must watch it; see ``watch()``.
   func decoded(_ text: JSONText) -> JSONValue {
     guard text.text.utf8.count >= Self.long else { return text.value }
-    // Equal texts share their storage, so the comparison reads no bytes.
-    if let place = values.firstIndex(where: { $0.text == text }) {
+    if let place = values.firstIndex(where: { $0.text.isIdentical(to: text) }) {
       let known = values.remove(at: place)
       values.append(known)
       return known.value
