@@ -15,7 +15,7 @@ extension Ledger {
     guard let event = try reader.known(record) else { return note(FollowedEffect()) }
     let stream = stream(number)
     let place = Place(record, in: stream)
-    if let rule = newest.fault(of: event, at: place) {
+    if let rule = (State.isNumbered ? shown : newest).fault(of: event, at: place) {
       throw .corrupt(seq: record.seq, detail: "\(record.type) in \(record.stream): \(rule)")
     }
     if State.isNumbered {

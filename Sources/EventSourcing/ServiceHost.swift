@@ -456,7 +456,7 @@ package final class ServiceHost {
       touched.insert(ledger)
     }
     for ledger in touched { ledgers[ledger].discard(store.last) }
-    store.dropEmptyStreams()
+    store.dropEmptyStreams(upTo: durable)
   }
 
   /// Writes the data of the event that is recorded next.
@@ -539,7 +539,7 @@ package final class ServiceHost {
     }
     window.settle(upTo: durable)
     committed.send(events)
-    store.dropEmptyStreams()
+    store.dropEmptyStreams(upTo: durable)
     snapshotting.advance(to: durable, snapshots)
   }
 
@@ -564,7 +564,7 @@ package final class ServiceHost {
     }
     window.settle(upTo: durable)
     committed.send(events)
-    store.dropEmptyStreams()
+    store.dropEmptyStreams(upTo: durable)
   }
 
   /// Applies an event of another daemon, and returns whether it is news for readers.
@@ -601,7 +601,7 @@ package final class ServiceHost {
     window.discard(after: store.durable)
     refused.removeAll()
     for ledger in ledgers { ledger.discard(store.durable) }
-    store.dropEmptyStreams()
+    store.dropEmptyStreams(upTo: durable)
   }
 
   // MARK: Compaction

@@ -141,12 +141,15 @@ package final class Appender {
 
   /// Drops the names of streams that have no events any more, because they were rolled back, and of
   /// old streams without state.
-  package func dropEmptyStreams(in names: Names) {
+  ///
+  /// - Parameter seq: The last position that the services have applied. It is before ``durable``
+  ///   while they apply a batch.
+  package func dropEmptyStreams(upTo seq: UInt64, in names: Names) {
     if !emptied.isEmpty {
       for stream in emptied where heads[stream].version == 0 { names.drop(stream, by: .stream) }
       emptied = []
     }
-    heads.forgetReleased(upTo: durable, in: names)
+    heads.forgetReleased(upTo: seq, in: names)
   }
 
   /// Returns a function for the heads without the events that are not durable, on any thread.

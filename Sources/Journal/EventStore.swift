@@ -228,7 +228,12 @@ extension EventStore {
   /// old streams without state; see ``StreamHeads/maxReleased``.
   ///
   /// Call it when nothing needs them any more.
-  package func dropEmptyStreams() { appender.dropEmptyStreams(in: names) }
+  ///
+  /// - Parameter seq: The last position that the services have applied; streams that lost their
+  ///   state later are kept.
+  package func dropEmptyStreams(upTo seq: UInt64) {
+    appender.dropEmptyStreams(upTo: seq, in: names)
+  }
 }
 
 extension EventStore {

@@ -43,6 +43,27 @@ struct ForgottenStreamTests {
   }
 
   @Test
+  func `a command that fails while removals are applied leaves the others removed`() throws {
+    struct Failure: Error {}
+    let names = (0..<StreamHeads.maxReleased + 200).map { "n\($0)" }
+    for name in names { try run(host) { _ = try cells.set(name, to: JSONText(1)) } }
+    store.commit()
+    for name in names { try run(host) { _ = try cells.remove(name) } }
+    var left: [String] = []
+    let observation = cells.ledger.happened.first().observeNext { _ in
+      _ = try? run(host) {
+        _ = try cells.set("other", to: JSONText(1))
+        throw Failure()
+      }
+      left = names.filter { cells.ledger.newestValue(of: "cells/\($0)") != nil }
+    }
+    store.commit()
+    observation.dispose()
+    #expect(left == [])
+    #expect(store.appender.heads.count == StreamHeads.maxReleased)
+  }
+
+  @Test
   func `only the last names without a value are kept`() throws {
     try churn(["old"], times: 3)
     #expect(host.version(of: "cells/old") == 6)
