@@ -102,6 +102,18 @@ struct BindingTests {
     #expect(parts.isEmpty)
   }
 
+  @Test
+  func `equal long values are decoded once, whatever binding has written them`() {
+    let parts = bench.catalog.parts
+    for i in 0..<5 { _ = client.call(bind("cells/long ~> cells/n\(i)", "b\(i)", isKept: false)) }
+    for n in 1...2 {
+      let value = #"{"n":\#(n),"filler":"\#(String(repeating: "x", count: 2000))"}"#
+      _ = client.call(#"{"id":3,"method":"cells.set","params":["long",\#(value)]}"#)
+      #expect((0..<5).allSatisfy { self.value("n\($0)") == value })
+      #expect(parts.decodings == n)
+    }
+  }
+
   // MARK: The author of a write
 
   @Test(arguments: [true, false])

@@ -64,11 +64,22 @@ package final class PartFinder {
   }
 
   private func places(in value: JSONText) -> [JSONPointer: Range<Int>] {
-    if let known = found.first(where: { $0.value.isIdentical(to: value) }) { return known.places }
+    if let known = Self.index(of: value, in: found.lazy.map(\.value)) { return found[known].places }
     let places = pointers.places(in: value)
     if found.count == Self.remembered { found.removeFirst() }
     found.append((value, places))
     return places
+  }
+
+  /// Returns the index of a text; `nil` if it is not there.
+  ///
+  /// Most equal texts have the same storage. A comparison of two different ones reads all that they
+  /// have in common.
+  private static func index(
+    of text: JSONText, in cached: some RandomAccessCollection<JSONText>
+  ) -> Int? {
+    let place = cached.firstIndex { $0.isIdentical(to: text) } ?? cached.firstIndex(of: text)
+    return place.map { cached.distance(from: cached.startIndex, to: $0) }
   }
 
   /// Returns a decoded value; a long one is decoded once for all callers.
@@ -76,7 +87,7 @@ package final class PartFinder {
   /// The caller must watch it; see ``watch()``.
   func decoded(_ text: JSONText) -> JSONValue {
     guard text.text.utf8.count >= Self.long else { return text.value }
-    if let place = values.firstIndex(where: { $0.text.isIdentical(to: text) }) {
+    if let place = Self.index(of: text, in: values.lazy.map(\.text)) {
       let known = values.remove(at: place)
       values.append(known)
       return known.value
