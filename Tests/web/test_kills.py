@@ -212,6 +212,9 @@ class Kills(PageCase):
         browser.has("Changed")
         values = iter(range(2, 9))
 
+        def shows(value):
+            browser.eventually(lambda: browser.find("output.big").text == str(value), what=f"the value {value}")
+
         def freeze(act):
             self.place.web.send_signal(signal.SIGSTOP)
             value = next(values)
@@ -222,14 +225,15 @@ class Kills(PageCase):
             finally:
                 self.place.web.send_signal(signal.SIGCONT)
             browser.await_online()
-            browser.eventually(lambda: browser.find("output.big").text == str(value), what="the new value")
+            shows(value)
 
         browser.run("Object.assign(binder.link, {periods: {silence: 60000, answer: 500}})")
         for event in "window.dispatchEvent(new Event('offline'))", "document.dispatchEvent(new Event('visibilitychange'))":
             freeze(lambda: browser.run(event))
-        # Without an event, after some silence.
+        # Without an event, after some silence, which begins with a message.
         browser.run("binder.link.periods.silence = 500")
         self.place.call("set", {"source": "cells/lamp", "value": 0})
+        shows(0)
         freeze(lambda: None)
 
     def test_a_second_loss_keeps_the_way_to_a_view(self):
