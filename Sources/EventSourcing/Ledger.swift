@@ -167,22 +167,6 @@ package final class Ledger<State: ServiceState> {
         event, inverse: inverse, stream: number, appended: appended, time: time, user: user))
   }
 
-  /// Records an event that gives the source of its stream a value.
-  @inlinable
-  @inline(__always)
-  func record(
-    numbered event: State.Event, _ kind: String, in number: Int, _ host: ServiceHost
-  ) {
-    let before = newestValue(numbered: number, host)
-    let growth = size(of: State.value(after: event)) - size(of: before)
-    let appended = host.record(type(kind), in: number, growing: growth, by: self.number)
-    pending.append(
-      Pending(
-        event, inverse: nil, stream: number, appended: appended, time: host.runningTime,
-        user: host.runningUser))
-    if appended.isBare { releaseEmpty(number) }
-  }
-
   /// Ends the charge for a stream if it has no state after the last recorded event.
   @usableFromInline
   func releaseEmpty(_ stream: Int) {
@@ -212,33 +196,6 @@ package final class Ledger<State: ServiceState> {
     guard State.isNumbered else { return newest.value(of: source) }
     return streamNames.number(of: source).flatMap { newestValue(numbered: $0, host) }
   }
-
-  /// Returns the value of a source after all recorded events; only for a state by number.
-  @inlinable
-  func newestValue(numbered number: Int, _ host: ServiceHost) -> JSONText? {
-    let seq = host.lastPosition(of: number)
-    guard seq > host.durable, let event = pendingEvent(at: seq) else {
-      return shown.value(numbered: number)
-    }
-    return State.value(after: event)
-  }
-
-  /// Returns the recorded event at a position; `nil` if it is durable or of another service.
-  @inlinable
-  func pendingEvent(at seq: UInt64) -> State.Event? {
-    guard let first = pending.first?.appended.seq, seq >= first else { return nil }
-    // The place of the event if all events since the oldest one are of this service, and the last
-    // place where it can be.
-    var (low, high) = (0, min(pending.count &- 1, Int(seq &- first)))
-    while low < high, pending[high].appended.seq != seq {
-      let middle = (low &+ high) / 2
-      if pending[middle].appended.seq < seq { low = middle &+ 1 } else { high = middle }
-    }
-    return pending[high].appended.seq == seq ? pending[high].event : nil
-  }
-
-  @inlinable
-  func size(of value: JSONText?) -> Int { value?.text.utf8.count ?? 0 }
 
   /// Returns whether a source has a durable value.
   @inlinable
@@ -547,102 +504,6 @@ struct PendingEvent<Event, Inverse> {
   ) {
     (self.event, self.inverse, self.stream) = (event, inverse, stream)
     (self.appended, self.time, self.user) = (appended, time, user)
-  }
-}
-
-/// The durable sources of a state by number; see ``NumberedState``.
-///
-/// Their names are valid, so they need no escapes in JSON.
-package final class NumberedSources {
-  /// Returns the value of the source with the name of a number; `nil` if there is none.
-  package let value: (_ number: Int) -> JSONText?
-
-  init(_ value: @escaping (_ number: Int) -> JSONText?) {
-    self.value = value
-  }
-}
-
-/// The host's view of a ledger; it retains the ledger.
-final class LedgerLink {
-  let service: String
-
-  /// See ``Ledger``: whether its events only record reader positions.
-  let isAboutReaders: Bool
-
-  /// See ``Fold/snapshotForm``.
-  let snapshotForm: Int
-
-  /// Loads a snapshot and returns whether it was readable.
-  let start: (Snapshot) -> Bool
-
-  /// Applies a record from before this start, of the stream with a number; returns the reason if
-  /// the start must fail.
-  let replay: (Record, _ stream: Int) -> JournalError?
-
-  /// Called after all records from before this start were applied.
-  let finishReplay: () -> Void
-
-  /// See ``ServiceState/size(of:)``; takes the number of a stream.
-  let size: (Int) -> Int
-
-  /// Whether the state keeps nothing of the stream with a number.
-  let isEmpty: (Int) -> Bool
-
-  /// Called when the oldest recorded event is durable.
-  let commit: () -> Void
-
-  /// See ``Ledger/apply(_:_:_:)``.
-  let apply: Apply
-
-  typealias Apply = (
-    Record, _ stream: Int, _ note: (FollowedEffect) -> Void
-  ) throws(JournalError) -> Void
-
-  /// Called when all records after a position are lost or rolled back.
-  let discard: (UInt64) -> Void
-
-  /// Called within a command to remove what was written under a lease.
-  let remove: (LeasedPart) -> Void
-
-  /// See ``Ledger/changes(matching:)``.
-  let changes: (Pattern) -> Signal<SourceChange, Never>
-
-  /// See ``Ledger/snapshot()``.
-  let snapshot: () -> @Sendable (_ durable: UInt64) -> Snapshot
-
-  /// Returns the service's events that this program does not know.
-  let unknown: () -> UnknownKinds
-
-  /// Makes an empty projection of the service's state, on any thread.
-  let makeFold: @Sendable () -> any Fold
-
-  init(
-    service: String, isAboutReaders: Bool, snapshotForm: Int,
-    start: @escaping (Snapshot) -> Bool, replay: @escaping (Record, Int) -> JournalError?,
-    finishReplay: @escaping () -> Void, size: @escaping (Int) -> Int,
-    isEmpty: @escaping (Int) -> Bool, commit: @escaping () -> Void,
-    apply: @escaping Apply,
-    discard: @escaping (UInt64) -> Void, remove: @escaping (LeasedPart) -> Void,
-    changes: @escaping (Pattern) -> Signal<SourceChange, Never>,
-    snapshot: @escaping () -> @Sendable (UInt64) -> Snapshot, unknown: @escaping () -> UnknownKinds,
-    makeFold: @escaping @Sendable () -> any Fold
-  ) {
-    self.service = service
-    self.isAboutReaders = isAboutReaders
-    self.snapshotForm = snapshotForm
-    self.start = start
-    self.replay = replay
-    self.finishReplay = finishReplay
-    self.size = size
-    self.isEmpty = isEmpty
-    self.commit = commit
-    self.apply = apply
-    self.discard = discard
-    self.remove = remove
-    self.changes = changes
-    self.snapshot = snapshot
-    self.unknown = unknown
-    self.makeFold = makeFold
   }
 }
 

@@ -1,0 +1,87 @@
+internal import Facts
+internal import Journal
+internal import Signals
+
+/// The host's view of a ledger; it retains the ledger.
+final class LedgerLink {
+  let service: String
+
+  /// See ``Ledger``: whether its events only record reader positions.
+  let isAboutReaders: Bool
+
+  /// See ``Fold/snapshotForm``.
+  let snapshotForm: Int
+
+  /// Loads a snapshot and returns whether it was readable.
+  let start: (Snapshot) -> Bool
+
+  /// Applies a record from before this start, of the stream with a number; returns the reason if
+  /// the start must fail.
+  let replay: (Record, _ stream: Int) -> JournalError?
+
+  /// Called after all records from before this start were applied.
+  let finishReplay: () -> Void
+
+  /// See ``ServiceState/size(of:)``; takes the number of a stream.
+  let size: (Int) -> Int
+
+  /// Whether the state keeps nothing of the stream with a number.
+  let isEmpty: (Int) -> Bool
+
+  /// Called when the oldest recorded event is durable.
+  let commit: () -> Void
+
+  /// See ``Ledger/apply(_:_:_:)``.
+  let apply: Apply
+
+  typealias Apply = (
+    Record, _ stream: Int, _ note: (FollowedEffect) -> Void
+  ) throws(JournalError) -> Void
+
+  /// Called when all records after a position are lost or rolled back.
+  let discard: (UInt64) -> Void
+
+  /// Called within a command to remove what was written under a lease.
+  let remove: (LeasedPart) -> Void
+
+  /// See ``Ledger/changes(matching:)``.
+  let changes: (Pattern) -> Signal<SourceChange, Never>
+
+  /// See ``Ledger/snapshot()``.
+  let snapshot: () -> @Sendable (_ durable: UInt64) -> Snapshot
+
+  /// Returns the service's events that this program does not know.
+  let unknown: () -> UnknownKinds
+
+  /// Makes an empty projection of the service's state, on any thread.
+  let makeFold: @Sendable () -> any Fold
+
+  init(
+    service: String, isAboutReaders: Bool, snapshotForm: Int,
+    start: @escaping (Snapshot) -> Bool, replay: @escaping (Record, Int) -> JournalError?,
+    finishReplay: @escaping () -> Void, size: @escaping (Int) -> Int,
+    isEmpty: @escaping (Int) -> Bool, commit: @escaping () -> Void,
+    apply: @escaping Apply,
+    discard: @escaping (UInt64) -> Void, remove: @escaping (LeasedPart) -> Void,
+    changes: @escaping (Pattern) -> Signal<SourceChange, Never>,
+    snapshot: @escaping () -> @Sendable (UInt64) -> Snapshot, unknown: @escaping () -> UnknownKinds,
+    makeFold: @escaping @Sendable () -> any Fold
+  ) {
+    self.service = service
+    self.isAboutReaders = isAboutReaders
+    self.snapshotForm = snapshotForm
+    self.start = start
+    self.replay = replay
+    self.finishReplay = finishReplay
+    self.size = size
+    self.isEmpty = isEmpty
+    self.commit = commit
+    self.apply = apply
+    self.discard = discard
+    self.remove = remove
+    self.changes = changes
+    self.snapshot = snapshot
+    self.unknown = unknown
+    self.makeFold = makeFold
+  }
+}
