@@ -8,10 +8,12 @@
 #include <malloc.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <linux/fs.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -21,6 +23,7 @@
 #include <sys/syscall.h>
 #include <sys/timex.h>
 #include <sys/un.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 int cposix_peer_credentials(int fd, cposix_credentials *credentials) {
@@ -255,15 +258,65 @@ int cposix_is_clock_synchronized(void) {
 }
 
 static int argument_count = 0;
+static char **argument_words = NULL;
 
 // glibc also passes the arguments of main to constructors.
-__attribute__((constructor)) static void note_arguments(int count, char **arguments, char **environment) {
-  (void)arguments;
+__attribute__((constructor)) static void keep_arguments(int count, char **arguments, char **environment) {
   (void)environment;
   argument_count = count;
+  argument_words = arguments;
 }
 
 int cposix_argument_count(void) { return argument_count; }
+
+const char *cposix_argument(int place) {
+  return place >= 0 && place < argument_count ? argument_words[place] : NULL;
+}
+
+// Opens a standard descriptor that is closed. All lower ones are open, so that the kernel chooses this one.
+static void open_standard_descriptor(int fd) {
+  if (fcntl(fd, F_GETFD) >= 0) return;
+  // Opened for the other direction, so that reading or writing it still fails with EBADF.
+  if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) == fd) return;
+  // There may be no /dev. The ends of a pipe have one direction each too.
+  int ends[2];
+  if (pipe(ends) != 0) _exit(EX_OSERR);
+  if (fd == STDIN_FILENO) dup2(ends[1], fd);
+  close(ends[1]);
+}
+
+void cposix_start(void) {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) open_standard_descriptor(fd);
+  signal(SIGCHLD, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+int cposix_is_ignored(int number) {
+  struct sigaction action;
+  return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+int cposix_flush_output(void) {
+  int failed = ferror(stdout);
+  if (fflush(stdout) != 0) return -errno;
+  if (!failed) return 0;
+  // The reason of an earlier failure is lost; it is likely that of the next one too.
+  return fputc('\n', stdout) == EOF || fflush(stdout) != 0 ? -errno : -EIO;
+}
+
+const char *cposix_program(void) {
+  static char path[PATH_MAX];
+  ssize_t count = readlink("/proc/self/exe", path, sizeof path - 1);
+  if (count > 0) {
+    path[count] = 0;
+    return path;
+  }
+  // Without /proc: the path with which the program was executed.
+  const char *executed = (const char *)getauxval(AT_EXECFN);
+  return executed ? executed : "";
+}
 
 void cposix_lower_thread_priority(void) {
   // On Linux niceness is per thread, unlike in POSIX: setpriority(2), "C library/kernel

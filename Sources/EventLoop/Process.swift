@@ -5,19 +5,51 @@ internal import Glibc
 
 /// Process-wide settings and facts.
 package enum Process {
+  /// Begins a program: checks what it has inherited from its parent (`cposix_start`).
+  ///
+  /// - Returns: The words of the command line, without the program name.
+  package static func start() -> [String] {
+    cposix_start()
+    return (1..<max(1, cposix_argument_count())).compactMap { place in
+      cposix_argument(place).map { String(cString: $0) }
+    }
+  }
+
+  /// Writes the buffered output of `print` to stdout.
+  ///
+  /// - Throws: ``OutputFailure`` if stdout is closed or has no room.
+  package static func flushOutput() throws(OutputFailure) {
+    let status = cposix_flush_output()
+    guard status == 0 else { throw OutputFailure(code: -status) }
+  }
+
+  /// The path of this program, also without `/proc`.
+  package static var program: String { String(cString: cposix_program()) }
+
+  /// The home directory of this user: `$HOME`, otherwise that of the account; `nil` if neither is an
+  /// absolute path.
+  package static var home: String? {
+    if let home = getenv("HOME").map({ String(cString: $0) }), !home.isEmpty {
+      return home.hasPrefix("/") ? home : nil
+    }
+    var entry = passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var text = [CChar](repeating: 0, count: 16 << 10)
+    guard getpwuid_r(getuid(), &entry, &text, text.count, &found) == 0, found != nil,
+      let home = entry.pw_dir.map({ String(cString: $0) }), home.hasPrefix("/")
+    else { return nil }
+    return home
+  }
+
   /// Prepares the process for running as a daemon.
   ///
-  /// Makes the C library return freed memory to the system and sets the umask to 077. Unblocks all
-  /// signals and ignores `SIGPIPE`, `SIGXFSZ` and `SIGHUP`. Raises the limit of open descriptors.
+  /// Makes the C library return freed memory to the system and sets the umask to 077. Ignores
+  /// `SIGPIPE`, `SIGXFSZ` and `SIGHUP`. Raises the limit of open descriptors.
   ///
   /// - Returns: The maximum number of open descriptors.
   package static func prepare() -> Int {
     cposix_keep_heap_small()
     umask(0o077)
-    // A parent may have blocked signals, which is inherited.
-    var none = sigset_t()
-    sigemptyset(&none)
-    sigprocmask(SIG_SETMASK, &none, nil)
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
     // Until a handler is installed: a request to reload must not end the process.
@@ -122,10 +154,6 @@ package enum Process {
   /// Whether the kernel reports a synchronized clock; where it may not be asked, whether
   /// systemd-timesyncd has set the clock since the boot.
   package static var isClockSynchronized: Bool { cposix_is_clock_synchronized() == 1 }
-
-  /// The number of command-line arguments, including the program name, as the C runtime received
-  /// them.
-  package static var argumentCount: Int { Int(cposix_argument_count()) }
 
   /// Asks a copy-on-write file system to overwrite an empty file in place.
   ///

@@ -7,9 +7,7 @@ var binderd: String { program(beside: "binderd") }
 /// Returns the path of a program in the same directory as bindctl; its name if it is not there, to
 /// be searched on the PATH.
 func program(beside name: String) -> String {
-  var path = [CChar](repeating: 0, count: 4096)
-  let count = readlink("/proc/self/exe", &path, path.count)
-  let own = String(decoding: path[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  let own = String(cString: cposix_program())
   let beside = String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/" + name
   return access(beside, X_OK) == 0 ? beside : name
 }
@@ -182,12 +180,15 @@ struct Child {
 }
 
 /// Blocked signals that the program waits for.
+///
+/// Signals that the parent ignores stay ignored, as nohup(1) promises to the command.
 struct SignalWait {
   private var signals = sigset_t()
 
   init(_ numbers: [CInt]) {
     sigemptyset(&signals)
-    for number in numbers { sigaddset(&signals, number) }
+    // A blocked signal is delivered to who waits for it even if it is ignored.
+    for number in numbers where cposix_is_ignored(number) == 0 { sigaddset(&signals, number) }
     pthread_sigmask(SIG_BLOCK, &signals, nil)
   }
 

@@ -1,4 +1,5 @@
 import BinderClient
+import CSupport
 import Console
 import Glibc
 import JSON
@@ -145,10 +146,15 @@ private func say(_ text: String, _ name: String) {
   write("\(name) \(shown)\n", to: STDERR_FILENO)
 }
 
+/// The words of the command line, without the program name, as the C runtime received them.
+let commandLine: [String] = (1..<max(1, cposix_argument_count())).compactMap { place in
+  cposix_argument(place).map { String(cString: $0) }
+}
+
 /// The style of messages on stderr.
 private let messageStyle: Style = {
   // Found without the parser, because the command line may be wrong.
-  let words = CommandLine.arguments.prefix { $0 != "--" }
+  let words = commandLine.prefix { $0 != "--" }
   let choice =
     words.last { $0.hasPrefix("--color=") }.map { String($0.dropFirst("--color=".count)) }
     ?? zip(words, words.dropFirst()).first { $0.0 == "--color" }?.1

@@ -57,7 +57,7 @@ final class Output {
 
   /// Shows the following lines in a pager if they do not fit on the screen.
   func page() {
-    guard isTerminal, form == .human, pager == nil else { return }
+    guard isTerminal, !Style.isDumb(variable), form == .human, pager == nil else { return }
     pager = Pager(width: size.width, height: size.height)
   }
 
@@ -131,7 +131,7 @@ func write(_ bytes: [UInt8], to descriptor: CInt) {
       exit(ExitCode.readerGone.rawValue)
     } else if errno != EINTR {
       guard descriptor == STDOUT_FILENO else { return }
-      note("the output cannot be written: \(String(cString: strerror(errno)))")
+      complain("the output cannot be written: \(String(cString: strerror(errno)))")
       exit(ExitCode.no.rawValue)
     }
   }

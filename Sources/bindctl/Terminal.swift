@@ -19,9 +19,9 @@ final class Terminal {
   /// Whether the program was continued after a stop; other programs used the terminal meanwhile.
   nonisolated(unsafe) private static var isContinued = false
 
-  /// Takes over the terminal; `nil` if stdin or stdout is not a terminal.
+  /// Takes over the terminal; `nil` if stdin or stdout is not a terminal, or it understands no codes.
   init?() {
-    guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1,
+    guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1, !Style.isDumb(variable),
       tcgetattr(STDIN_FILENO, &saved) == 0
     else { return nil }
     Self.original = saved

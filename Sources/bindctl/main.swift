@@ -1,10 +1,13 @@
 import BinderClient
+import CSupport
 import Console
 import Glibc
 import JSON
 import Wire
 
-exit(runBindctl(Array(CommandLine.arguments.dropFirst())).rawValue)
+// Before anything else: checks what this program has inherited from its parent.
+cposix_start()
+exit(runBindctl(commandLine).rawValue)
 
 /// Runs a command line; reports errors on stderr.
 func runBindctl(_ words: [String]) -> ExitCode {

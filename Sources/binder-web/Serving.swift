@@ -51,7 +51,7 @@ func serveOwner(_ options: Options, _ log: Log) throws -> CInt {
   accept = { server.accept($0, from: nil) }
   makeAddress = { "http://127.0.0.1:\(port)/?token=\(sessions.makeToken())" }
   return try run(loop, [control, listener], server) {
-    put(makeAddress() + "\n", to: STDOUT_FILENO)
+    try printNow(makeAddress() + "\n")
     note("open this address in a browser; it works once. 'bindctl web' prints another one")
   }
 }
@@ -109,7 +109,7 @@ private final class Keeper {
 }
 
 private func pages(_ options: Options) throws -> PageDirectories {
-  if let pages = PageDirectories(option: options.pages, program: program) { return pages }
+  if let pages = PageDirectories(option: options.pages, program: Process.program) { return pages }
   throw StartFailure(
     description: options.pages.map { "--pages: there is no index.html in '\($0)'" }
       ?? "the page is not installed; --pages names its directory")
@@ -144,10 +144,10 @@ private func listen(
 ///
 /// - Parameter onReady: Says that the program serves. Signals have their effect by then.
 private func run(
-  _ loop: Loop, _ listeners: [SocketListener], _ server: WebServer, onReady: () -> Void
+  _ loop: Loop, _ listeners: [SocketListener], _ server: WebServer, onReady: () throws -> Void
 ) throws -> CInt {
   let signals = try [SIGTERM, SIGINT].map { try ProcessSignal($0, on: loop) { loop.stop() } }
-  onReady()
+  try onReady()
   Process.releaseProgram()
   loop.run()
   // The kernel closes all connections. Browsers connect again as soon as there is a server.
@@ -156,19 +156,17 @@ private func run(
   exit(EXIT_SUCCESS)
 }
 
-/// The path of this program.
-private var program: String {
-  var path = [CChar](repeating: 0, count: 4096)
-  let count = readlink("/proc/self/exe", &path, path.count)
-  return String(decoding: path[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+/// Writes a line for the user to stderr.
+private func note(_ text: String) {
+  let line = text + "\n"
+  _ = write(STDERR_FILENO, line, line.utf8.count)
 }
 
-/// Writes a line for the user to stderr.
-private func note(_ text: String) { put(text + "\n", to: STDERR_FILENO) }
-
-/// Writes text at once, so that a program that reads it need not wait.
-private func put(_ text: String, to descriptor: CInt) {
-  _ = write(descriptor, text, text.utf8.count)
+/// Writes text to stdout at once, so that a program that reads it need not wait.
+private func printNow(_ text: String) throws(OutputFailure) {
+  guard write(STDOUT_FILENO, text, text.utf8.count) == text.utf8.count else {
+    throw OutputFailure(code: errno)
+  }
 }
 
 /// Prints another address of the program that serves already.
@@ -179,6 +177,7 @@ private func askForAddress(at path: String) throws -> CInt {
   socket.delegate = printer
   socket.setReading(true)
   loop.run()
+  if let failure = printer.failure { throw failure }
   guard printer.hasPrinted else { throw StartFailure(description: "\(path) does not answer") }
   note("binder-web already serves; this is an address for another browser")
   return EXIT_SUCCESS
@@ -187,12 +186,16 @@ private func askForAddress(at path: String) throws -> CInt {
 /// Prints what a socket sends, and ends with it.
 private final class Printer: StreamSocketDelegate {
   private(set) var hasPrinted = false
+  private(set) var failure: OutputFailure?
 
   func socket(received bytes: Span<UInt8>) {
-    bytes.withUnsafeBufferPointer {
-      put(String(decoding: $0, as: UTF8.self), to: STDOUT_FILENO)
+    let text = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    do throws(OutputFailure) {
+      try printNow(text)
+      hasPrinted = true
+    } catch {
+      failure = error
     }
-    hasPrinted = true
   }
 
   func socketReachedEnd() {}

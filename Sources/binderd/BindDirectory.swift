@@ -5,13 +5,17 @@ import Glibc
 
 /// The directory of the `*.bind` files, which declare bindings.
 struct BindDirectory {
-  let path: String
+  /// `nil` if none is named and no home directory is known.
+  let path: String?
 
   /// Whether the command line or the configuration names it; it must exist then.
   let isNamed: Bool
 
   /// Whether it does not exist, so that there are no bindings.
-  var isMissing: Bool { !isNamed && access(path, F_OK) != 0 && errno == ENOENT }
+  var isMissing: Bool {
+    guard let path else { return true }
+    return !isNamed && access(path, F_OK) != 0 && errno == ENOENT
+  }
 
   /// Reads all files, in the order of their names.
   ///
@@ -19,7 +23,8 @@ struct BindDirectory {
   func read() throws(ConfigurationFaults) -> BindFiles {
     var files = BindFiles()
     var faults: [ConfigurationFault] = []
-    for name in try names() {
+    guard let path else { return files }
+    for name in try names(in: path) {
       let file = TrustedFile(path: "\(path)/\(name)")
       do throws(ConfigurationFaults) {
         files.read(try file.read(), file: file.path)
@@ -32,7 +37,7 @@ struct BindDirectory {
     return files
   }
 
-  private func names() throws(ConfigurationFaults) -> [String] {
+  private func names(in path: String) throws(ConfigurationFaults) -> [String] {
     guard let directory = opendir(path) else {
       if errno == ENOENT, !isNamed { return [] }
       throw ConfigurationFaults([

@@ -17,9 +17,7 @@ func reportConfiguration(_ options: Options) -> CInt {
     let bindings = try settings.bindDirectory.read().bindings
     for warning in configuration.warnings { print("warning: \(warning)") }
     guard !options.isQuiet else { return EXIT_SUCCESS }
-    print(
-      file.isMissing
-        ? "\(file.path) does not exist; using the defaults" : "\(file.path) is valid")
+    print(file.state)
     describe(settings)
     print("bindings    \(settings.bindDirectory.shown)")
     for binding in bindings { print("binding     \(binding.name): \(binding.expression)") }
@@ -27,6 +25,14 @@ func reportConfiguration(_ options: Options) -> CInt {
   } catch {
     print("\(error)")
     return EX_CONFIG
+  }
+}
+
+extension ConfigurationFile {
+  /// A sentence about a file that was read without faults.
+  fileprivate var state: String {
+    guard let path else { return "no home directory is known; using the defaults" }
+    return isMissing ? "\(path) does not exist; using the defaults" : "\(path) is valid"
   }
 }
 
@@ -91,5 +97,8 @@ extension Rules {
 }
 
 extension BindDirectory {
-  fileprivate var shown: String { isMissing ? "\(path) does not exist" : path }
+  fileprivate var shown: String {
+    guard let path else { return "none" }
+    return isMissing ? "\(path) does not exist" : path
+  }
 }

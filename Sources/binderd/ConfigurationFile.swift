@@ -1,10 +1,12 @@
 import Configuration
+import EventLoop
 import Features
 import Glibc
 
 /// The configuration file of this daemon; each read opens it again.
 struct ConfigurationFile {
-  let path: String
+  /// `nil` if none is named and no home directory is known.
+  let path: String?
 
   /// Whether the command line names it; it must exist then.
   private let isNamed: Bool
@@ -15,25 +17,28 @@ struct ConfigurationFile {
   }
 
   /// The system-wide path for root and the system service, otherwise the per-user path.
-  private static var standardPath: String {
+  private static var standardPath: String? {
     if let directory = Options.environment("CONFIGURATION_DIRECTORY") {
       return directory + "/binder.conf"
     }
     if getuid() == 0 { return "/etc/binder/binder.conf" }
-    let home = Options.environment("HOME") ?? "."
-    return (Options.environment("XDG_CONFIG_HOME") ?? home + "/.config") + "/binder/binder.conf"
+    let parent = Options.directory("XDG_CONFIG_HOME") ?? Process.home.map { $0 + "/.config" }
+    return parent.map { $0 + "/binder/binder.conf" }
   }
 
-  /// The directory of the file.
-  var directory: String {
-    path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+  /// The directory of the file; `nil` if the file has no path.
+  var directory: String? {
+    path.map { path in path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
   }
 
   /// Whether it does not exist, so that the defaults apply.
-  var isMissing: Bool { !isNamed && access(path, F_OK) != 0 && errno == ENOENT }
+  var isMissing: Bool {
+    guard let path else { return true }
+    return !isNamed && access(path, F_OK) != 0 && errno == ENOENT
+  }
 
   func read() throws(ConfigurationFaults) -> Configuration {
-    guard !isMissing else { return Configuration(.system) }
+    guard let path, !isMissing else { return Configuration(.system) }
     let file = TrustedFile(path: path)
     let bytes = try file.read()
     // A device such as /dev/null is never named by mistake, so an empty one is valid.

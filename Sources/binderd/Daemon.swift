@@ -145,7 +145,7 @@ final class Daemon {
     }
     let access = AccessControl(configuration.roles, rights, refusals)
     let roleWarnings = { (configuration: Configuration) in
-      catalog.warnings(of: configuration.roles, file: file.path)
+      catalog.warnings(of: configuration.roles, file: file.path ?? "")
     }
     let reload = Reload(file, settings, log, manager, warnings: roleWarnings) {
       configuration, files in

@@ -35,11 +35,11 @@ extension Settings {
       if let location { return location }
       guard let text = options.journal else {
         guard case .postgres(let settings) = configuration.journal else {
-          return .file(path: journalPath)
+          return .file(path: try journalPath)
         }
         return .postgres(try postgres(settings))
       }
-      guard ConnectionString.isMeant(by: text) else { return .file(path: journalPath) }
+      guard ConnectionString.isMeant(by: text) else { return .file(path: try journalPath) }
       return .postgres(try postgres(PostgresJournalSettings(text)))
     }
   }

@@ -139,7 +139,7 @@ struct Options {
       --quiet              print only errors and warnings
 
     exit: 0 ended by a signal · 64 wrong command line · 69 no socket · 74 the journal failed while
-          running · 78 the journal or the configuration cannot be used (see the message; a restart
+          running, or the output cannot be written · 78 the journal or the configuration cannot be used (see the message; a restart
           does not help)
 
     """
@@ -249,6 +249,14 @@ struct Options {
   static func environment(_ name: String) -> String? {
     guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
     return value
+  }
+}
+
+extension Options {
+  /// Returns the absolute path in a variable; `nil` if it is unset or a relative path, which would
+  /// depend on the current directory.
+  static func directory(_ name: String) -> String? {
+    environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
   }
 }
 

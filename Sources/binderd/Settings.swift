@@ -1,5 +1,6 @@
 import Configuration
 import Connections
+import EventLoop
 import EventSourcing
 internal import Facts
 import Glibc
@@ -26,36 +27,45 @@ struct Settings {
 
   var socketPath: String {
     if let socket = options.socket ?? configuration.socket { return socket }
-    if let runtime = Options.environment("XDG_RUNTIME_DIR"), getuid() != 0 {
+    if let runtime = Options.directory("XDG_RUNTIME_DIR"), getuid() != 0 {
       return runtime + "/binder/bus.sock"
     }
     return "/run/binder/bus.sock"
   }
 
   /// The absolute path of the journal, because clients that read it may be in another directory.
+  ///
+  /// - Throws: ``JournalError`` if none is named and no home directory is known.
   var journalPath: String {
-    let path = namedJournal
-    guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
-    defer { free(directory) }
-    let name = path.hasPrefix("./") ? path.dropFirst(2) : path[...]
-    return String(cString: directory) + "/" + name
+    get throws(JournalError) {
+      let path = try namedJournal
+      guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
+      defer { free(directory) }
+      let name = path.hasPrefix("./") ? path.dropFirst(2) : path[...]
+      return String(cString: directory) + "/" + name
+    }
   }
 
   private var namedJournal: String {
-    if let journal = options.journal { return journal }
-    if case .file(let path) = configuration.journal { return path }
-    if let state = Options.environment("STATE_DIRECTORY") { return state + "/journal.db" }
-    if getuid() == 0 { return "/var/lib/binder/journal.db" }
-    if let state = Options.environment("XDG_STATE_HOME") { return state + "/binder/journal.db" }
-    return (Options.environment("HOME") ?? ".") + "/.local/state/binder/journal.db"
+    get throws(JournalError) {
+      if let journal = options.journal { return journal }
+      if case .file(let path) = configuration.journal { return path }
+      if let state = Options.environment("STATE_DIRECTORY") { return state + "/journal.db" }
+      if getuid() == 0 { return "/var/lib/binder/journal.db" }
+      if let state = Options.directory("XDG_STATE_HOME") { return state + "/binder/journal.db" }
+      if let home = Process.home { return home + "/.local/state/binder/journal.db" }
+      throw .unavailable(
+        detail: "no home directory is known; set HOME or XDG_STATE_HOME, or name the journal with "
+          + "--journal")
+    }
   }
 
   /// The directory of the `*.bind` files.
   var bindDirectory: BindDirectory {
     if let named = options.bindDirectory { return BindDirectory(path: named, isNamed: true) }
-    let beside = ConfigurationFile(options).directory + "/bind.d"
-    return BindDirectory(
-      path: configuration.bindDirectory ?? beside, isNamed: configuration.bindDirectory != nil)
+    if let named = configuration.bindDirectory { return BindDirectory(path: named, isNamed: true) }
+    let beside = ConfigurationFile(options).directory.map { $0 + "/bind.d" }
+    return BindDirectory(path: beside, isNamed: false)
   }
 
   /// The durability of the journal; `nil` if it is only read.

@@ -12,29 +12,20 @@ import Wire
 
 /// Executes the request of the command line and returns an exit code of sysexits(3).
 func runRequest() -> CInt {
+  let words = Process.start()
   let manager = ServiceManager()
   let log = Log(
     isJournal: manager.isLoggedByJournal,
     journalSocket: manager.isLoggedByJournal ? "/run/systemd/journal/socket" : nil)
   do {
-    let options = try Options(commandLine())
+    let options = try Options(words)
     log.level = options.logLevel
-    switch options.request {
-    case .help: print(Options.help, terminator: "")
-    case .version: print("binderd \(Release.version)")
-    case .work(let task):
-      guard
-        let form = ProgressMeter.Form(options.progress, isTerminal: isatty(STDERR_FILENO) == 1)
-      else {
-        throw Options.Misuse(message: "--progress takes bar, lines, json or none")
-      }
-      return try workOnJournal(task, options, form)
-    case .compact: return try compactJournal(options, log, manager)
-    case .remove(let pattern): return try removeValues(pattern, options, log, manager)
-    case .checkConfiguration: return reportConfiguration(options)
-    case .run: return try runDaemon(options, log, manager)
-    }
-    return EXIT_SUCCESS
+    let code = try execute(options, log, manager)
+    try Process.flushOutput()
+    return code
+  } catch let failure as OutputFailure {
+    log.write(.error, "\(failure)")
+    return EX_IOERR
   } catch let misuse as Options.Misuse {
     log.write(.error, misuse.message)
     return EX_USAGE
@@ -59,6 +50,25 @@ func runRequest() -> CInt {
     log.write(.error, "\(error)")
     return EX_UNAVAILABLE
   }
+}
+
+/// Executes a request and returns its exit code.
+private func execute(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
+  switch options.request {
+  case .help: print(Options.help, terminator: "")
+  case .version: print("binderd \(Release.version)")
+  case .work(let task):
+    let hasBar = isatty(STDERR_FILENO) == 1 && !Style.isDumb(Options.environment)
+    guard let form = ProgressMeter.Form(options.progress, isTerminal: hasBar) else {
+      throw Options.Misuse(message: "--progress takes bar, lines, json or none")
+    }
+    return try workOnJournal(task, options, form)
+  case .compact: return try compactJournal(options, log, manager)
+  case .remove(let pattern): return try removeValues(pattern, options, log, manager)
+  case .checkConfiguration: return reportConfiguration(options)
+  case .run: return try runDaemon(options, log, manager)
+  }
+  return EXIT_SUCCESS
 }
 
 exit(runRequest())

@@ -129,6 +129,18 @@ struct LayerTests {
     }
   }
 
+  @Test(arguments: ["binderd", "bindctl", "binder-web"])
+  func `a program begins with the start routine, which also reads the command line`(
+    program: String
+  ) throws {
+    let main = try #require(try sources(of: program).first { $0.name == "main.swift" })
+    #expect(main.code.contains("Process.start()") || main.code.contains("cposix_start()"))
+    // Swift's list needs /proc.
+    for file in try sources(of: program) {
+      #expect(!file.code.contains("CommandLine."), "\(program)/\(file.name)")
+    }
+  }
+
   /// State and service of a feature know no client; its binder and its views connect them.
   @Test
   func `in a feature, only binders and views know clients`() throws {

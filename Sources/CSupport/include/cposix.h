@@ -94,8 +94,25 @@ int cposix_write_in_place(int fd);
 // returns whether systemd-timesyncd has set the clock since the boot.
 int cposix_is_clock_synchronized(void);
 
+// The start of every program, before it opens a file or starts a thread. Opens those of the descriptors 0 to 2 that
+// are closed, so that no socket or file becomes one of them; reading and writing them fails as before. Sets SIGCHLD to
+// its default and unblocks all signals, because a parent that ignores or blocks them passes that on.
+void cposix_start(void);
+
 // Returns the number of command-line arguments, as passed to the C runtime.
 int cposix_argument_count(void);
+
+// Returns a command-line argument, or NULL. Unlike Swift's list it needs no /proc.
+const char *cposix_argument(int place);
+
+// Returns 1 if a signal is ignored, as under nohup(1), else 0.
+int cposix_is_ignored(int number);
+
+// Writes what stdio has buffered for stdout. Returns 0, or -errno if this or an earlier write has failed.
+int cposix_flush_output(void);
+
+// Returns the path of the running program, also without /proc. The text belongs to the library; for one thread.
+const char *cposix_program(void);
 
 // Lowers the priority of the calling thread below that of the others.
 void cposix_lower_thread_priority(void);

@@ -32,8 +32,15 @@ package struct Style: Equatable, Sendable {
       isOn =
         !isSet("NO_COLOR")
         && (isSet("CLICOLOR_FORCE") && environment("CLICOLOR_FORCE") != "0"
-          || isTerminal && environment("TERM") != "dumb")
+          || isTerminal && !Self.isDumb(environment))
     }
+  }
+
+  /// Returns whether the terminal understands no codes, as that of an editor.
+  ///
+  /// - Parameter environment: Returns the value of a variable.
+  package static func isDumb(_ environment: (String) -> String?) -> Bool {
+    environment("TERM") == "dumb"
   }
 
   package func bold(_ text: String) -> String { wrap(text, .bold) }

@@ -261,7 +261,7 @@ private func compact(_ file: String?, _ context: Context) throws -> ExitCode {
 /// Returns the reply to a compaction, and shows its progress meanwhile.
 private func waitForCompaction(_ id: Int, _ context: Context) throws -> JSONObject {
   let connection = try context.client.connected()
-  let isTerminal = isatty(STDERR_FILENO) == 1
+  let isTerminal = isatty(STDERR_FILENO) == 1 && !Style.isDumb(variable)
   let word = context.invocation.value("progress")
   guard let form = ProgressMeter.Form(word, isTerminal: isTerminal) else {
     throw UsageError(

@@ -62,8 +62,10 @@ private func followPlot(_ context: Context) throws -> ExitCode {
     throw UsageError("--until and --follow cannot be used together", command: "plot")
   }
   guard context.output.form == .human, let terminal = Terminal() else {
+    let terminal =
+      Style.isDumb(variable) ? "a terminal with a screen, which TERM=dumb is not" : "a terminal"
     throw UsageError(
-      "--follow needs a terminal; 'bindctl watch' prints the values", command: "plot")
+      "--follow needs \(terminal); 'bindctl watch' prints the values", command: "plot")
   }
   let points = max(16, 2 * (terminal.size.width - 8))
   let range = try SampledHistory(

@@ -1,4 +1,5 @@
 import BinderClient
+import CSupport
 import Console
 import Glibc
 import JSON
@@ -35,7 +36,7 @@ var shellCommand: Command {
 
 /// Returns the path of the history and creates its directory; `nil` without a home directory.
 private func historyFile() -> String? {
-  let home = variable("HOME").flatMap { $0.isEmpty ? nil : $0 }
+  let home = variable("HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
   let state = variable("XDG_STATE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
   guard let parent = state ?? home.map({ $0 + "/.local/state" }) else { return nil }
   let path = parent + "/bindctl"
@@ -79,7 +80,10 @@ private final class Shell {
       + ["no-pager", "quiet"].filter(invocation.has).map { "--" + $0 }
   }
 
-  private static let program = "/proc/self/exe"
+  /// This program; the link stays valid when the file is replaced by an upgrade.
+  private static var program: String {
+    access("/proc/self/exe", X_OK) == 0 ? "/proc/self/exe" : String(cString: cposix_program())
+  }
 
   private var prompt: String {
     let place = context.remote.map { " " + $0.name } ?? ""
