@@ -73,9 +73,22 @@ struct Child {
       if environment[name] == nil { variables.append(strdup(variable)) }
       next = next?.successor()
     }
-    for (name, value) in environment { variables.append(strdup("\(name)=\(value)")) }
+    for (name, value) in environment where fits(value) {
+      variables.append(strdup("\(name)=\(value)"))
+    }
     variables.append(nil)
     return variables
+  }
+
+  /// The longest value of an additional variable, in bytes.
+  static let maxVariable = 32 << 10
+
+  /// Returns whether a text can be the value of a variable.
+  ///
+  /// The kernel runs no program with a much longer one, and a NUL would end it. Programs find such a
+  /// value in their stdin.
+  private static func fits(_ value: String) -> Bool {
+    value.utf8.count <= maxVariable && !value.utf8.contains(0)
   }
 
   /// Runs a program and returns its exit code and output.

@@ -177,7 +177,7 @@ extension ConnectionNote {
 
 // MARK: Options of several commands
 
-let stringOption = Option("string", letter: "s", "take VALUE as a string, even if it is valid JSON")
+let stringOption = Option("string", letter: "s", "take VALUE as this text, also JSON, - or @FILE")
 
 let noReconnectOption = Option(
   "no-reconnect", "exit with 6 if the connection is lost, instead of waiting for the daemon")

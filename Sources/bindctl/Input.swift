@@ -4,18 +4,38 @@ import Glibc
 import JSON
 
 extension Context {
-  /// Reads a value from the command line: `-` is stdin, `@FILE` a file.
+  /// Reads a value from the command line: with `-s` the word itself, otherwise `-` is stdin and
+  /// `@FILE` a file, and the text is JSON if it is valid.
   ///
-  /// The text is parsed as JSON if it is valid, and otherwise taken as a string; `-s` always takes
-  /// it as a string.
+  /// - Throws: ``UsageError`` for a text that begins as JSON and is none.
   func value(_ word: String) throws -> JSONText {
-    var text = word
+    // Foreign text is never a file name.
+    if invocation.has("string") { return JSONText(string: word) }
+    let command = invocation.command
     if word == "-" {
-      text = try textOfStandardInput()
-    } else if word.hasPrefix("@") {
-      text = try bindctl.text(of: String(word.dropFirst()))
+      return try .typed(textOfStandardInput(), named: "stdin", command: command)
     }
-    return invocation.has("string") ? JSONText(string: text) : JSONText(typed: text)
+    guard word.hasPrefix("@") else { return try .typed(word, command: command) }
+    let path = String(word.dropFirst())
+    return try .typed(bindctl.text(of: path), named: "'\(path)'", command: command)
+  }
+}
+
+extension JSONText {
+  /// Returns a typed text as JSON if it is valid, otherwise as a string.
+  ///
+  /// - Parameter name: The name of the text for the message; `nil` for the text itself.
+  /// - Throws: ``UsageError`` for a text that begins as JSON and is none.
+  static func typed(
+    _ text: String, named name: String? = nil, command: String?
+  ) throws(UsageError) -> JSONText {
+    guard ["{", "[", "\""].contains(text.first) else { return JSONText(typed: text) }
+    do throws(JSONFault) {
+      return try JSONText(parsing: text, maxMembers: JSONLimits.anyMembers)
+    } catch {
+      let advice = name == nil ? "-s sets it as text" : "-s \"$(cat FILE)\" sets a file as text"
+      throw UsageError("\(name ?? "'\(text)'") is not JSON: \(error); \(advice)", command: command)
+    }
   }
 }
 

@@ -20,6 +20,26 @@ struct FormTests {
   }
 
   @Test
+  func `a template writes a member on one line, quoted as it says`() throws {
+    let document: JSONObject = [
+      "value": .string("it's \"x\"\n\ty\u{1B}"), "seq": .number(JSONNumber(7)),
+      "values": .object(["cells/a:json:b": .string("c")]),
+    ]
+    for (template, text) in [
+      ("{value}", #"it's "x"\n\ty\u001b"#),
+      ("{value:json}{seq:json}", #""it's \"x\"\n\ty\u001b"7"#),
+      ("{seq:string}{gone:string}", #""7""""#), ("{gone:json}", "null"),
+      ("{value:sh}", "'it'\\''s \"x\"\n\ty\u{1B}'"), ("{value:raw}", "it's \"x\"\n\ty\u{1B}"),
+      ("{values.cells/a:json:b}", "c"), ("{{\"text\":{seq:string}}}", #"{"text":"7"}"#),
+    ] {
+      #expect(try Template(template).render(document) == text)
+    }
+    #expect(
+      try Template("{value:jsn}").fault(in: document)
+        == "no member 'value:jsn' (there are: value, seq, values)")
+  }
+
+  @Test
   func `a template with an unknown member is rejected; an optional member is empty`() throws {
     let document: JSONObject = [
       "seq": .number(JSONNumber(7)), "source": .string("cells/a"),

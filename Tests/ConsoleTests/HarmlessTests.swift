@@ -56,6 +56,17 @@ struct HarmlessTests {
   }
 
   @Test
+  func `a cell makes neither a row nor a column`() {
+    var table = Table(["A", "B"])
+    table.add(["x\ny\tz", "1"])
+    #expect(table.lines(isTerminal: false, style) == ["x\\ny\\tz\t1"])
+    #expect(
+      table.lines(isTerminal: true, Style(isOn: false)) == ["A        B", "x\\ny\\tz  1"])
+    var columns = Columns(widths: [1, 0], isTerminal: false)
+    #expect(columns.line(["a\r\nb", "1"]) { $1 } == "a\\r\\nb\t1")
+  }
+
+  @Test
   func `the members of a template are escaped, its own text is not`() throws {
     let template = try Template("\u{1B}[1m{a}")
     let document: JSONObject = ["a": .string("x\u{1B}[31m")]

@@ -23,7 +23,7 @@ recipe() { # title commands
 
 @test "a lock" { recipe 'A lock' 7; }
 
-@test "a status bar" { recipe 'A status bar' 6; }
+@test "a status bar" { recipe 'A status bar' 8; }
 
 @test "a job queue" { recipe 'A job queue' 3; }
 

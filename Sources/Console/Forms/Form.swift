@@ -36,10 +36,25 @@ package enum Form: Equatable, Sendable {
 /// The argument of `-F`: text with `{member}` placeholders for members of the result.
 ///
 /// `{event.type}` is a nested member, `{{` a brace, `\n` and `\t` a line end and a tab.
+/// `{value:json}` is the member as JSON; ``Quoting`` has the other forms.
 package struct Template: Equatable, Sendable {
+  /// The way in which the text of a member is written.
+  private enum Quoting: String {
+    /// On one line: control characters are written as in JSON. Without a name.
+    case line = ""
+    /// As JSON.
+    case json
+    /// As a JSON string, also a number.
+    case string
+    /// As one word of a shell.
+    case sh
+    /// As it is, also with line ends.
+    case raw
+  }
+
   private enum Part: Equatable {
     case text(String)
-    case member([String])
+    case member([String], Quoting)
   }
 
   private let parts: [Part]
@@ -59,7 +74,7 @@ package struct Template: Equatable, Sendable {
         }
         parts.append(.text(plain))
         plain = ""
-        parts.append(.member(rest[..<end].split(separator: ".").map(String.init)))
+        parts.append(Self.member(rest[..<end]))
         rest = rest[end...].dropFirst()
       case "\\":
         switch rest.popFirst() {
@@ -74,23 +89,49 @@ package struct Template: Equatable, Sendable {
     self.parts = parts + [.text(plain)]
   }
 
-  /// Returns the text with the members of a result; missing members are empty.
+  /// Parses the inside of a placeholder: a path, and a form after a colon.
+  ///
+  /// Names of members may contain colons, so another word belongs to the path.
+  private static func member(_ text: Substring) -> Part {
+    var path = text
+    var quoting = Quoting.line
+    if let colon = text.lastIndex(of: ":"),
+      let named = Quoting(rawValue: String(text[text.index(after: colon)...])), named != .line
+    {
+      (path, quoting) = (text[..<colon], named)
+    }
+    return .member(path.split(separator: ".").map(String.init), quoting)
+  }
+
+  /// Returns the text with the members of a result; missing members are empty, and `null` as JSON.
   ///
   /// - Parameter shown: Converts the text of a member; the template's own text is not changed.
   package func render(_ object: JSONObject, _ shown: (String) -> String = { $0 }) -> String {
     parts.map { part in
       switch part {
       case .text(let text): text
-      case .member(let path): shown(Self.member(path, of: .object(object))?.bare ?? "")
+      case .member(let path, let quoting):
+        shown(Self.text(of: Self.member(path, of: .object(object)), quoting))
       }
     }.joined()
+  }
+
+  private static func text(of member: JSONValue?, _ quoting: Quoting) -> String {
+    let bare = member?.bare ?? ""
+    return switch quoting {
+    case .line: bare.onOneLine
+    case .json: (member ?? .null).text.text
+    case .string: JSONValue.string(bare).text.text
+    case .sh: "'" + bare.replacing("'", with: #"'\''"#) + "'"
+    case .raw: bare
+    }
   }
 
   /// Returns the error for a member that no result has, with the available names; otherwise `nil`.
   ///
   /// Members of values and of event data are free and not checked. Optional members are known.
   package func fault(in document: JSONObject) -> String? {
-    for case .member(let path) in parts {
+    for case .member(let path, _) in parts {
       var object = document
       for (i, name) in path.enumerated() {
         guard let member = object[name] else {

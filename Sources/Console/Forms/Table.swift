@@ -1,4 +1,6 @@
 /// A table: aligned with a header on a terminal, tabs and no header when piped.
+///
+/// A cell has one line, so that the text of a client makes neither a row nor a column.
 package struct Table {
   private let header: [String]
   private var rows: [[String]] = []
@@ -27,6 +29,7 @@ package struct Table {
   package func lines(
     isTerminal: Bool, width: Int? = nil, _ style: Style, cell: (Int, String) -> String = { $1 }
   ) -> [String] {
+    let rows = rows.map { row in row.map(\.onOneLine) }
     guard isTerminal else { return rows.map { $0.joined(separator: "\t") } }
     // Escaped as they will be shown, so that the widths are right.
     let shown = rows.map { row in row.map { $0.harmless() } }
@@ -88,6 +91,7 @@ package struct Columns {
   ///
   /// - Parameter style: Styles a cell, given its column.
   package mutating func line(_ cells: [String], style: (Int, String) -> String) -> String {
+    let cells = cells.map(\.onOneLine)
     guard isTerminal else { return cells.joined(separator: "\t") }
     var line = ""
     // Escaped as they will be shown, so that the widths are right.

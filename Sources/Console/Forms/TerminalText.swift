@@ -154,6 +154,24 @@ extension String {
   }
 }
 
+extension String {
+  /// The text on one line and in one column: line ends, tabs and other control characters as in JSON.
+  package var onOneLine: String {
+    guard unicodeScalars.contains(where: \.isControl) else { return self }
+    var text = ""
+    for scalar in unicodeScalars {
+      switch scalar {
+      case "\n": text += "\\n"
+      case "\r": text += "\\r"
+      case "\t": text += "\\t"
+      case _ where scalar.isControl: text += scalar.escaped
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+}
+
 extension Substring.UnicodeScalarView {
   /// The style sequence at the start; `nil` if there is none.
   ///
@@ -181,6 +199,8 @@ extension Unicode.Scalar {
     default: false
     }
   }
+
+  fileprivate var isControl: Bool { value < 0x20 || value == 0x7F }
 
   fileprivate var isHarmful: Bool { isSteering && self != "\n" && self != "\t" }
 

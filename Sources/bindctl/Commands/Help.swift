@@ -34,7 +34,9 @@ let helpTopics = [
     "values", "how to write values",
     """
     VALUE is JSON if it parses, otherwise a string: true, 20.5, '{"a":1}' and Kim
-    all work. -s forces a string: '-s 5' is "5". - reads stdin, @FILE reads a file.
+    all work. - reads stdin, @FILE reads a file. With -s the word is the text:
+    '-s 5' is "5", and '-s -- SRC "$text"' sets any text, also @x and -x. A text
+    that begins with {, [ or a quote but is not JSON needs -s.
     """),
   HelpTopic(
     "when", "how to write times and positions",
@@ -61,7 +63,10 @@ let helpTopics = [
     -r           only the value; strings without quotes
     -F TEXT      '{seq} {source}={value}': any text; {event.type} is a nested
                  member, {{ a brace, \\n a new line. A member that this kind of
-                 result never has is an error; one that is absent here is empty
+                 result never has is an error; one that is absent here is empty.
+                 Line ends and other control characters of a member are written
+                 as in JSON. {value:json} is JSON, {value:string} a JSON string,
+                 {value:sh} a word of a shell, {value:raw} the text as it is
 
     Colors depend on, in this order: --color, NO_COLOR, CLICOLOR_FORCE, and
     whether stdout is a terminal.

@@ -229,9 +229,6 @@ private final class Server: JobSource {
     }
   }
 
-  /// The longest parameter in the environment, in bytes; stdin has all.
-  private static let maxVariable = 32 << 10
-
   private func variables(
     _ call: String, _ name: String, _ params: JSONObject
   ) -> [String: String] {
@@ -243,12 +240,9 @@ private final class Server: JobSource {
       variables["BINDER_CALLER_PID"] = caller["pid"]?.bare
     }
     if case .object(let given)? = params["params"] {
-      for member in given.members {
-        let text = member.value.bare
-        guard text.utf8.count <= Self.maxVariable, !text.utf8.contains(0),
-          member.name.utf8.allSatisfy({ $0 != UInt8(ascii: "=") && $0 != 0 })
-        else { continue }
-        variables["BINDER_PARAM_" + member.name] = text
+      for member in given.members
+      where member.name.utf8.allSatisfy({ $0 != UInt8(ascii: "=") && $0 != 0 }) {
+        variables["BINDER_PARAM_" + member.name] = member.value.bare
       }
     }
     return variables

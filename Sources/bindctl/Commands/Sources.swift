@@ -128,8 +128,8 @@ let setSyntax = Syntax(
     Option("while-connected", "stay until interrupted; then the value is removed"),
   ],
   details: """
-    VALUE is JSON if it parses, otherwise a string; - reads stdin, @FILE reads a file. When the command
-    returns, the value is on disk. Exits with 5 if the --if or --if-version condition is not met. - in
+    VALUE is JSON if it parses, otherwise a string; - reads stdin, @FILE reads a file. For foreign text
+    use -s: 'set -s -- SRC "$text"' sets it as it is. When the command returns, the value is on disk. Exits with 5 if the --if or --if-version condition is not met. - in
     place of SRC and VALUE reads lines 'SRC VALUE' from stdin, as printed by get: all sources are set in
     one commit, or none. --ttl and --while-connected take cells. --ttl prints the name of the lease, which
     'bindctl call lease.renew lease=NAME' renews.
@@ -182,7 +182,7 @@ var setCommand: Command {
       }
       method = "cells.compare_and_set"
       params["name"] = .string(String(source.dropFirst("cells/".count)))
-      params["expected"] = JSONText(typed: expected).value
+      params["expected"] = try JSONText.typed(expected, command: "set").value
     } else {
       params["source"] = .string(source)
     }
@@ -255,9 +255,21 @@ private func assignments(_ context: Context) throws -> [Assignment] {
     assignments.append(
       Assignment(
         line: i + 1, source: String(source),
-        value: context.invocation.has("string") ? JSONText(string: value) : JSONText(typed: value)))
+        value: context.invocation.has("string")
+          ? JSONText(string: value) : try typed(value, line: i + 1)))
   }
   return assignments
+}
+
+/// Parses the value of a line.
+///
+/// - Throws: ``UsageError`` with the number of the line.
+private func typed(_ text: String, line: Int) throws(UsageError) -> JSONText {
+  do throws(UsageError) {
+    return try .typed(text, command: "set")
+  } catch {
+    throw UsageError("line \(line): \(error)", command: "set")
+  }
 }
 
 let removeSyntax = Syntax(

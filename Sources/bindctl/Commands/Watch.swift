@@ -24,7 +24,7 @@ let watchSyntax = Syntax(
     part are shown.
 
     With -- CMD, runs CMD for each value instead of showing it, one at a time and in order. CMD gets
-    BINDER_SOURCE, BINDER_VALUE (text without quotes; empty if the source is gone) and BINDER_SEQ in its
+    BINDER_SOURCE, BINDER_VALUE (text without quotes, at most 32 KiB; empty if the source is gone) and BINDER_SEQ in its
     environment, and the line of -j on stdin. Values that come meanwhile wait. A CMD that fails is
     reported, and the next value follows; for retries see 'bindctl help work'.
     """,
