@@ -208,25 +208,33 @@ where !["CCurl", "CPostgres", "CSupport", "CWebSockets"].contains(target.name) {
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])
 }
 
-// `BINDERD_TARGETS` selects fewer targets. `programs`: the programs and what they need. `threads`: the
-// daemon and the tests of targets with threads, for the thread sanitizer.
-let unused: [String: Set<String>] = [
-  "programs": [
-    "BinderAsync", "HistoryChecker", "SignalsDialects", "SignalsTestSupport", "TestSupport", "soak",
+/// `BINDERD_TARGETS` selects some targets, with those that they depend on: names separated by commas,
+/// or a name of these.
+///
+/// - `programs`: what is installed.
+/// - `memory`: the tests of targets that touch memory by hand, for the address sanitizer.
+/// - `threads`: the tests of targets that start threads, for the thread sanitizer.
+let selections: [String: Set<String>] = [
+  "programs": ["binderd", "bindctl", "binder-web"],
+  "memory": [
+    "AdaptersTests", "BrowsersTests", "EventLoopTests", "JSONTests", "JournalTests", "QueuesTests",
   ],
-  "threads": [
-    "BinderAsync", "BinderClient", "Browsers", "CWebSockets", "SignalsDialects",
-    "SignalsTestSupport", "bindctl", "binder-web", "soak",
-  ],
+  "threads": ["AdaptersTests", "DaemonTests", "EventLoopTests", "JournalTests"],
 ]
-if let chosen = Context.environment["BINDERD_TARGETS"], let unused = unused[chosen] {
-  let tests: Set =
-    chosen == "threads"
-    ? ["AdaptersTests", "DaemonTests", "EventLoopTests", "JournalTests"] : []
-  package.targets.removeAll {
-    unused.contains($0.name) || $0.type == .test && !tests.contains($0.name)
+if let selection = Context.environment["BINDERD_TARGETS"], !selection.isEmpty {
+  var wanted = selections[selection] ?? Set(selection.split(separator: ",").map(String.init))
+  var waiting = wanted
+  while let name = waiting.popFirst() {
+    for dependency in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+      if case .byNameItem(let below, _) = dependency, wanted.insert(below).inserted {
+        waiting.insert(below)
+      }
+    }
   }
-  package.products.removeAll { $0.name == "BinderClient" || unused.contains($0.name) }
+  package.targets.removeAll { !wanted.contains($0.name) }
+  package.products.removeAll { product in
+    selection != "programs" || !["binderd", "bindctl", "binder-web"].contains(product.name)
+  }
 }
 
 /// What is measured and not installed: `SIGNALS_BENCH=1 swift build -c release --product signals-bench`.
