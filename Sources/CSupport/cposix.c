@@ -147,8 +147,7 @@ ssize_t cposix_send(int fd, const void *bytes, size_t count) {
   return sent < 0 ? -errno : sent;
 }
 
-// Sends a datagram with at most one descriptor; -1 for none.
-static int send_datagram(const char *name, const void *bytes, size_t count, int passed) {
+int cposix_send_message(const char *name, const void *bytes, size_t count, int passed, int milliseconds) {
   struct sockaddr_un address;
   int status = unix_address(name, &address);
   if (status != 0) return status;
@@ -171,18 +170,12 @@ static int send_datagram(const char *name, const void *bytes, size_t count, int 
   }
   int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return -errno;
-  ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  struct timeval limit = {.tv_sec = milliseconds / 1000, .tv_usec = milliseconds % 1000 * 1000};
+  if (milliseconds > 0) setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL | (milliseconds > 0 ? 0 : MSG_DONTWAIT));
   status = sent < 0 ? -errno : 0;
   close(fd);
   return status;
-}
-
-int cposix_send_datagram(const char *name, const void *bytes, size_t count) {
-  return send_datagram(name, bytes, count, -1);
-}
-
-int cposix_send_descriptor(const char *name, const void *bytes, size_t count, int passed) {
-  return send_datagram(name, bytes, count, passed);
 }
 
 int cposix_memory(const char *name) {

@@ -107,7 +107,7 @@ package final class Log {
       entry += "SYSLOG_IDENTIFIER=binderd\n"
       if let event { entry += "MESSAGE_ID=\(event.rawValue)\n" }
       for field in fields { entry += "\(field.name)=\(Self.shown(field.value))\n" }
-      let status = cposix_send_datagram(journalSocket, entry, entry.utf8.count)
+      let status = cposix_send_message(journalSocket, entry, entry.utf8.count, -1, 0)
       if status == 0 { return true }
       // A full socket takes lines again soon; without a listener standard error may still work.
       if status == -EAGAIN { return false }

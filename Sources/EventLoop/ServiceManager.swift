@@ -6,7 +6,8 @@ internal import Glibc
 /// It uses the protocols of `sd_notify(3)` and `sd_listen_fds(3)`. They are stable, so no library
 /// is needed.
 package struct ServiceManager {
-  private let socket: String?
+  /// The messages to the manager; `nil` if there is none.
+  package let queue: ManagerQueue?
 
   /// The watchdog interval in milliseconds; `nil` if the manager does not ask for keep-alives.
   package let watchdogMilliseconds: UInt64?
@@ -26,7 +27,7 @@ package struct ServiceManager {
   /// They were closed, so that no client waits there forever.
   package let surplusListeners: Int
 
-  /// The descriptors that an earlier process has stored with ``store(_:as:)``, by name.
+  /// The descriptors that an earlier process has stored with ``ManagerQueue/store(_:as:)``, by name.
   ///
   /// The manager passes them at each start until they are removed.
   package let stored: [String: CInt]
@@ -35,9 +36,6 @@ package struct ServiceManager {
   ///
   /// It is `$FDSTORE`, which systemd sets since version 254, and the unit for older versions.
   package let storeSize: Int
-
-  /// The beginning of the names of stored descriptors; listeners have other names.
-  private static let storedPrefix = "kept-"
 
   /// Whether standard error goes to the systemd journal, where `<N>` marks the priority of a line.
   package let isLoggedByJournal: Bool
@@ -48,7 +46,7 @@ package struct ServiceManager {
   /// Reads the environment, and removes the variables that child processes must not inherit.
   package init() {
     let pid = String(getpid())
-    socket = Self.environment("NOTIFY_SOCKET")
+    queue = Self.environment("NOTIFY_SOCKET").map { ManagerQueue(to: $0) }
     let isWatched = Self.environment("WATCHDOG_PID").map { $0 == pid } ?? true
     let usec = Self.environment("WATCHDOG_USEC").flatMap { UInt64($0) }
     watchdogMilliseconds = isWatched ? usec.map { max(1, $0 / 1000) } : nil
@@ -58,7 +56,7 @@ package struct ServiceManager {
     let passed = Passed(
       isGood ? count.flatMap { Int($0) } ?? 0 : 0, names: Self.environment("LISTEN_FDNAMES") ?? "")
     (listener, surplusListeners, stored) = (passed.listener, passed.closed, passed.stored)
-    storeSize = socket == nil ? 0 : Self.environment("FDSTORE").flatMap { Int($0) } ?? 0
+    storeSize = queue == nil ? 0 : Self.environment("FDSTORE").flatMap { Int($0) } ?? 0
     var identity = [CChar](repeating: 0, count: 64)
     let isKnown = cposix_identity(STDERR_FILENO, &identity, identity.count) == 0
     let stream = Self.environment("JOURNAL_STREAM")
@@ -80,11 +78,11 @@ package struct ServiceManager {
       let names = names.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
       for i in 0..<count {
         let descriptor = CInt(3 + i)
-        if i < names.count, names[i].hasPrefix(storedPrefix) {
+        if i < names.count, names[i].hasPrefix(ManagerQueue.storedPrefix) {
           // Child processes must not inherit it.
           _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
           let former = stored.updateValue(
-            descriptor, forKey: String(names[i].dropFirst(storedPrefix.count)))
+            descriptor, forKey: String(names[i].dropFirst(ManagerQueue.storedPrefix.count)))
           if let former { close(former) }
         } else if listener == nil {
           listener = descriptor
@@ -95,35 +93,10 @@ package struct ServiceManager {
     }
   }
 
-  /// Sends states such as `"READY=1"` to the manager; does nothing if there is none.
+  /// Sends states such as `"READY=1"` to the manager, in order and after what was sent before; does
+  /// nothing if there is none.
   package func notify(_ states: String...) {
-    guard let socket else { return }
-    let text = states.joined(separator: "\n") + "\n"
-    // Ignore errors: if the manager does not listen, there is nobody to report them to.
-    _ = cposix_send_datagram(socket, text, text.utf8.count)
-  }
-
-  /// Lets the manager hold a descriptor, and pass it to the next process.
-  ///
-  /// The manager may refuse it without a word, if it holds too many already. It closes the descriptor
-  /// by itself if the peer of a socket has closed.
-  ///
-  /// - Returns: Whether the message was sent; `false` if the manager is too busy now.
-  package func store(_ descriptor: CInt, as name: String) -> Bool {
-    guard let socket else { return true }
-    let text = "FDSTORE=1\nFDNAME=\(Self.storedPrefix)\(name)\n"
-    let status = cposix_send_descriptor(socket, text, text.utf8.count, descriptor)
-    return status != -EAGAIN && status != -ENOBUFS
-  }
-
-  /// Lets the manager close its copy of a descriptor.
-  ///
-  /// - Returns: Whether the message was sent; `false` if the manager is too busy now.
-  package func remove(_ name: String) -> Bool {
-    guard let socket else { return true }
-    let text = "FDSTOREREMOVE=1\nFDNAME=\(Self.storedPrefix)\(name)\n"
-    let status = cposix_send_datagram(socket, text, text.utf8.count)
-    return status != -EAGAIN && status != -ENOBUFS
+    queue?.notify(states.joined(separator: "\n") + "\n")
   }
 
   /// Microseconds of the monotonic clock, for `RELOADING=1`.

@@ -80,6 +80,8 @@ func serveProxy(_ options: Options, _ log: Log, _ manager: ServiceManager) throw
   let gate = Gate(hosts: options.names, .proxy(users: Set(options.proxyUsers)))
   let server = try webServer(gate, options, pages, places.map(\.path), descriptors, on: loop, log)
   accept = { server.accept($0, from: (try? Peer(of: $0))?.uid) }
+  try manager.queue?.start(on: loop)
+  defer { manager.queue?.finish() }
   let watchdog = try EventLoop.Timer(on: loop) { manager.notify("WATCHDOG=1") }
   if let limit = manager.watchdogMilliseconds {
     watchdog.start(afterMilliseconds: 0, everyMilliseconds: max(1, limit / 2))

@@ -46,8 +46,8 @@ final class Daemon {
   /// Lets clients survive a restart.
   private let returning: ReturningClients
 
-  /// The descriptors that the service manager holds; `nil` if it holds none.
-  let descriptorStore: DescriptorStore?
+  /// The messages to the service manager; `nil` if there is none.
+  private let managerQueue: ManagerQueue?
 
   /// Logs refused connections and requests.
   let refusals: RefusalLog
@@ -251,12 +251,13 @@ final class Daemon {
     self.refusals = refusals
     (self.programs, self.forwarding) = (programs, forwarding)
     // Not in a cluster: a daemon that begins again would not get its clients from the manager.
-    descriptorStore =
-      manager.storeSize > 0 && !store.isShared ? try DescriptorStore(manager, on: loop) : nil
+    let descriptorStore = manager.storeSize > 0 && !store.isShared ? manager.queue : nil
     returning = ReturningClients(manager, descriptorStore, log)
     server = SocketServer(
       table, on: loop, log: log, store: descriptorStore, admits: access.admits,
       onConnection: access.bind)
+    managerQueue = manager.queue
+    try managerQueue?.start(on: loop)
   }
 
   deinit {
@@ -379,7 +380,7 @@ final class Daemon {
     refusals.finish()
     store.close()
     endBindings()
-    descriptorStore?.finish()
+    managerQueue?.finish()
     loop.run()
   }
 

@@ -12,7 +12,7 @@ final class ReturningClients {
   private static let memoryPrefix = "memory-"
 
   private let manager: ServiceManager
-  private let store: DescriptorStore?
+  private let store: ManagerQueue?
   private let log: Log
 
   /// The memories of earlier daemons, and the one that counts.
@@ -26,7 +26,7 @@ final class ReturningClients {
   private var closed = 0
 
   /// - Parameter store: `nil` if the manager holds no descriptors.
-  init(_ manager: ServiceManager, _ store: DescriptorStore?, _ log: Log) {
+  init(_ manager: ServiceManager, _ store: ManagerQueue?, _ log: Log) {
     (self.manager, self.store, self.log) = (manager, store, log)
     for (name, descriptor) in manager.stored {
       if let id = Handover.id(in: name) {
@@ -109,7 +109,7 @@ final class ReturningClients {
   }
 
   private func remove(_ name: String) {
-    if let store { store.remove(name) } else { _ = manager.remove(name) }
+    manager.queue?.remove(name)
   }
 
   private func report(_ count: Int) {

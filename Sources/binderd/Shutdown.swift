@@ -70,7 +70,6 @@ final class Shutdown {
       return !isWriting
     }
     daemon.table.leaveAll()
-    daemon.descriptorStore?.finish()
     daemon.stopWorking()
     daemon.refusals.finish()
     if signals < 2, daemon.store.refusal == nil {
@@ -80,6 +79,7 @@ final class Shutdown {
     daemon.resign()
     daemon.store.close()
     daemon.endBindings()
+    manager.queue?.finish()
   }
 
   /// Whether the disk has not received all events and snapshots yet.

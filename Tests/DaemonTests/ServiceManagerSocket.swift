@@ -29,6 +29,23 @@ final class ServiceManagerSocket {
   /// A wrapper for a daemon that sends notifications to this socket.
   var wrapper: [String] { ["env", "NOTIFY_SOCKET=\(path)"] }
 
+  /// Sends messages to the socket until it takes no more.
+  func fill() throws {
+    let other = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | O_CLOEXEC, 0)
+    defer { close(other) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(other, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard status == 0 else { throw DaemonProcess.Failure(description: "connect: \(errno)") }
+    while send(other, "STATUS=x", 8, CInt(MSG_DONTWAIT)) > 0 {}
+    guard errno == EAGAIN else { throw DaemonProcess.Failure(description: "send: \(errno)") }
+  }
+
   /// Returns the next notification; `nil` if none arrives in time.
   func told(within milliseconds: CInt = 60_000) -> String? {
     var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -52,11 +52,9 @@ int cposix_connect(int fd, const char *path);
 ssize_t cposix_receive(int fd, void *bytes, size_t count);  // 0 at the end of the stream
 ssize_t cposix_send(int fd, const void *bytes, size_t count);  // never raises SIGPIPE
 
-// Sends a datagram to a Unix socket without waiting. `name` is a path, or '@' and an abstract name.
-int cposix_send_datagram(const char *name, const void *bytes, size_t count);
-
-// The same, with a descriptor for the receiver.
-int cposix_send_descriptor(const char *name, const void *bytes, size_t count, int passed);
+// Sends a datagram to a Unix socket. `name` is a path, or '@' and an abstract name; `passed` is a descriptor for the
+// receiver, or -1. Waits up to `milliseconds` for room, 0 for not at all. Returns 0 or -errno, -EAGAIN without room.
+int cposix_send_message(const char *name, const void *bytes, size_t count, int passed, int milliseconds);
 
 // Stores a word that another process reads after this one was killed: after all stores before it in the program, and
 // before all stores after it.

@@ -14,7 +14,7 @@ package final class SocketServer {
   private var hasLoggedRefusal = false
 
   /// The descriptors that the service manager holds; `nil` if it holds none.
-  private let store: DescriptorStore?
+  private let store: ManagerQueue?
 
   /// Creates a server that does not listen yet.
   ///
@@ -23,7 +23,7 @@ package final class SocketServer {
   ///     a reason.
   ///   - onConnection: Called with each new connection before its first request is read.
   package init(
-    _ table: ConnectionTable, on loop: Loop, log: Log, store: DescriptorStore? = nil,
+    _ table: ConnectionTable, on loop: Loop, log: Log, store: ManagerQueue? = nil,
     admits: @escaping (Peer) -> Bool, onConnection: @escaping (Connection) -> Void
   ) {
     self.table = table
@@ -144,12 +144,12 @@ package final class SocketServer {
 final class SocketClient: Transport, StreamSocketDelegate {
   private let socket: StreamSocket
   private let connection: Connection
-  private let store: DescriptorStore?
+  private let store: ManagerQueue?
 
   /// The name under which the service manager holds the socket; `nil` if it does not.
   private var storedName: String?
 
-  init(_ socket: StreamSocket, _ connection: Connection, _ store: DescriptorStore?) {
+  init(_ socket: StreamSocket, _ connection: Connection, _ store: ManagerQueue?) {
     self.socket = socket
     self.connection = connection
     self.store = store
