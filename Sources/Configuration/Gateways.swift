@@ -57,6 +57,13 @@ extension RoleParser {
         continue
       }
       gateways[gateway] = users
+      if gateway == 0 || gateway == accounts.owner {
+        let name = gateway == 0 ? "root" : "the daemon's own user"
+        reader.warn(
+          at: user.offset,
+          "this gateway is \(name), who is owner: a connection without act_as may do everything;"
+            + " run it as a user of its own")
+      }
     }
     return Gateways(gateways)
   }

@@ -22,10 +22,15 @@ package struct Accounts: Sendable {
   package let user: @Sendable (String) -> UInt32?
   package let group: @Sendable (String) -> UInt32?
 
+  /// The user that the daemon runs as; `nil` if it is not known.
+  package let owner: UInt32?
+
   package init(
-    user: @escaping @Sendable (String) -> UInt32?, group: @escaping @Sendable (String) -> UInt32?
+    user: @escaping @Sendable (String) -> UInt32?, group: @escaping @Sendable (String) -> UInt32?,
+    owner: UInt32? = nil
   ) {
     self.user = user
     self.group = group
+    self.owner = owner
   }
 }

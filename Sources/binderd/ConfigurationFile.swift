@@ -65,5 +65,5 @@ extension Accounts {
       var text = [CChar](repeating: 0, count: 1 << 20)
       let status = getgrnam_r(name, &entry, &text, text.count, &found)
       return status == 0 && found != nil ? entry.gr_gid : nil
-    })
+    }, owner: Process.user)
 }

@@ -63,6 +63,19 @@ struct GatewayTests {
   }
 
   @Test
+  func `a gateway that is owner causes a warning`() throws {
+    func warnings(_ user: Int) throws -> [String] {
+      let text = #"{"gateways":[{"user":\#(user),"names":{}}]}"#
+      let owned = Accounts(user: { _ in nil }, group: { _ in nil }, owner: 500)
+      return try Configuration(parsing: Array(text.utf8), file: "f", owned).warnings
+        .map { String($0.description.prefix { $0 != "," }) }
+    }
+    #expect(try warnings(0) == ["f:1:22: this gateway is root"])
+    #expect(try warnings(500) == ["f:1:22: this gateway is the daemon's own user"])
+    #expect(try warnings(501) == [])
+  }
+
+  @Test
   func `the gateways stay when a summary is hidden, and their change has a name`() throws {
     var read = try configuration(text)
     let same = read
