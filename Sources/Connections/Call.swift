@@ -152,7 +152,7 @@ package struct Call {
 
   /// Keeps the call's work alive until it is answered.
   package func keep(_ work: any Disposable) {
-    (late?.work ?? connection.bag).add(disposable: work)
+    if let late { late.work.add(disposable: work) } else { connection.attach(work) }
   }
 }
 

@@ -42,6 +42,11 @@ extension Connection {
     endIfDone()
   }
 
+  /// Runs the input that an earlier daemon has read and not run.
+  package func resumeInput() {
+    if input.isParked, !isEnded { process { goOn(&$0) } }
+  }
+
   private func goOn(_ input: inout LineSplitter) {
     parked = nil
     input.resume { take($0) }

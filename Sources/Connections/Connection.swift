@@ -8,7 +8,7 @@ package import Wire
 ///
 /// It depends on neither sockets nor services. A host passes input to ``receive(_:)`` and provides
 /// a ``Transport``. A binder handles the requests and adds subscriptions.
-package final class Connection: Client, DisposeBagProvider {
+package final class Connection: Client {
   /// The reason why a request waits.
   package enum Parking {
     /// The client's time slice in this turn is over.
@@ -83,7 +83,7 @@ package final class Connection: Client, DisposeBagProvider {
   // MARK: Other state
 
   /// Disposables that end with the connection.
-  package private(set) lazy var bag = DisposeBag()
+  private lazy var bag = DisposeBag()
 
   private static let endedNamesKept = 64
   private let live = LiveNode("Connection")
@@ -225,6 +225,23 @@ package final class Connection: Client, DisposeBagProvider {
     return views
   }
 
+  // MARK: Attached state
+
+  /// Disposes what a binder has for this client when the connection ends.
+  ///
+  /// - Parameter part: The part that it belongs to. Without a way to restore it, the connection does
+  ///   not survive the daemon.
+  package func attach(_ part: ConnectionPart, _ disposable: any Disposable) {
+    if part.fate == .closes { context.handover?.end(self) }
+    bag.add(disposable: disposable)
+  }
+
+  /// Disposes the work for a call that is answered in its turn when the connection ends.
+  func attach(_ work: any Disposable) { bag.add(disposable: work) }
+
+  /// The number of attached disposables that have not ended.
+  package var attachedCount: Int { bag.count }
+
   // MARK: Subscriptions
 
   /// Returns a free handle for a subscription: the requested one, or the next number.
@@ -323,6 +340,7 @@ package final class Connection: Client, DisposeBagProvider {
   /// - Parameter limit: The exceeded limit; `nil` for the usual limit of the reason.
   package func close(_ reason: Closing, _ limit: LimitName? = nil) {
     guard !isEnded else { return }
+    context.handover?.beginEnd(self)
     context.writeClosing(reason, limit, &output.bytes)
     _ = sendOutput()
     closing = reason

@@ -5,6 +5,14 @@ internal import Glibc
 
 /// The callbacks of a ``StreamSocket``, on the loop's thread.
 package protocol StreamSocketDelegate: AnyObject {
+  /// Bytes are about to be read. From then on they are in no other place than this process.
+  func socketWillRead()
+
+  /// A read has ended, after the calls that it has caused.
+  ///
+  /// - Parameter hasRead: Whether something was read: bytes, an end or an error.
+  func socketDidRead(_ hasRead: Bool)
+
   /// Bytes have arrived; the span is valid during the call.
   func socket(received bytes: Span<UInt8>)
 
@@ -16,6 +24,11 @@ package protocol StreamSocketDelegate: AnyObject {
 
   /// The peer closed both directions, or the socket failed; this is the last call.
   func socketClosed(_ error: SystemError?)
+}
+
+extension StreamSocketDelegate {
+  package func socketWillRead() {}
+  package func socketDidRead(_ hasRead: Bool) {}
 }
 
 /// A connected Unix socket for byte streams.
@@ -99,18 +112,20 @@ package final class StreamSocket {
 
   /// Reads the available input once.
   package func readNow() {
-    guard handle != nil, isReading, !isAtEnd else { return }
+    guard handle != nil, isReading, !isAtEnd, let delegate else { return }
+    delegate.socketWillRead()
     let count = cposix_receive(descriptor, loop.slab.baseAddress, loop.slab.count)
     if count > 0 {
       let bytes = UnsafeRawBufferPointer(rebasing: loop.slab[..<count])
-      delegate?.socket(received: bytes.bindMemory(to: UInt8.self).span)
+      delegate.socket(received: bytes.bindMemory(to: UInt8.self).span)
     } else if count == 0 {
       isAtEnd = true
       updateEvents()
-      delegate?.socketReachedEnd()
+      delegate.socketReachedEnd()
     } else if count != -Int(EAGAIN) {
       close(because: SystemError(code: CInt(-count), call: "recv"))
     }
+    delegate.socketDidRead(count != -Int(EAGAIN))
   }
 
   // MARK: Writing

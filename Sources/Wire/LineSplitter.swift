@@ -84,6 +84,14 @@ public struct LineSplitter: ~Copyable {
     (start, searched) = (0, 0)
   }
 
+  /// Adds bytes that were read before, and parks them for ``resume(_:)``.
+  ///
+  /// The splitter must be new.
+  public mutating func putBack(_ bytes: Span<UInt8>) {
+    kept.append(bytes)
+    isParked = true
+  }
+
   /// Delivers the parked line again, and the complete lines after it.
   public mutating func resume(_ take: Taker) {
     guard isParked else { return }

@@ -220,6 +220,8 @@ final class Daemon {
       }
     }
 
+    precondition(
+      ConnectionPart.items.allSatisfy(catalog.restores), "a part of connections is not restored")
     (self.loop, self.store, self.host, self.table) = (loop, store, host, table)
     (self.rights, self.bindings, self.liveBindings) = (rights, bindings, liveBindings)
     (self.journal, self.reload) = (journal, reload)
@@ -371,6 +373,7 @@ final class Daemon {
   /// Ends the threads and runs their remaining callbacks; for a failed start.
   func abandon() {
     server.stopListening()
+    endBindings()
     if table.context.handover != nil { table.leaveAll() }
     journal.stop()
     leases.stop()
@@ -379,12 +382,11 @@ final class Daemon {
     stopWorking()
     refusals.finish()
     store.close()
-    endBindings()
     managerQueue?.finish()
     loop.run()
   }
 
-  /// Ends the bindings in memory, because the loop would run as long as their timers do.
+  /// Ends the bindings in memory, with their timers.
   func endBindings() { liveBindings.end() }
 
   /// Cancels running web requests and starts no new ones.

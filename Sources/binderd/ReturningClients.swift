@@ -75,41 +75,51 @@ final class ReturningClients {
       readmit(id, descriptor, server, epoch: host.epoch)
     }
     let restoration = Restoration(in: host, formerNames: former?.names ?? [])
-    restoration.run(clients.map { ($0.connection, $0.kept) }) { [former] in
+    let failures = restoration.run(clients.map { ($0.connection, $0.kept) }) { [former] in
       former?.blame($0.id)
     }
     for client in clients { client.attach() }
+    close(clients, because: failures)
     for client in clients { client.connection.keepNow() }
     table.context.handover?.complete()
-    former?.blame(nil)
+    former?.retire()
     former = nil
-    for name in formerNames { remove(name) }
+    for name in formerNames { manager.queue?.remove(name) }
     for client in clients { client.start() }
-    report(clients.count)
+    report(clients.count { !$0.connection.isEnded })
+  }
+
+  /// Closes the connections that would not be the same as before.
+  private func close(_ clients: [ReturnedClient], because failures: [UInt64: CannotRestore]) {
+    for client in clients {
+      guard let reason = failures[client.connection.id] else { continue }
+      log.write(.warning, "connection \(client.connection.id) cannot go on: \(reason)")
+      former?.blame(client.connection.id, isSending: true)
+      client.connection.close(.restart)
+      closed += 1
+    }
+    former?.blame(nil)
   }
 
   /// Returns a client that goes on; closes others with a reason.
   private func readmit(
     _ id: UInt64, _ descriptor: CInt, _ server: SocketServer, epoch: String
   ) -> ReturnedClient? {
-    former?.blame(id)
+    former?.blame(id, isSending: true)
     guard let socket = try? StreamSocket(inherited: descriptor, on: server.loop) else {
-      remove(Handover.name(of: id))
+      manager.queue?.remove(Handover.name(of: id))
       return nil
     }
-    if store != nil, let former, former.epoch == epoch, let kept = former.connection(id),
-      let client = server.readmit(socket, kept)
-    {
-      return client
+    if var kept = former?.connection(id) {
+      // Nothing of another journal can be restored, but the last line is completed.
+      if store == nil || former?.epoch != epoch { kept.cannotGoOn() }
+      if let client = server.readmit(socket, kept) { return client }
+    } else {
+      server.dismiss(socket)
     }
-    server.dismiss(socket)
-    remove(Handover.name(of: id))
+    manager.queue?.remove(Handover.name(of: id))
     closed += 1
     return nil
-  }
-
-  private func remove(_ name: String) {
-    manager.queue?.remove(name)
   }
 
   private func report(_ count: Int) {

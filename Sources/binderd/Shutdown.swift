@@ -8,8 +8,8 @@ import Journal
 
 /// Shuts the daemon down in order.
 ///
-/// The order is: no new clients, no new requests, pending replies, `closing`, a snapshot, the
-/// journal. The disk gets all the time that it needs; clients that do not read their replies get a
+/// The order is: no new clients, no new requests, pending replies, the end of the bindings, `closing`,
+/// a snapshot, the journal. The disk gets all the time that it needs; clients that do not read their replies get a
 /// short time. A second signal ends the wait for clients, a third ends the process. A signal within
 /// a second of a counted one is ignored.
 final class Shutdown {
@@ -63,12 +63,18 @@ final class Shutdown {
       // Time spent waiting for the disk does not count against the clients.
       if isWriting { deadline = daemon.loop.milliseconds + Self.graceMilliseconds }
       guard !isWriting else { return false }
-      guard daemon.table.hasUnfinished else { return true }
+      guard daemon.table.hasUnfinished else {
+        // Send what became durable at the end of this turn.
+        daemon.table.flush()
+        return !isWriting && !daemon.table.hasUnfinished
+      }
       guard signals > 1 || daemon.loop.milliseconds >= deadline else { return false }
       // Send the replies that the disk released in this turn, and run requests that waited for it.
       daemon.table.flush()
       return !isWriting
     }
+    // Nothing that a binding writes from here on would reach the clients.
+    daemon.endBindings()
     daemon.table.leaveAll()
     daemon.stopWorking()
     daemon.refusals.finish()
@@ -78,7 +84,6 @@ final class Shutdown {
     wait { [self] in !isWriting }
     daemon.resign()
     daemon.store.close()
-    daemon.endBindings()
     manager.queue?.finish()
   }
 

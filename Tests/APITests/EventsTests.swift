@@ -217,7 +217,7 @@ struct EventsTests {
         #"{"id":1,"method":"history","params":{"source":"cells/a","at":{"time":"2026-01-02T03:05Z"}}}"#
       )
     }
-    #expect(client.connection.bag.count < 40)
+    #expect(client.connection.attachedCount < 40)
   }
 
   @Test

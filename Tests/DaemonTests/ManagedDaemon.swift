@@ -33,12 +33,24 @@ final class ManagedDaemon {
     steps.last { $0.hasPrefix("started") }?.split(separator: " ").last.flatMap { pid_t($0) } ?? 0
   }
 
+  /// The path of the configuration, if there is one.
+  var configuration: String { directory.path + "/binder.conf" }
+
   /// Starts a daemon and waits until it is ready.
-  init(_ arguments: [String] = [], store: Int = 1_000) throws {
+  ///
+  /// - Parameters:
+  ///   - configuration: The text of the configuration; `nil` for none.
+  ///   - wrapper: The words before the program.
+  init(
+    _ arguments: [String] = [], store: Int = 1_000, configuration text: String? = nil,
+    wrapper: [String] = []
+  ) throws {
     directory = try TemporaryDirectory()
+    if let text { Files.write(text, to: directory.path + "/binder.conf") }
+    let file = text == nil ? "/dev/null" : directory.path + "/binder.conf"
     let words =
-      [Self.manager, socket, "--store", "\(store)", "--", DaemonProcess.executable]
-      + ["--journal", directory.path + "/journal.db", "--config", "/dev/null"] + arguments
+      [Self.manager, socket, "--store", "\(store)", "--"] + wrapper + [DaemonProcess.executable]
+      + ["--journal", directory.path + "/journal.db", "--config", file] + arguments
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }

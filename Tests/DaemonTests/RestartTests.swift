@@ -85,7 +85,9 @@ struct RestartTests {
     ]
     for params in wanted {
       try watcher.send(#"{"id":1,"method":"subscribe","params":{\#(params)}}"#)
-      while try #require(try watcher.line()).contains("caught_up") {}
+      // The reader of all events says when it has caught up.
+      let end = params.contains("durable") ? "caught_up" : #""result""#
+      while !(try #require(try watcher.line()).contains(end)) {}
     }
     var expected: [String: [Int]] = [:]
     var last = 0
@@ -310,6 +312,92 @@ struct RestartTests {
       case .object(let params)? = frame["params"], case .string(let view)? = params["view"]
     else { return nil }
     return view
+  }
+
+  // MARK: Gateways
+
+  /// A configuration in which this user's programs act for a user, who may use `cells/a/**`.
+  private static func gateway(_ names: String = #""tester@example.org":61001"#) -> String {
+    """
+    {"gateways":[{"user":\(getuid()),"names":{\(names)}}],
+     "roles":[{"name":"staff","users":[61001,61002],"methods":["**"],
+       "read":["cells/a/**"],"write":["cells/a/**"]}]}
+    """
+  }
+
+  private static let actAs =
+    #"{"id":1,"method":"act_as","params":{"name":"tester@example.org"}}"#
+
+  @Test(arguments: End.allCases)
+  func `15: a gateway's connection acts for its user, and never for the gateway`(how: End) throws {
+    let daemon = try ManagedDaemon(configuration: Self.gateway())
+    let client = try TestSocket(daemon.socket)
+    _ = try client.result(Self.actAs)
+    _ = try client.result(#"{"id":2,"method":"subscribe","params":{"source":"cells/a/**"}}"#)
+    for round in 1...2 {
+      try daemon.settle(clients: 1)
+      if how == .kill { try daemon.killAndWait() } else { try daemon.restart() }
+      if how == .restart { #expect(try client.line()?.contains("stopping") == true) }
+      let peer = try client.result(#"{"id":3,"method":"whoami"}"#)
+      #expect(peer["uid"] == .number(JSONNumber(61001)) && peer["role"] == .string("staff"))
+      #expect(
+        try client.call(#"{"id":4,"method":"cells.set","params":["z",1]}"#).contains("not_found"))
+      _ = try client.result(#"{"id":5,"method":"cells.set","params":["a/b",\#(round)]}"#)
+      #expect(try client.line()?.contains(#""source":"cells/a/b""#) == true)
+    }
+  }
+
+  @Test(arguments: ["", #""tester@example.org":61002"#, #""tester@example.org":61003"#])
+  func `a gateway's connection is closed if its user is another one or has no role`(
+    names: String
+  ) throws {
+    let daemon = try ManagedDaemon(configuration: Self.gateway())
+    let (client, other) = (try TestSocket(daemon.socket), try TestSocket(daemon.socket))
+    _ = try client.result(Self.actAs)
+    _ = try other.result(#"{"id":1,"method":"ping"}"#)
+    try daemon.settle(clients: 2)
+    Files.write(Self.gateway(names), to: daemon.configuration)
+    try daemon.killAndWait()
+    #expect(try client.line()?.contains(#""closing","params":{"reason":"restart""#) == true)
+    #expect(try client.line() == nil)
+    #expect(daemon.log.contains("cannot go on: it acts for") || daemon.log.contains("another user"))
+    #expect(try other.result(#"{"id":2,"method":"ping"}"#)["last"] != nil)
+  }
+
+  // MARK: An orderly stop
+
+  @Test
+  func `what timers of bindings write during a stop reaches the clients that go on`() throws {
+    let (watcher, client) = (try connect(), try connect())
+    _ = try watcher.result(#"{"id":1,"method":"subscribe","params":{"source":"events"}}"#)
+    for i in 0..<40 {
+      _ = try client.result(
+        #"{"id":1,"method":"bind","params":{"expr":"cells/a | delay(\#(100 + 3 * i)ms) ~> cells/b\#(i)","binding":"b\#(i)","scope":"daemon"}}"#
+      )
+    }
+    try daemon.settle(clients: 2)
+    var seqs: [Int] = []
+    /// Reads events up to a line that contains a text.
+    func read(to text: String) throws {
+      var line = ""
+      repeat {
+        line = try #require(try watcher.line())
+        if line.contains(#""method":"next""#), let seq = try Self.seq(line) { seqs.append(seq) }
+      } while !line.contains(text)
+    }
+    for round in 1...12 {
+      _ = try client.result(#"{"id":2,"method":"cells.set","params":["a",\#(round)]}"#)
+      // The other timers fire while the daemon stops.
+      try read(to: #""stream":"cells/b0""#)
+      try daemon.restart()
+      #expect(try client.line()?.contains("stopping") == true)
+      let last = try #require(try client.result(#"{"id":4,"method":"ping"}"#)["last"]).text.text
+      try watcher.send(#"{"id":3,"method":"sync","params":{"seq":\#(last)}}"#)
+      try read(to: #""id":3"#)
+      #expect(seqs.last ?? 0 >= Int(last) ?? 0)
+    }
+    let first = seqs.first ?? 0
+    #expect(seqs == Array(first..<first + seqs.count), "no gap")
   }
 
   @Test

@@ -24,6 +24,27 @@ struct StreamSocketTests {
   }
 
   @Test
+  func `the delegate is called before bytes leave the kernel, and after they were handled`() throws
+  {
+    var waiting: [CInt] = []
+    recorder.onRead = { [socket] in
+      var count: CInt = 0
+      #expect(ioctl(socket.descriptor, UInt(FIONREAD), &count) == 0)
+      waiting.append(count)
+    }
+    recorder.onReceive = { [recorder] in #expect(recorder.reads.isEmpty) }
+    peer.send("five!")
+    socket.setReading(true)
+    socket.readNow()
+    #expect(waiting == [5])
+    #expect(recorder.reads == [true])
+    socket.readNow()
+    #expect(waiting == [5, 0])
+    #expect(recorder.reads == [true, false])
+    finish()
+  }
+
+  @Test
   func `bytes arrive while reading is enabled`() throws {
     peer.send("early")
     #expect(try loop.countTurns(forMilliseconds: 5) < 5)

@@ -8,12 +8,16 @@ final class Recorder: StreamSocketDelegate {
   var writable = 0
   var closes: [SystemError?] = []
   var onReceive: (() -> Void)?
+  var onRead: (() -> Void)?
+  var reads: [Bool] = []
 
   func socket(received bytes: Span<UInt8>) {
     for i in bytes.indices { self.bytes.append(bytes[i]) }
     onReceive?()
   }
 
+  func socketWillRead() { onRead?() }
+  func socketDidRead(_ hasRead: Bool) { reads.append(hasRead) }
   func socketReachedEnd() { ends += 1 }
   func socketBecameWritable() { writable += 1 }
   func socketClosed(_ error: SystemError?) { closes.append(error) }

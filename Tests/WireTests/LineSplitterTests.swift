@@ -34,6 +34,22 @@ struct LineSplitterTests {
   }
 
   @Test
+  func `bytes that are put back come before those that follow`() {
+    var splitter = LineSplitter(limit: 100)
+    splitter.putBack(Array("one\ntw".utf8).span)
+    #expect(splitter.isParked && splitter.keptBytes == 6)
+    var lines: [String] = []
+    let take: LineSplitter.Taker = { line in
+      lines.append(String(line))
+      return .done
+    }
+    splitter.resume(take)
+    #expect(lines == ["one"] && splitter.isWithinLine)
+    splitter.feed(Array("o\n".utf8).span, take)
+    #expect(lines == ["one", "two"])
+  }
+
+  @Test
   func `a line ends at its LF, the last one at the end of the stream`() {
     #expect(lines(of: [Array("a\r\n\nb\nc".utf8)]) == ["a\r", "", "b", "c"])
     #expect(lines(of: [Array("a\nb".utf8)], finish: false) == ["a"])

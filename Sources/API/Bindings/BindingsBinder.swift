@@ -20,7 +20,9 @@ package func bindBindings(
     exists: { SourceName.isSource($0, of: "bindings") })
   bindBindingList(catalog, service, live)
   live.follow(service, catalog.host)
-  catalog.restore(.binding) { context, items, _ in context.restoreBindings(items, live) }
+  catalog.restore(.binding) { context, items, _ throws(CannotRestore) in
+    try context.restoreBindings(items, live)
+  }
 
   offer(
     "bind", "Binds two sources, so that one follows the other.", catalog,
@@ -171,10 +173,11 @@ extension CallContext {
   }
 
   private func watchFailures(of binding: LiveBinding, as handle: Handle) {
-    binding.failures.observeNext { [weak connection, access] failure in
-      connection?.fail(binding: handle, access.error(failure))
-    }
-    .dispose(in: connection.bag)
+    connection.attach(
+      .bindings,
+      binding.failures.observeNext { [weak connection, access] failure in
+        connection?.fail(binding: handle, access.error(failure))
+      })
   }
 
   private func keep(_ binding: KeptBinding, as handle: Handle) {
@@ -185,12 +188,14 @@ extension CallContext {
   /// Makes bindings of the connection again that it had with an earlier daemon.
   ///
   /// As with bindings of the daemon, only values that were not passed on before are passed on now.
-  fileprivate func restoreBindings(_ items: [KeptItem], _ live: LiveBindings) {
+  fileprivate func restoreBindings(
+    _ items: [KeptItem], _ live: LiveBindings
+  ) throws(CannotRestore) {
     var restored: [RestoredBinding] = []
     for item in items {
       guard let handle = Handle(kept: item.key),
         let kept: KeptBinding = try? catalog.decoder.decode(from: item.text)
-      else { continue }
+      else { throw CannotRestore(unreadable: item) }
       do throws(WireError) {
         let read = try access.readBinding(kept.expr)
         let binding = try access.makeBinding(read, in: live)

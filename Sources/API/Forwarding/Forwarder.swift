@@ -137,7 +137,8 @@ final class Forwarder: RequestForwarder {
     if let client = clients[connection.id] { return client }
     let client = Client(connection)
     clients[connection.id] = client
-    connection.bag += BlockDisposable { [weak self, id = connection.id] in self?.end(id) }
+    connection.attach(
+      .forwardedRequests, BlockDisposable { [weak self, id = connection.id] in self?.end(id) })
     connection.mayEnd = { [weak self, unowned client] in self?.mayEnd(client) ?? true }
     return client
   }

@@ -29,26 +29,40 @@ package final class Restoration {
     (self.host, formerNames) = (host, names)
   }
 
-  /// Restores connections, in the order of ``Keepsake`` for all of them.
+  /// Restores connections, in the order of ``ConnectionPart`` for all of them.
   ///
   /// So the providers of services exist before there are subscriptions to them.
   ///
   /// - Parameter onEach: Called with each connection before a part of it is restored.
+  /// - Returns: The reasons why connections cannot be restored, by their numbers. These must be
+  ///   closed: without the missing part, they would not be the same connections.
   package func run(
     _ connections: [(connection: Connection, kept: KeptConnection)],
     onEach: (Connection) -> Void = { _ in }
-  ) {
-    for kind in Keepsake.allCases {
-      for (connection, kept) in connections {
+  ) -> [UInt64: CannotRestore] {
+    var failures: [UInt64: CannotRestore] = [:]
+    for kind in ConnectionPart.items {
+      for (connection, kept) in connections where failures[connection.id] == nil {
         let items = kept.items(kind)
-        guard !items.isEmpty, !connection.isEnded,
-          let context = connection.handler as? CallContext,
-          let restore = context.catalog.restorers[kind]
-        else { continue }
+        guard !items.isEmpty, !connection.isEnded else { continue }
         onEach(connection)
-        restore(context, items, KeptPlace(self, kept))
+        do throws(CannotRestore) {
+          try restore(kind, items, of: connection, kept)
+        } catch {
+          failures[connection.id] = error
+        }
       }
     }
+    return failures
+  }
+
+  private func restore(
+    _ kind: Keepsake, _ items: [KeptItem], of connection: Connection, _ kept: KeptConnection
+  ) throws(CannotRestore) {
+    guard let context = connection.handler as? CallContext,
+      let restore = context.catalog.restorers[kind]
+    else { throw CannotRestore("there is no way to restore its \(kind)") }
+    try restore(context, items, KeptPlace(self, kept))
   }
 
   /// Returns the changes of the sources of a service after a position; `nil` if they are not known.
@@ -58,6 +72,18 @@ package final class Restoration {
     let found = host.missedChanges(in: service, after: seq)
     changes[key] = .some(found)
     return found
+  }
+}
+
+/// The reason why a connection cannot be restored as it was.
+package struct CannotRestore: Error, CustomStringConvertible {
+  package let description: String
+
+  package init(_ description: String) { self.description = description }
+
+  /// The error of an item that cannot be read.
+  package init(unreadable item: KeptItem) {
+    self.init("its \(item.kind) \(item.key) cannot be read")
   }
 }
 
@@ -76,13 +102,18 @@ package struct KeptPlace {
 
 extension Catalog {
   /// Restores the items of one kind of a connection.
-  package typealias Restorer = (CallContext, [KeptItem], KeptPlace) -> Void
+  ///
+  /// It tells the client of an item that cannot be restored, or throws; then the connection is closed.
+  package typealias Restorer = (CallContext, [KeptItem], KeptPlace) throws(CannotRestore) -> Void
 
   /// Offers the way to restore a kind of items.
   package func restore(_ kind: Keepsake, by restorer: @escaping Restorer) {
     precondition(restorers[kind] == nil, "two ways to restore a \(kind)")
     restorers[kind] = restorer
   }
+
+  /// Returns whether there is a way to restore a kind of items.
+  package func restores(_ kind: Keepsake) -> Bool { restorers[kind] != nil }
 
   /// Offers a query whose effect on the connection survives a restart of the daemon.
   ///

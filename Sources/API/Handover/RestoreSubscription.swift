@@ -34,22 +34,27 @@ struct ResumedSubscription {
 
 /// Offers the way to restore subscriptions, and the events of workers.
 func bindRestoredSubscriptions(_ catalog: Catalog, _ readers: LiveReaders?) {
-  catalog.restore(.subscription) { context, items, place in
+  catalog.restore(.subscription) { context, items, place throws(CannotRestore) in
     for item in items {
-      guard let handle = Handle(kept: item.key) else { continue }
+      guard let handle = Handle(kept: item.key), let kept = KeptSubscription(item.text) else {
+        throw CannotRestore(unreadable: item)
+      }
       do throws(WireError) {
-        try context.restoreSubscription(handle, item, place, readers)
+        try context.restoreSubscription(handle, kept, item, place, readers)
       } catch {
         context.connection.fail(subscription: handle, error)
       }
     }
   }
-  catalog.restore(.work) { context, items, _ in
+  catalog.restore(.work) { context, items, _ throws(CannotRestore) in
     for item in items {
       guard let handle = Handle(kept: item.key),
-        let worker = context.connection.subscription(handle) as? WorkSubscription,
         let work: WorkSubscription.Work = try? context.catalog.decoder.decode(from: item.text)
-      else { continue }
+      else { throw CannotRestore(unreadable: item) }
+      // A subscription that cannot be restored has ended with `fail`.
+      guard let worker = context.connection.subscription(handle) as? WorkSubscription else {
+        continue
+      }
       readers?.resume(worker, work)
     }
   }
@@ -70,9 +75,9 @@ extension Handle {
 
 extension CallContext {
   fileprivate func restoreSubscription(
-    _ handle: Handle, _ item: KeptItem, _ place: KeptPlace, _ readers: LiveReaders?
+    _ handle: Handle, _ kept: KeptSubscription, _ item: KeptItem, _ place: KeptPlace,
+    _ readers: LiveReaders?
   ) throws(WireError) {
-    guard let kept = KeptSubscription(item.text) else { return }
     let cursor = place.cursor(of: item.key)
     let position = cursor?.position ?? max(place.kept.shown, kept.begun)
     var parameters = kept.parameters

@@ -25,11 +25,51 @@ package func bindActAs(
     }
     table.move(connection, to: peer, named: parameters.name)
     bindConnection(connection, to: rights)
+    connection.keepActing()
     call.answer { buffer in
       buffer.object {
         $0.member("name", parameters.name)
         $0.member("peer", JSONValue.object(peer.shown(as: rights.role)).text)
       }
+    }
+  }
+  catalog.restore(.acting) { [unowned table] context, items, _ throws(CannotRestore) in
+    for item in items { try context.connection.resumeActing(item, in: table, admit) }
+  }
+}
+
+/// The user for whom a connection acts, as it survives a restart.
+private struct KeptActing: Decodable {
+  let name: String
+  let uid: UInt32
+}
+
+extension Connection {
+  /// Keeps the user for whom the connection acts over a restart.
+  fileprivate func keepActing() {
+    guard let acting else { return }
+    keep(
+      .acting, "",
+      JSONText(members: ["name": JSONText(string: acting.name), "uid": JSONText(UInt64(peer.uid))]))
+  }
+
+  /// Lets the connection of a gateway act for its user again, by the present configuration.
+  fileprivate func resumeActing(
+    _ item: KeptItem, in table: ConnectionTable,
+    _ admit: (_ name: String, _ gateway: Peer) -> Result<(Peer, Rights), WireError>
+  ) throws(CannotRestore) {
+    guard let kept: KeptActing = try? JSONDecoder().decode(from: item.text) else {
+      throw CannotRestore(unreadable: item)
+    }
+    switch admit(kept.name, peer) {
+    case .failure(let error): throw CannotRestore("it acts for '\(kept.name)': \(error.message)")
+    case .success(let (user, rights)):
+      guard user.uid == kept.uid else {
+        throw CannotRestore("'\(kept.name)' is another user now")
+      }
+      table.move(self, to: user, named: kept.name)
+      bindConnection(self, to: rights)
+      keepActing()
     }
   }
 }

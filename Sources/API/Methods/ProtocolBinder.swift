@@ -49,9 +49,11 @@ package func bindProtocol<Stats: Codable>(
     keepGreeting(of: call.connection, catalog)
     call.answer { writeHello(context, server, &$0) }
   }
-  catalog.restore(.hello) { context, items, _ in
+  catalog.restore(.hello) { context, items, _ throws(CannotRestore) in
     for item in items {
-      guard let hello: KeptHello = try? catalog.decoder.decode(from: item.text) else { continue }
+      guard let hello: KeptHello = try? catalog.decoder.decode(from: item.text) else {
+        throw CannotRestore(unreadable: item)
+      }
       hello.apply(to: context.connection)
       keepGreeting(of: context.connection, catalog)
     }

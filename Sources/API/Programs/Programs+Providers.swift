@@ -51,7 +51,7 @@ extension Programs {
       name, connection, since: Timestamp(microseconds: host.now).text, terms, self)
     service.providers.append(provider)
     if providers[key] == nil {
-      connection.bag += BlockDisposable { [weak self] in self?.end(key) }
+      connection.attach(.providers, BlockDisposable { [weak self] in self?.end(key) })
     }
     providers[key, default: []].append(provider)
     counts[uid, default: 0] += 1

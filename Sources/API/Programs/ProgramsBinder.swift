@@ -122,17 +122,27 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
 
 /// Makes connections providers again that were providers with an earlier daemon.
 private func restoreProviders(_ catalog: Catalog, _ programs: Programs) {
-  catalog.restore(.provider) { context, items, _ in
+  catalog.restore(.provider) { context, items, _ throws(CannotRestore) in
     for item in items {
       guard let provide: Provide = try? catalog.decoder.decode(from: item.text),
         let definition = try? provide.definition, let terms = try? provide.terms()
-      else { continue }
-      // Its declaration is in the journal.
-      try? programs.provide(definition, context, terms, keeping: item.text)
+      else { throw CannotRestore(unreadable: item) }
+      do throws(WireError) {
+        // Its declaration is in the journal.
+        try programs.provide(definition, context, terms, keeping: item.text)
+      } catch {
+        throw CannotRestore("it cannot provide '\(item.key)' any more: \(error.message)")
+      }
     }
   }
-  catalog.restore(.call) { context, items, _ in
-    for item in items { programs.resume(item, context) }
+  catalog.restore(.call) { context, items, _ throws(CannotRestore) in
+    for item in items {
+      guard UInt64(item.key) != nil, case .string = item.text.value else {
+        throw CannotRestore(unreadable: item)
+      }
+      // A call that was answered or dropped meanwhile is over.
+      programs.resume(item, context)
+    }
   }
 }
 

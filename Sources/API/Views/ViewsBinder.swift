@@ -51,12 +51,13 @@ package func bindViews(_ catalog: Catalog) {
 
 /// Opens the views again that clients know from an earlier daemon.
 private func restoreViews(_ catalog: Catalog) {
-  catalog.restore(.view) { context, items, _ in
-    let views = items.compactMap { item -> (Handle, KeptView)? in
+  catalog.restore(.view) { context, items, _ throws(CannotRestore) in
+    var views: [(Handle, KeptView)] = []
+    for item in items {
       guard let handle = Handle(kept: item.key),
         let view: KeptView = try? context.catalog.decoder.decode(from: item.text)
-      else { return nil }
-      return (handle, view)
+      else { throw CannotRestore(unreadable: item) }
+      views.append((handle, view))
     }
     context.connection.views.restore(views) { view, handle throws(WireError) in
       _ = try context.openView(view.binder, handle, view.arguments ?? .emptyObject)

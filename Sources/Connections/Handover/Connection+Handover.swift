@@ -18,12 +18,14 @@ extension Connection {
   /// Stops keeping something.
   package func drop(_ kind: Keepsake, _ key: String) { kept?.remove(kind, key) }
 
-  /// Whether a request was read and not answered, or not wholly.
+  /// Whether a part is there that closes the connection if the daemon is killed; see
+  /// ``ConnectionPart/Fate/closes``.
   ///
   /// Input that was read and not run is not meant: it can be run later.
   var isInHand: Bool {
     !pending.isEmpty || !pendingLate.isEmpty || !late.isEmpty || !postponedAnswers.isEmpty
-      || batch != nil || input.dropped != nil || kept?.isIncomplete == true
+      || !behindAnswers.isEmpty || batch != nil || input.dropped != nil
+      || kept?.isIncomplete == true
   }
 
   /// Returns the cursors of the subscriptions that have not sent everything, and keeps the events
@@ -46,12 +48,14 @@ extension Connection {
   /// otherwise.
   func announceStop() {
     guard kept != nil else { return }
+    let isServed = beginServing()
     Frame.notification("stopping", &output.bytes) {
       $0.member("reconnect_ms", Closing.shutdown.reconnectMilliseconds)
       $0.member("epoch", context.epoch)
       $0.member("last", context.position)
     }
     _ = sendOutput()
+    if isServed { endServing(hasSent: false) }
   }
 
   /// Reports that a subscription could not be restored.
@@ -65,7 +69,7 @@ extension Connection {
 }
 
 extension Connection {
-  /// Notes that the client is being served, so that it is known if the daemon dies meanwhile.
+  /// Records that the client is being served, so that it is known if the daemon dies meanwhile.
   ///
   /// - Returns: Whether ``endServing(hasSent:)`` must follow.
   @inline(__always)
@@ -76,6 +80,9 @@ extension Connection {
 
   @inline(__always)
   func endServing(hasSent: Bool) { context.handover?.leave(self, hasSent: hasSent) }
+
+  /// Ends serving the client after nothing was read from it, so that nothing of it has changed.
+  func stopServing() { context.handover?.leaveUnchanged() }
 
   /// Sends what is due, as one step for the memory that survives the daemon.
   @inline(__always)
@@ -105,14 +112,10 @@ extension Connection {
     requests = kept.requests
     connectedAt = kept.connectedAt
     lastHandle = kept.lastHandle
+    if !kept.input.isEmpty { input.putBack(kept.input.span) }
     guard !kept.output.isEmpty else { return }
     output.bytes.append(kept.output.span)
     list()
-  }
-
-  /// Runs the input that an earlier daemon has read and not run.
-  package func resumeInput(_ kept: KeptConnection) {
-    if !kept.input.isEmpty { receive(kept.input.span) }
   }
 }
 

@@ -5,10 +5,11 @@ package import Signals
 /// the death of this process at any moment.
 ///
 /// The service manager holds the sockets of the clients, and this memory. The memory is up to date
-/// after each turn of a client: ``enter(_:)`` names the client that is being served, and
-/// ``leave(_:hasSent:)`` stores what has changed. If the process is killed, at most the named client
-/// is half-served; the next daemon closes it with a reason, and also those whose requests were not
-/// answered yet. All others go on where they were.
+/// after each turn of a client: ``enter(_:)`` names the client that is being served, before anything
+/// is read from its socket or sent to it, and ``leave(_:hasSent:)`` stores what has changed. If the
+/// process is killed, at most the named client is half-served; the next daemon closes it with a
+/// reason, and also those whose requests were not answered yet. All others go on where they were.
+/// ``ConnectionPart`` lists what of a connection is kept.
 ///
 /// It costs a few words for each turn of a client. Bytes are copied only where a client has
 /// not taken its output, or has sent a part of a line.
@@ -98,9 +99,17 @@ package final class Handover {
     connection.kept = nil
   }
 
+  /// Records that a client is about to get its last line, perhaps only a part of it.
+  ///
+  /// If the process is killed from here on, the next daemon closes the connection without a line.
+  func beginEnd(_ connection: some Keepable) {
+    guard !isOver else { return }
+    connection.kept?.markCut(in: memory)
+  }
+
   // MARK: Turns
 
-  /// Notes that a client is being served.
+  /// Names the client that is being served.
   ///
   /// - Returns: `false` if it is served already; then ``leave(_:hasSent:)`` must not follow.
   func enter(_ connection: some Keepable) -> Bool {
@@ -128,6 +137,12 @@ package final class Handover {
     memory[.current] = 0
   }
 
+  /// Ends serving a client of which nothing has changed.
+  func leaveUnchanged() {
+    isServing = false
+    memory[.current] = 0
+  }
+
   private func store(
     _ connection: some Keepable, _ kept: KeptClient, hasSent: Bool, mostOutput: Int
   ) {
@@ -151,8 +166,11 @@ package final class Handover {
   /// - Parameter isWhole: Whether all were, so that the client has no part of a line.
   func endSending(isWhole: Bool) { if isWhole { memory[.isCutting] = 0 } }
 
-  /// Notes that all clients have been sent what they are to have at a position.
+  /// Records that all clients have been sent what they are to have at a position.
+  ///
+  /// Has no effect once the clients have been left to the next daemon: they are sent nothing more.
   func flushed(at position: UInt64) {
+    guard !isOver else { return }
     memory[.flushed] = position
     if names.hasChanged { names.write(to: memory) }
   }
@@ -179,12 +197,13 @@ package final class Handover {
     sweep = nil
     young = []
     for connection in connections {
-      if let kept = connection.kept, kept.slot != nil {
+      if let kept = connection.kept, let slot = kept.slot {
+        memory[.current] = UInt64(slot + 1)
         store(connection, kept, hasSent: true, mostOutput: .max)
+        memory[.current] = 0
       } else {
         keep(connection)
       }
     }
-    memory[.current] = 0
   }
 }

@@ -1,9 +1,12 @@
 package import JSON
 
-/// A kind of what a connection keeps over a restart, in the order in which it is restored.
+/// A kind of items that a connection keeps over a restart; ``ConnectionPart`` says in which order they
+/// are restored.
 package enum Keepsake: UInt8, CaseIterable {
+  /// The user for whom the connection of a gateway acts; everything else is that user's.
+  case acting = 1
   /// The parameters of `hello`.
-  case hello = 1
+  case hello
   /// The user who is logged in.
   case login
   /// A lease that ends with the connection; the key is its name.
@@ -54,14 +57,15 @@ package struct KeptConnection {
   package enum End {
     /// As if nothing had happened.
     case goesOn
-    /// It must be closed, because a request was in hand when the daemon was killed.
-    case inHand
+    /// It must be closed with a reason: a request was in hand when the daemon was killed, or
+    /// something of it cannot be restored.
+    case closes
     /// It must be closed at once: its last line may be incomplete.
     case cut
   }
 
   package let id: UInt64
-  package let end: End
+  package internal(set) var end: End
   package let requests: UInt64
 
   /// The time of connecting, in milliseconds of the monotonic clock.
@@ -80,6 +84,9 @@ package struct KeptConnection {
 
   /// Output that the socket has not taken.
   package let output: [UInt8]
+
+  /// Lets the connection be closed with a reason, unless its last line may be incomplete.
+  package mutating func cannotGoOn() { if end == .goesOn { end = .closes } }
 
   /// The items of a kind.
   package func items(_ kind: Keepsake) -> [KeptItem] { items.filter { $0.kind == kind } }

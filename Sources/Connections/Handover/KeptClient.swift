@@ -52,8 +52,8 @@ final class KeptClient {
 
   // MARK: Items
 
-  /// Whether something besides the name of the client must survive a restart.
-  var isWorthKeeping: Bool { items.contains { $0.kind != .hello } }
+  /// Whether something besides the names of the client and its user must survive a restart.
+  var isWorthKeeping: Bool { items.contains { $0.kind != .hello && $0.kind != .acting } }
 
   func set(_ item: KeptItem) {
     guard let i = items.firstIndex(where: { $0.kind == item.kind && $0.key == item.key }) else {
@@ -104,6 +104,13 @@ final class KeptClient {
     if let slot { memory[slot, .id] = connection.id }
   }
 
+  /// Lets the next daemon close the connection without a line.
+  func markCut(in memory: KeptMemory) {
+    guard let slot else { return }
+    state = memory[slot, .state] | KeptLayout.Flag.cut
+    memory[slot, .state] = state
+  }
+
   /// Frees the slot.
   func end(in memory: KeptMemory) {
     guard let slot else { return }
@@ -140,6 +147,7 @@ final class KeptClient {
     var state = UInt64(connection.lastHandle) << KeptLayout.Flag.handleShift
     if connection.isInHand { state |= KeptLayout.Flag.inHand }
     if isCut { state |= KeptLayout.Flag.cut }
+    if output > 0 { state |= KeptLayout.Flag.waiting }
     if state != self.state { (self.state, memory[slot, .state]) = (state, state) }
     if let position, position != shown {
       (shown, memory[slot, .shown]) = (position, position)

@@ -56,13 +56,20 @@ package final class KeptConnections {
 
   /// Marks a connection as the cause if this process dies now, so that the next one drops it.
   ///
-  /// - Parameter id: `nil` if none is being restored.
-  package func blame(_ id: UInt64?) {
-    memory.store(0, at: KeptLayout.Word.isCutting.rawValue)
+  /// - Parameters:
+  ///   - id: `nil` if none is being restored.
+  ///   - isSending: Whether it may be sent a part of a line.
+  package func blame(_ id: UInt64?, isSending: Bool = false) {
+    memory.store(isSending ? 1 : 0, at: KeptLayout.Word.isCutting.rawValue)
     memory.store(
       id.flatMap { slots[$0] }.map { UInt64($0 + 1) } ?? 0,
       at: KeptLayout.Word.current.rawValue)
   }
+
+  /// Makes the memory invalid, because all its connections are in a later one.
+  ///
+  /// From the first request on, what it says is no longer true.
+  package func retire() { memory.store(0, at: KeptLayout.Word.isComplete.rawValue) }
 
   /// The names of the sources that had values and were not journaled.
   package var names: [String] {
@@ -76,7 +83,9 @@ package final class KeptConnections {
     let state = memory[slot, .state]
     let sizes = memory[slot, .sizes]
     let isCurrent = current == UInt64(slot + 1)
-    let isCut = state & KeptLayout.Flag.cut != 0 || isCurrent && isCutting
+    let isCut =
+      state & KeptLayout.Flag.cut != 0
+      || isCurrent && (isCutting || state & KeptLayout.Flag.waiting != 0)
     let isInHand = state & KeptLayout.Flag.inHand != 0 || isCurrent
     // The blocks of the connection that was being served may be half-written.
     let terms = isCurrent ? [] : bytes(at: memory[slot, .terms], count: sizes & 0xFFFF_FFFF)
@@ -84,11 +93,12 @@ package final class KeptConnections {
     guard let terms, let flow, let items = items(in: terms), let parts = FlowParts(flow) else {
       return nil
     }
+    let goesOn = !isInHand && items.isWhole
     return KeptConnection(
-      id: id, end: isCut ? .cut : isInHand ? .inHand : .goesOn,
+      id: id, end: isCut ? .cut : goesOn ? .goesOn : .closes,
       requests: memory[slot, .requests], connectedAt: memory[slot, .connectedAt],
       shown: max(memory[slot, .shown], flushed),
-      lastHandle: Int(clamping: state >> KeptLayout.Flag.handleShift), items: items,
+      lastHandle: Int(clamping: state >> KeptLayout.Flag.handleShift), items: items.known,
       cursors: parts.cursors, input: parts.input, output: parts.output)
   }
 
@@ -99,19 +109,24 @@ package final class KeptConnections {
     return memory.bytes(at: offset, count: count)
   }
 
-  private func items(in bytes: [UInt8]) -> [KeptItem]? {
+  /// Returns the items whose kinds this version knows, and whether these are all of them; `nil` if
+  /// the bytes are damaged.
+  private func items(in bytes: [UInt8]) -> (known: [KeptItem], isWhole: Bool)? {
     var reader = RawReader(bytes: bytes[...])
-    var items: [KeptItem] = []
+    var (items, isWhole): ([KeptItem], Bool) = ([], true)
     while !reader.isAtEnd {
       guard let kind = reader.number(1), let keyCount = reader.number(3),
         let textCount = reader.number(4), let key = reader.text(keyCount),
         let text = reader.text(textCount)
       else { return nil }
-      // A later version may have kept more.
-      guard let kind = Keepsake(rawValue: UInt8(clamping: kind)) else { continue }
-      items.append(KeptItem(kind, key, JSONText(kept: text)))
+      if let kind = Keepsake(rawValue: UInt8(clamping: kind)) {
+        items.append(KeptItem(kind, key, JSONText(kept: text)))
+      } else {
+        // Another version has kept more: without it, the connection would not be the same.
+        isWhole = false
+      }
     }
-    return items
+    return (items, isWhole)
   }
 }
 

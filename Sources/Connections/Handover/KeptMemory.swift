@@ -11,7 +11,7 @@ internal import JSON
 /// order of the program, and ``Word/current`` names the one slot that may be half-written.
 enum KeptLayout {
   /// The first word of a valid memory: "binder" and the version of the layout.
-  static let magic: UInt64 = 0x6269_6E64_6572_0001
+  static let magic: UInt64 = 0x6269_6E64_6572_0002
 
   static let pageSize = 4_096
   static let slotSize = 64
@@ -69,6 +69,8 @@ enum KeptLayout {
     static let inHand: UInt64 = 1
     /// More output waits than is kept.
     static let cut: UInt64 = 2
+    /// Output waits, so that the client may have a part of a line.
+    static let waiting: UInt64 = 4
     static let handleShift: UInt64 = 8
   }
 

@@ -86,8 +86,8 @@ package final class SocketServer {
 
   /// Creates the connection of a client that an earlier daemon has left; it is not started.
   ///
-  /// A client that may not connect any more, or whose request was in hand when the daemon was
-  /// killed, gets `closing` instead. After a part of a line it gets nothing.
+  /// A client that may not connect any more, or that cannot go on, gets the rest of its output and
+  /// `closing` instead. After a part of a line it gets nothing.
   package func readmit(_ socket: StreamSocket, _ kept: KeptConnection) -> ReturnedClient? {
     socket.isStored = true
     let peer = socket.peer
@@ -149,6 +149,9 @@ final class SocketClient: Transport, StreamSocketDelegate {
   /// The name under which the service manager holds the socket; `nil` if it does not.
   private var storedName: String?
 
+  /// Whether the client is served because its socket is being read.
+  private var isServed = false
+
   init(_ socket: StreamSocket, _ connection: Connection, _ store: ManagerQueue?) {
     self.socket = socket
     self.connection = connection
@@ -196,6 +199,14 @@ final class SocketClient: Transport, StreamSocketDelegate {
 
   // MARK: Calls from the socket
 
+  func socketWillRead() { isServed = connection.beginServing() }
+
+  func socketDidRead(_ hasRead: Bool) {
+    guard isServed else { return }
+    isServed = false
+    if hasRead { connection.endServing(hasSent: false) } else { connection.stopServing() }
+  }
+
   func socket(received bytes: Span<UInt8>) { connection.receive(bytes) }
   func socketReachedEnd() { connection.receiveEnd() }
   func socketBecameWritable() { connection.becameWritable() }
@@ -218,7 +229,7 @@ package struct ReturnedClient {
 
   /// Serves the client.
   package func start() {
-    connection.resumeInput(kept)
+    connection.resumeInput()
     client.readNow()
   }
 }

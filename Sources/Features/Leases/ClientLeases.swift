@@ -47,9 +47,11 @@ package final class ClientLeases {
     let connection = context.connection
     service.hold(name)
     if leases[connection.id] == nil {
-      connection.bag += BlockDisposable { [weak self, id = connection.id, weak connection] in
-        self?.end(id, isStopping: connection?.context.isStopping ?? true)
-      }
+      connection.attach(
+        .leases,
+        BlockDisposable { [weak self, id = connection.id, weak connection] in
+          self?.end(id, isStopping: connection?.context.isStopping ?? true)
+        })
     }
     // Those that have ended, or whose command was refused.
     leases[connection.id]?.removeAll { name in
@@ -63,9 +65,15 @@ package final class ClientLeases {
 
   /// Takes the leases back that connections had with an earlier daemon.
   func restore(_ catalog: Catalog) {
-    catalog.restore(.lease) { [self] context, items, _ in
-      for item in items where (try? service.resume(item.key, by: context.caller)) != nil {
-        hold(item.key, for: context)
+    catalog.restore(.lease) { [self] context, items, _ throws(CannotRestore) in
+      for item in items {
+        do throws(LeasesError) {
+          try service.resume(item.key, by: context.caller)
+          hold(item.key, for: context)
+        } catch {
+          // A lease that has ended is kept until the client has another one.
+          guard case .notFound = error else { throw CannotRestore("\(error)") }
+        }
       }
     }
   }

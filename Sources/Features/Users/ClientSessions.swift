@@ -28,10 +28,10 @@ package final class ClientSessions {
 
   /// Logs clients in again that were logged in with an earlier daemon.
   func restore(_ catalog: Catalog) {
-    catalog.restore(.login) { [self] context, items, _ in
+    catalog.restore(.login) { [self] context, items, _ throws(CannotRestore) in
       for item in items {
         guard let login: Session.Login = try? JSONDecoder().decode(from: item.text) else {
-          continue
+          throw CannotRestore(unreadable: item)
         }
         self[context].resume(login)
       }
@@ -53,10 +53,12 @@ package final class ClientSessions {
       }
     }
     sessions[connection.id] = session
-    connection.bag += BlockDisposable { [self, id = connection.id] in
-      sessions[id] = nil
-      session.end()
-    }
+    connection.attach(
+      .login,
+      BlockDisposable { [self, id = connection.id] in
+        sessions[id] = nil
+        session.end()
+      })
     return session
   }
 }

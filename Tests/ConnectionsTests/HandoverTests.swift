@@ -1,0 +1,266 @@
+@testable import Connections
+import EventLoop
+import Facts
+import Glibc
+import JSON
+import Signals
+import TestSupport
+import Testing
+import Wire
+
+/// The memory for the next daemon, at each moment of a turn.
+@Suite(.leavesNothing)
+struct HandoverTests {
+  /// A client that is kept, and the memory as the next daemon would read it.
+  private final class KeptBench {
+    let bench: Bench
+    let handover: Handover
+
+    init(_ change: (inout Limits) -> Void = { _ in }) throws {
+      bench = Bench(change)
+      handover = try Handover(slots: 8, generation: 1, epoch: "e", scheduler: bench.time)
+      bench.table.context.handover = handover
+      connection = bench.table.connect(Peer(uid: 1, pid: 3, groups: [2]))
+      connection.handler = Handler { [unowned bench] call, request, line in
+        let method = bench.methods[JSONScanner(line).text(request.method)]
+        return method?(call) == .later ? .durability : nil
+      }
+      connection.start(transport)
+      bench.time.advance(1_000)
+    }
+
+    let connection: Connection
+    let transport = FakeTransport()
+
+    deinit { connection.end() }
+
+    /// Reads the memory.
+    var memory: KeptConnections {
+      get throws {
+        try KeptConnections(in: SharedMemory(adopting: dup(handover.shared.descriptor)))
+      }
+    }
+
+    var kept: KeptConnection? {
+      get throws { try memory.connection(connection.id) }
+    }
+
+    func receive(_ text: String) {
+      transport.recorder.sent(Array(text.utf8))
+      connection.receive(Array(text.utf8).span)
+    }
+  }
+
+  // MARK: The table
+
+  /// The part of each stored property.
+  private static let properties: [String: ConnectionPart] = [
+    "id": .number, "peer": .peer, "acting": .actingUser, "context": .turn, "user": .peer,
+    "takesItems": .greeting, "lineOut": .greeting, "bufferedBytes": .turn, "isListed": .turn,
+    "isPostponed": .turn, "isWaiting": .turn, "isMonitored": .turn,
+    "isEnded": .socket, "isAtEnd": .socket, "isReading": .socket, "transport": .socket,
+    "closing": .socket, "isLeft": .socket, "kept": .socket,
+    "parked": .input, "input": .input, "output": .output,
+    "subscriptions": .subscriptions, "costlySubscriptions": .subscriptions, "openViews": .views,
+    "pending": .heldAnswers, "pendingLate": .heldAnswers, "expiry": .heldAnswers,
+    "writtenPosition": .heldAnswers,
+    "postponedAnswers": .postponedAnswers, "behindAnswers": .behindAnswers,
+    "syncs": .lateCalls, "late": .lateCalls, "batchBytes": .batch, "batch": .batch,
+    "runningBatch": .batch, "live": .turn, "handler": .peer, "onOpen": .peer,
+    "clientName": .greeting, "connectedAt": .connectedAt, "requests": .requestCount,
+    "bindings": .bindings, "endedNames": .hints, "lastHandle": .handleNumber, "badLines": .hints,
+    "isAwaitingWork": .patience, "parkedSince": .patience, "partialSince": .patience,
+    "forwardedRequests": .forwardedRequests, "forwardedBytes": .forwardedRequests,
+    "mayEnd": .forwardedRequests,
+    // Each disposable names its part; see `Connection.attach`.
+    "bag": .turn,
+  ]
+
+  @Test
+  func `each stored property of a connection belongs to a part of the table`() {
+    let bench = Bench()
+    var labels: Set<String> = []
+    var mirror: Mirror? = Mirror(reflecting: bench.connection)
+    while let level = mirror {
+      for child in level.children {
+        let label = child.label ?? ""
+        let lazy = "$__lazy_storage_$_"
+        labels.insert(label.hasPrefix(lazy) ? String(label.dropFirst(lazy.count)) : label)
+      }
+      mirror = level.superclassMirror
+    }
+    #expect(labels == Set(Self.properties.keys))
+  }
+
+  @Test
+  func `each kind of items is one part, and the user for whom it acts is the first`() {
+    #expect(ConnectionPart.items.count == Keepsake.allCases.count)
+    #expect(Set(ConnectionPart.items) == Set(Keepsake.allCases))
+    #expect(ConnectionPart.items.first == .acting)
+  }
+
+  @Test
+  func `each part that closes the connection is known to the memory`() throws {
+    for part in ConnectionPart.allCases where part.fate == .closes {
+      let bench = try KeptBench { ($0.lineIn, $0.outputSoft) = (100, 1_000) }
+      bench.transport.isOrderChecked = false
+      #expect(try bench.kept?.end == .goesOn)
+      try bring(part, to: bench)
+      bench.bench.table.flush()
+      #expect(try bench.kept?.end ?? .closes == .closes, "\(part)")
+    }
+  }
+
+  /// Gives a connection a part that cannot be restored.
+  private func bring(_ part: ConnectionPart, to bench: KeptBench) throws {
+    let connection = bench.connection
+    func ask(_ method: @escaping (Call) -> Void, isBatch: Bool = false) {
+      bench.bench.methods["m"] = {
+        method($0)
+        return .done
+      }
+      let line = #"{"id":1,"method":"m"}"#
+      bench.receive(isBatch ? "[\(line)]\n" : line + "\n")
+    }
+    switch part {
+    case .heldAnswers: ask { $0.answer(after: 9) { $0.append("{}") } }
+    case .lateCalls: ask { _ = $0.later() }
+    case .postponedAnswers:
+      bench.transport.room = 0
+      let text = String(repeating: "x", count: 1_000)
+      ask { call in call.answer { $0.append("\"\(text)\"") } }
+      connection.whenTaken {}
+      bench.receive("\n")
+    case .behindAnswers:
+      // A notification after the answer of a batch that the client does not read.
+      bench.transport.room = 0
+      ask(
+        { call in
+          call.connection.notify("n") { _ in }
+          call.answer { $0.append("{}") }
+        }, isBatch: true)
+    case .batch:
+      bench.bench.methods["m"] = { _ in .later }
+      bench.receive("[\(#"{"id":1,"method":"m"}"#)]\n")
+    case .skippedLine: bench.receive(String(repeating: "x", count: 200))
+    case .partOfValue:
+      // `CollectionSubscription.isIncomplete`.
+      connection.kept?.isIncomplete = true
+      bench.receive("\n")
+    case .forwardedRequests: connection.attach(.forwardedRequests, BlockDisposable {})
+    default: Issue.record("\(part) is not tested")
+    }
+  }
+
+  @Test
+  func `the documentation has each part in the row of what becomes of it`() {
+    let file = #filePath.replacing(
+      "Tests/ConnectionsTests/HandoverTests.swift", with: "Documentation/architecture.md")
+    let lines = Files.text(of: file).split(separator: "\n")
+    /// Returns the parts in the rows that begin with a text.
+    func parts(_ beginning: String) -> [String] {
+      lines.filter { $0.hasPrefix("| \(beginning)") }.flatMap { line in
+        (line.dropLast(2).split(separator: "|").last ?? "").dropFirst().split(separator: ", ")
+      }
+      .map(String.init)
+    }
+    for part in ConnectionPart.allCases {
+      let row =
+        switch part.fate {
+        case .kept: "kept in the memory"
+        case .item: "kept as items"
+        case .given: "given by"
+        case .beginsAgain: "begins again"
+        case .closes: "closes the connection"
+        }
+      #expect(parts(row).contains(part.rawValue))
+    }
+  }
+
+  // MARK: The moment of a kill
+
+  @Test
+  func `15: a client whose socket is being read is closed by the next daemon`() throws {
+    let bench = try KeptBench()
+    #expect(try bench.kept?.end == .goesOn)
+    #expect(bench.handover.enter(bench.connection))
+    #expect(try bench.kept?.end == .closes)
+    bench.handover.leaveUnchanged()
+    #expect(try bench.kept?.end == .goesOn)
+  }
+
+  @Test
+  func `a client that may have a part of a line gets no other line while it is served`() throws {
+    let bench = try KeptBench()
+    bench.transport.room = 10
+    bench.transport.isOrderChecked = false
+    bench.receive(request(1))
+    #expect(try bench.kept?.end == .goesOn)
+    #expect(try bench.kept?.output.isEmpty == false)
+    #expect(bench.handover.enter(bench.connection))
+    #expect(try bench.kept?.end == .cut)
+    bench.handover.leave(bench.connection, hasSent: false)
+    #expect(try bench.kept?.end == .goesOn)
+  }
+
+  @Test
+  func `a connection that is being closed gets no second last line`() throws {
+    let bench = try KeptBench()
+    var ends: [KeptConnection.End?] = []
+    bench.transport.onSend = { ends.append(try? bench.kept?.end) }
+    bench.connection.close(.kicked)
+    bench.transport.onSend = {}
+    #expect(ends == [.cut])
+    #expect(try bench.kept == nil)
+  }
+
+  @Test
+  func `input of an earlier daemon is kept before it runs`() throws {
+    let bench = try KeptBench()
+    let line = request(7)
+    bench.receive(String(line.prefix(9)))
+    let kept = try #require(try bench.kept)
+    #expect(kept.input == Array(line.utf8.prefix(9)))
+    let next = try KeptBench()
+    let connection = next.bench.table.reconnect(Peer(uid: 1, pid: 3, groups: [2]), kept)
+    connection.handler = next.connection.handler
+    let transport = FakeTransport()
+    transport.recorder.sent(Array(line.utf8))
+    connection.start(transport)
+    connection.keepNow()
+    #expect(try next.memory.connection(connection.id)?.input == kept.input)
+    connection.resumeInput()
+    connection.receive(Array(line.utf8.dropFirst(9)).span)
+    next.bench.table.flush()
+    #expect(transport.lines() == [result(7)])
+    #expect(try next.memory.connection(connection.id)?.input == [])
+    // It is no young client any more.
+    next.bench.time.advance(1_000)
+  }
+
+  @Test
+  func `a memory counts no more once its connections are in the next one`() throws {
+    let bench = try KeptBench()
+    bench.handover.complete()
+    let memory = try bench.memory
+    #expect(memory.isComplete)
+    memory.retire()
+    #expect(try bench.memory.isComplete == false)
+  }
+
+  // MARK: The end
+
+  @Test
+  func `what becomes durable after the clients were left was not sent`() throws {
+    let bench = try KeptBench()
+    bench.bench.table.advance(to: 3)
+    bench.bench.table.flush()
+    let memory = try bench.memory
+    bench.bench.table.leaveAll()
+    bench.bench.table.advance(to: 4)
+    bench.bench.table.flush()
+    #expect(memory.connection(bench.connection.id)?.shown == 3)
+    #expect(try bench.kept?.shown == 3)
+    #expect(bench.transport.lines().count { $0.contains(#""method":"stopping""#) } == 1)
+  }
+}
