@@ -278,7 +278,7 @@ public actor AsyncBinderClient {
     do {
       link = try await Link.open(target)
     } catch {
-      throw Recovery(from: error).error
+      throw ConnectionEnd.reason(of: error)
     }
     guard failure == nil else { return link.socket.close() }
     self.link = link
@@ -291,49 +291,47 @@ public actor AsyncBinderClient {
   private static func read(
     _ first: Link, _ target: Link.Target, _ client: @Sendable () -> AsyncBinderClient?
   ) async {
-    var (link, backoff) = (first, Backoff())
+    var (link, reconnection) = (first, Reconnection())
     while true {
-      var recovery: Recovery
+      let loss: any Error
       do {
         while true {
           let frame = try await link.receive()
           guard let client = client() else { return }
-          await client.take(frame)
+          if await client.receive(frame) { reconnection.succeed() }
         }
       } catch {
-        recovery = Recovery(from: error)
+        loss = error
       }
       link.socket.close()
-      await client()?.lose(recovery.error)
-      while true {
-        guard recovery.isPassing else { break }
-        let milliseconds = backoff.next(requested: recovery.milliseconds)
-        try? await Task.sleep(for: .milliseconds(milliseconds))
-        guard client() != nil, !Task.isCancelled else { return }
-        do {
-          link = try await Link.open(target)
-          break
-        } catch {
-          recovery = Recovery(from: error)
+      await client()?.lose(ConnectionEnd.reason(of: loss))
+      do {
+        link = try await reconnection.connect(after: loss) {
+          guard client() != nil else { throw CancellationError() }
+          return try await Link.open(target)
         }
+      } catch {
+        if !(error is CancellationError) { await client()?.end(error) }
+        return
       }
       guard let client = client() else { return link.socket.close() }
-      guard recovery.isPassing else { return await client.end(recovery.error) }
-      await client.resume(link)
-      backoff.reset()
+      // Without a call there is no answer to wait for.
+      if await !client.resume(link) { reconnection.succeed() }
     }
   }
 
   /// Passes an answer to its call; notifications are for subscriptions.
-  private func take(_ frame: JSONObject) {
-    guard frame["id"] != nil else { return }
+  ///
+  /// - Returns: Whether it is the result of a call.
+  private func receive(_ frame: JSONObject) -> Bool {
+    guard frame["id"] != nil else { return false }
     let error = frame["error"].map { ClientError($0.text) }
     guard let id = frame.integer("id") else {
       // The daemon could not read the id of a line, so that any call may be meant.
       if let error { for id in requests.keys { fail(id, error) } }
-      return
+      return false
     }
-    guard let request = requests[id] else { return }
+    guard let request = requests[id] else { return false }
     switch error {
     case nil:
       requests[id] = nil
@@ -342,6 +340,7 @@ public actor AsyncBinderClient {
     case .refused(let error)? where error.name == .shuttingDown && request.isRepeatable: break
     case let error?: fail(id, error)
     }
+    return error == nil
   }
 
   private func fail(_ id: Int, _ error: any Error) {
@@ -354,8 +353,13 @@ public actor AsyncBinderClient {
   }
 
   /// Sends the commands again that were not answered, with the same key.
-  private func resume(_ link: Link) {
-    guard failure == nil else { return link.socket.close() }
+  ///
+  /// - Returns: Whether there are any.
+  private func resume(_ link: Link) -> Bool {
+    guard failure == nil else {
+      link.socket.close()
+      return false
+    }
     self.link = link
     for (id, request) in requests.sorted(by: { $0.key < $1.key }) {
       if request.epoch == link.epoch {
@@ -365,6 +369,7 @@ public actor AsyncBinderClient {
       }
     }
     wakeAll()
+    return !requests.isEmpty
   }
 
   private func end(_ error: any Error) {

@@ -30,6 +30,13 @@ final class LineSocket: Sendable {
   /// The bytes that wait, beyond which ``drain()`` waits.
   private static let maxWaiting = 1 << 16
 
+  /// The time after which a daemon that stops wants to be asked again, in milliseconds.
+  var reconnectMilliseconds: UInt64? {
+    get { announced.withLock { $0 } }
+    set { announced.withLock { $0 = newValue } }
+  }
+
+  private let announced = Mutex<UInt64?>(nil)
   private let descriptor: CInt
   private let input: Mutex<Input>
   private let output = Mutex(Output())

@@ -69,59 +69,62 @@ struct Link: Sendable {
 
   /// Waits for the next answer or notification.
   ///
-  /// - Throws: ``Loss`` if the daemon's last line says why it closes the connection;
+  /// - Throws: `ConnectionEnd` if the daemon has said when to return, or why it ends the connection;
   ///   ``ClientError``; `CancellationError`.
   func receive() async throws -> JSONObject { try await Self.receive(socket) }
 
   private static func receive(_ socket: LineSocket) async throws -> JSONObject {
-    guard case .object(let frame) = try await socket.line().value else {
+    let line: JSONText
+    do {
+      line = try await socket.line()
+    } catch let error as ClientError {
+      throw ConnectionEnd(error, reconnectMilliseconds: socket.reconnectMilliseconds)
+    }
+    guard case .object(let frame) = line.value else {
       throw ClientError.notUnderstood("a line that is no object")
     }
-    guard frame["method"] == .string("closing") else { return frame }
-    let params = frame.object("params")
-    throw Loss(
-      reason: params.string("reason"),
-      reconnectMilliseconds: params.integer("reconnect_ms").flatMap { UInt64(exactly: $0) })
+    switch frame["method"] {
+    case .string("closing"):
+      let params = frame.object("params")
+      throw ConnectionEnd(
+        .lost(reason: params.string("reason")),
+        reconnectMilliseconds: params.position("reconnect_ms"))
+    // The connection goes on if the daemon is started again.
+    case .string("stopping"):
+      socket.reconnectMilliseconds = frame.object("params").position("reconnect_ms")
+    default: break
+    }
+    return frame
   }
 }
 
-/// The end of a connection as the daemon has announced it.
-struct Loss: Error {
-  let reason: String?
-  let reconnectMilliseconds: UInt64?
+extension ConnectionEnd {
+  /// Returns the error of an end for the program; any other error is the same.
+  static func reason(of error: any Error) -> any Error {
+    (error as? ConnectionEnd)?.error ?? error
+  }
 }
 
-/// The reaction to an error of a connection.
-struct Recovery {
-  /// The error for the program.
-  let error: any Error
-
-  /// Whether another attempt may succeed.
-  let isPassing: Bool
-
-  /// The time after which the daemon wants to be asked again; `nil` for the usual pause.
-  let milliseconds: UInt64?
-
-  /// The reasons that are gone when the program reads again.
-  private static let temporary: Set = ["stalled", "out_queue_full"]
-
-  init(from error: any Error) {
-    switch error {
-    case let loss as Loss:
-      self.error = ClientError.lost(reason: loss.reason)
-      isPassing =
-        loss.reconnectMilliseconds != nil || loss.reason.map(Self.temporary.contains) ?? true
-      milliseconds = loss.reconnectMilliseconds
-    case let error as ClientError:
-      self.error = error
-      milliseconds = nil
-      isPassing =
-        switch error {
-        case .noDaemon, .lost: true
-        case .refused(let error): error.retry
-        default: false
-        }
-    default: (self.error, isPassing, milliseconds) = (error, false, nil)
+extension Reconnection {
+  /// Repeats an attempt to connect, each after a pause, until it succeeds.
+  ///
+  /// - Throws: The error after which another attempt cannot succeed; `CancellationError`.
+  mutating func connect<Value>(
+    after error: any Error, isolation: isolated (any Actor)? = #isolation,
+    _ attempt: () async throws -> Value
+  ) async throws -> Value {
+    var last = error
+    while true {
+      let end = last as? ConnectionEnd ?? (last as? ClientError).map { ConnectionEnd($0) }
+      guard let end, let milliseconds = pause(after: end) else {
+        throw ConnectionEnd.reason(of: last)
+      }
+      try await Task.sleep(for: .milliseconds(milliseconds))
+      do {
+        return try await attempt()
+      } catch {
+        last = error
+      }
     }
   }
 }

@@ -1,26 +1,6 @@
-internal import BinderClient
+public import BinderClient
 public import JSON
 internal import Wire
-
-/// A position in the journal to resume after.
-///
-/// One event may change several sources of a pattern. `part` is how many changes of the event after
-/// `seq` were given to the program, with `mode` `every`.
-public struct Cursor: Hashable, Codable, Sendable {
-  /// The identity of the journal.
-  public var epoch: String
-
-  /// The position.
-  public var seq: UInt64
-
-  /// The number of changes after ``seq`` that the program has.
-  public var part: Int
-
-  /// Creates a position.
-  public init(epoch: String, seq: UInt64, part: Int = 0) {
-    (self.epoch, self.seq, self.part) = (epoch, seq, part)
-  }
-}
 
 /// One step of a subscription.
 ///
@@ -85,17 +65,10 @@ public actor Subscription: AsyncSequence {
   private let params: JSONObject
   private let source: String
 
-  /// Whether the daemon resumes after a position that the client names.
-  private let isPositional: Bool
-  private let isEveryOfPattern: Bool
+  private var progress: SubscriptionState
   private var link: Link?
-  private var backoff = Backoff()
   private var ready: [SubscriptionUpdate] = []
   private var nextReady = 0
-  private var acknowledged: UInt64 = 0
-
-  /// The number of changes that the daemon sends again because they are of one event with others.
-  private var repeated = 0
   private var isClosed = false
   private var failure: (any Error)?
 
@@ -106,9 +79,10 @@ public actor Subscription: AsyncSequence {
     var params: JSONObject = ["source": .string(source), "sub": .string(Self.handle)]
     for member in options.members { params[member.name] = member.value }
     (self.target, self.source, self.params, self.cursor) = (target, source, params, cursor)
-    let isEvery = options["mode"] == .string("every")
-    isEveryOfPattern = isEvery && source.contains("*")
-    isPositional = (source == "events" || isEvery) && options["durable"] == nil
+    progress = SubscriptionState(
+      source: source, isEvery: options["mode"] == .string("every"),
+      isDurable: options["durable"] != nil, isShared: options["share"] == .bool(true),
+      cursor: cursor)
   }
 
   deinit {
@@ -126,7 +100,7 @@ public actor Subscription: AsyncSequence {
   /// It does not wait for the answer; a refusal ends the subscription. If the connection is lost, the
   /// acknowledgement is repeated.
   public func acknowledge(upTo seq: UInt64) {
-    acknowledged = Swift.max(acknowledged, seq)
+    progress.acknowledge(upTo: seq)
     let params: JSONObject = [
       "sub": .string(Self.handle), "seq": .number(JSONNumber(seq)),
     ]
@@ -160,11 +134,11 @@ public actor Subscription: AsyncSequence {
       try Task.checkCancellation()
       do {
         guard let link else { throw ClientError.lost(reason: nil) }
-        try take(try await link.receive())
+        receive(try await link.receive())
       } catch {
         if error is CancellationError { throw error }
         guard !isClosed else { return nil }
-        await reconnect(after: error)
+        try await reconnect(after: error)
       }
     }
     nextReady += 1
@@ -175,72 +149,59 @@ public actor Subscription: AsyncSequence {
 
   // MARK: Connecting
 
-  func open(isFirst: Bool = true) async throws {
+  /// Makes the first connection.
+  func open() async throws {
+    do {
+      try await connect()
+    } catch {
+      throw ConnectionEnd.reason(of: error)
+    }
+  }
+
+  private func connect() async throws {
     var params = params
-    if isPositional, let cursor {
+    if let cursor = progress.resume() {
       params["from"] = .object(["after": .number(JSONNumber(cursor.seq))])
       params["epoch"] = .string(cursor.epoch)
-      repeated = cursor.part
     }
-    let link: Link
-    let answer: JSONObject
-    do {
-      link = try await Link.open(target)
-      link.socket.write(try link.line(0, "subscribe", params))
-      answer = try await link.receive()
-    } catch {
-      throw isFirst ? Recovery(from: error).error : error
-    }
+    let link = try await Link.open(target)
+    link.socket.write(try link.line(0, "subscribe", params))
+    let answer = try await link.receive()
     if let error = answer["error"] {
       link.socket.close()
       throw ClientError(error.text)
     }
     guard !isClosed else { return link.socket.close() }
     self.link = link
-    backoff.reset()
-    begin(answer.object("result"), isFirst)
+    begin(answer.object("result"))
   }
 
-  /// Takes the reply to `subscribe`.
-  private func begin(_ reply: JSONObject, _ isFirst: Bool) {
-    let last = cursor
-    let now = reply.string("epoch").map { epoch in
-      Cursor(epoch: epoch, seq: reply.position("after") ?? reply.position("seq") ?? 0)
-    }
-    // A durable reader resumes after its last acknowledgement, which may be before the cursor.
-    if reply["durable"] == nil || last == nil || last?.epoch != now?.epoch { cursor = now }
-    if repeated > 0, var now {
-      now.part = repeated
-      cursor = now
-    }
-    guard reply["after"] == nil else { return }
-    // Nothing has changed at the same position, unless parts of the value were missing.
-    if isFirst || now == nil || now != last || reply["more"] != nil { add(.snapshot, reply) }
+  /// Processes the reply to `subscribe`.
+  private func begin(_ reply: JSONObject) {
+    let isNew = progress.begin(
+      epoch: reply.string("epoch"), seq: reply.position("seq"), after: reply.position("after"),
+      isWhole: reply["more"] == nil && reply["values"] == nil)
+    if isNew { add(.snapshot, reply) } else if ready.isEmpty { cursor = progress.cursor }
   }
 
-  private func reconnect(after error: any Error) async {
+  private func reconnect(after error: any Error) async throws {
     link?.socket.close()
     link = nil
-    var recovery = Recovery(from: error)
-    while !isClosed {
-      guard recovery.isPassing else {
-        failure = recovery.error
-        return
+    // The answer to `subscribe` is a success, so each loss begins with the shortest pause.
+    var reconnection = Reconnection()
+    do {
+      try await reconnection.connect(after: error) {
+        if !isClosed { try await connect() }
       }
-      let milliseconds = backoff.next(requested: recovery.milliseconds)
-      do {
-        try await Task.sleep(for: .milliseconds(milliseconds))
-        return try await open(isFirst: false)
-      } catch {
-        if error is CancellationError { return }
-        recovery = Recovery(from: error)
-      }
+    } catch {
+      if error is CancellationError { throw error }
+      failure = error
     }
   }
 
   // MARK: Updates
 
-  private func take(_ frame: JSONObject) throws(ClientError) {
+  private func receive(_ frame: JSONObject) {
     // The answer to an acknowledgement.
     if let error = frame["error"] { return fail(ClientError(error.text)) }
     let params = frame.object("params")
@@ -254,9 +215,23 @@ public actor Subscription: AsyncSequence {
       if case .array(let all)? = params["items"] {
         items = all.compactMap { if case .object(let item) = $0 { item } else { nil } }
       }
-      for item in items where !isRepeated(kind, item) { add(kind, item) }
+      for item in items { receive(kind, item) }
     default: break
     }
+  }
+
+  private func receive(_ kind: SubscriptionUpdate.Kind, _ item: JSONObject) {
+    let seq = item.position("seq")
+    switch kind {
+    case .next:
+      if case .again(let mustAcknowledge) = progress.receive(seq: seq) {
+        if mustAcknowledge, let seq { acknowledge(upTo: seq) }
+        return
+      }
+    case .snapshot, .caughtUp, .mark, .lagged: progress.advance(to: seq)
+    case .behind, .paused: break
+    }
+    add(kind, item)
   }
 
   private func fail(_ error: ClientError) {
@@ -264,38 +239,10 @@ public actor Subscription: AsyncSequence {
     link?.socket.close()
   }
 
-  /// Returns whether the program has this already.
-  private func isRepeated(_ kind: SubscriptionUpdate.Kind, _ item: JSONObject) -> Bool {
-    guard kind == .next, let seq = item.position("seq"), let cursor = last else { return false }
-    if repeated > 0 {
-      repeated -= 1
-      if seq == cursor.seq + 1 { return true }
-      repeated = 0
-    }
-    guard params["durable"] != nil, params["share"] == nil, seq <= cursor.seq else { return false }
-    // The daemon has lost the acknowledgement with the connection.
-    if seq <= acknowledged { acknowledge(upTo: seq) }
-    return true
-  }
-
-  /// The position of the last update that was prepared.
-  private var last: Cursor? { nextReady < ready.count ? ready.last?.cursor : cursor }
-
   private func add(_ kind: SubscriptionUpdate.Kind, _ item: JSONObject) {
-    var cursor = last
-    if let seq = item.position("seq"), let before = cursor,
-      [.snapshot, .next, .caughtUp, .mark, .lagged].contains(kind)
-    {
-      if kind != .next || !isEveryOfPattern {
-        cursor = Cursor(epoch: before.epoch, seq: seq)
-      } else if before.part > 0, seq == before.seq + 1 {
-        cursor = Cursor(epoch: before.epoch, seq: before.seq, part: before.part + 1)
-      } else {
-        cursor = Cursor(epoch: before.epoch, seq: seq - 1, part: 1)
-      }
-    }
     ready.append(
       SubscriptionUpdate(
-        kind: kind, source: item.string("source") ?? source, cursor: cursor, members: item))
+        kind: kind, source: item.string("source") ?? source, cursor: progress.cursor, members: item)
+    )
   }
 }

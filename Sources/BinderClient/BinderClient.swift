@@ -28,6 +28,10 @@ public final class BinderClient {
   /// The limits on how long the client waits for answers.
   public var limits = AnswerLimits()
 
+  /// Whether the client also waits for a daemon that is not there yet, as it does for one that it has
+  /// lost.
+  package var waitsForDaemon = false
+
   /// Opens a connection in place of ``search``, and names the daemon; `nil` to search.
   package var opener: (() throws(ClientError) -> (ClientSocket, String))?
 
@@ -50,10 +54,7 @@ public final class BinderClient {
   public func connected(
     until deadline: Deadline = .never
   ) throws(ClientError) -> BinderConnection {
-    if let connection { return connection }
-    let new = try connect(until: deadline)
-    connection = new
-    return new
+    try repeating(until: deadline) { connection throws(ClientError) in connection }
   }
 
   /// Calls a method and waits for its result.
@@ -95,24 +96,70 @@ public final class BinderClient {
     var meta: JSONObject = if case .object(let meta)? = params["_meta"] { meta } else { [:] }
     meta["cmd"] = .string(id ?? newCommandID())
     params["_meta"] = .object(meta)
-    var (epoch, backoff) = (String?.none, Backoff())
+    var epoch: String?
+    return try repeating(until: deadline) { connection throws(ClientError) in
+      guard epoch == nil || epoch == connection.greeting.epoch else { throw .outcomeUnknown }
+      epoch = connection.greeting.epoch
+      return try connection.call(method, params, until: deadline)
+    }
+  }
+
+  /// Calls a method that changes nothing, and calls it again if the connection is lost.
+  package func query(
+    _ method: String, _ params: JSONObject, until deadline: Deadline = .never
+  ) throws(ClientError) -> JSONText {
+    try repeating(until: deadline) { connection throws(ClientError) in
+      try connection.call(method, params, until: deadline)
+    }
+  }
+
+  /// Uses the connection for calls, and a new one each time that it is lost.
+  ///
+  /// The first connection must succeed, unless the client waits for the daemon.
+  private func repeating<Value>(
+    until deadline: Deadline, _ use: (BinderConnection) throws(ClientError) -> Value
+  ) throws(ClientError) -> Value {
+    var reconnection = Reconnection()
+    var isWaiting = connection != nil
     while true {
       do throws(ClientError) {
-        let connection = try connected(until: deadline)
-        guard epoch == nil || epoch == connection.greeting.epoch else { throw .outcomeUnknown }
-        epoch = connection.greeting.epoch
-        return try connection.call(method, params, until: deadline)
+        let used: BinderConnection
+        if let connection { used = connection } else { used = try connect(until: deadline) }
+        connection = used
+        isWaiting = true
+        return try use(used)
       } catch {
-        // Without a connection nothing was sent yet.
-        guard error.isPassing, epoch != nil else { throw error }
-        let pause = connection?.reconnectMilliseconds
+        if !isWaiting, waits(after: error) {
+          isWaiting = true
+          onNote?(.absent(error))
+        }
+        let requested = connection?.reconnectMilliseconds
+        guard isWaiting, error.isOfConnection,
+          let milliseconds = reconnection.pause(
+            after: ConnectionEnd(error, reconnectMilliseconds: requested))
+        else { throw error }
         connection = nil
-        let next = Deadline(inMilliseconds: backoff.next(requested: pause))
-        let end = Deadline.earlier(.earlier(deadline, limits.deadline), next)
-        if case .readerGone = waitFor(nil, until: end, output: output) { throw .readerGone }
-        if deadline.isOver || limits.deadline.isOver { throw .timedOut }
+        try pause(milliseconds: milliseconds, until: deadline)
       }
     }
+  }
+
+  /// Whether to wait for a daemon that could not be reached at the first attempt.
+  func waits(after error: ClientError) -> Bool {
+    guard waitsForDaemon, case .noDaemon = error else { return false }
+    return !error.isDenied
+  }
+
+  /// Waits without a connection.
+  ///
+  /// - Throws: ``ClientError/timedOut`` after the deadline; ``ClientError/readerGone``.
+  package func pause(
+    milliseconds: UInt64, until deadline: Deadline = .never
+  ) throws(ClientError) {
+    let last = Deadline.earlier(deadline, limits.deadline)
+    let end = Deadline.earlier(last, Deadline(inMilliseconds: milliseconds))
+    if case .readerGone = waitFor(nil, until: end, output: output) { throw .readerGone }
+    if last.isOver { throw .timedOut }
   }
 
   /// Drops the connection for calls; the next call connects again.
@@ -199,4 +246,7 @@ public enum ConnectionNote: Equatable, Sendable {
 
   /// A process accepted the connection at a path but has not answered yet.
   case silent(path: String)
+
+  /// No daemon is there yet; the client waits for it.
+  case absent(ClientError)
 }

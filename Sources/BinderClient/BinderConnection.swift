@@ -5,7 +5,7 @@ internal import Wire
 /// One connection to a daemon for requests, answers and notifications.
 ///
 /// It blocks, and is confined to one thread. A lost connection is never reopened; ``Follower``
-/// creates a new one.
+/// makes a new one.
 public final class BinderConnection {
   /// The socket on which all lines are sent and received.
   private let socket: ClientSocket
@@ -19,18 +19,15 @@ public final class BinderConnection {
   /// The number of answers that have arrived and were not read.
   package var unreadAnswers: Int { answers.count }
 
+  /// The number of requests that were sent.
+  var countOfRequests: Int { lastID }
+
   /// The identifiers of unanswered requests that somebody waits for.
   ///
   /// Answers to other identifiers are dropped.
   private var pending: Set<String> = []
-  private var notifications: [(method: String, params: Incoming.Params)] = []
-  private var nextNotification = 0
-
-  /// The size of the lines of ``notifications`` in bytes.
-  private var notificationBytes = 0
-
-  /// Whether to keep notifications for ``notification(until:)``.
-  var keepsNotifications = false
+  /// Called with each notification except `closing`, and the size of its line in bytes.
+  var onMessage: ((_ method: String, _ params: Incoming.Params, _ bytes: Int) -> Void)?
 
   /// Called with the method and the parameters of each notification except `closing`.
   public var onNotification: ((_ method: String, _ params: JSONText) -> Void)?
@@ -38,7 +35,7 @@ public final class BinderConnection {
   private var closingReason: String?
 
   /// Whether the daemon has sent a line.
-  private var hasReceived = false
+  private(set) var hasReceived = false
   private let output: CInt?
 
   /// The path of the daemon's socket.
@@ -48,8 +45,12 @@ public final class BinderConnection {
   public private(set) var greeting = Greeting(
     server: .init(name: "", version: ""), epoch: "", first: 0, last: 0)
 
-  /// The reconnection delay that the daemon requested, in milliseconds; `nil` if it requested none.
+  /// The time after which the daemon wants to be asked again, in milliseconds; `nil` if it has named
+  /// none.
   package private(set) var reconnectMilliseconds: UInt64?
+
+  /// Whether the daemon has accepted `hello`, if the caller polls.
+  private(set) var isGreeted = false
 
   /// The identifier of the `hello` request.
   private var hello = 0
@@ -59,9 +60,6 @@ public final class BinderConnection {
 
   /// The longest line in bytes that the daemon may send.
   private static let lineLimit = 16 << 20
-
-  /// The most bytes of notifications kept while the client waits for an answer.
-  private static let maxNotificationBytes = 64 << 20
 
   /// Sends `hello` on a new socket without waiting.
   ///
@@ -173,22 +171,6 @@ public final class BinderConnection {
     }
   }
 
-  /// Whether a value or an event has already arrived.
-  var hasNext: Bool { notifications[nextNotification...].contains { $0.method == "next" } }
-
-  /// Waits for the next notification.
-  func notification(
-    until deadline: Deadline
-  ) throws(ClientError) -> (method: String, params: Incoming.Params) {
-    while nextNotification == notifications.count {
-      notifications.removeAll(keepingCapacity: true)
-      (nextNotification, notificationBytes) = (0, 0)
-      try receive(until: .earlier(deadline, limits.deadline))
-    }
-    nextNotification += 1
-    return notifications[nextNotification - 1]
-  }
-
   /// Decodes a result.
   func decode<Value: Decodable>(
     _ text: JSONText, as type: Value.Type
@@ -216,15 +198,6 @@ public final class BinderConnection {
     let isMore = try take()
     if let refusal { throw refusal }
     guard isMore else { throw lostError() }
-  }
-
-  /// Returns the notifications that have arrived and were not read.
-  func takeNotifications() -> ArraySlice<(method: String, params: Incoming.Params)> {
-    defer {
-      notifications = []
-      (nextNotification, notificationBytes) = (0, 0)
-    }
-    return notifications[nextNotification...]
   }
 
   // MARK: Receiving
@@ -269,14 +242,11 @@ public final class BinderConnection {
         closingReason = params.reason
         reconnectMilliseconds = params.reconnectMilliseconds
       } else {
+        // The connection goes on if the daemon is started again.
+        if method == "stopping" { reconnectMilliseconds = params.reconnectMilliseconds }
+        onMessage?(method, params, line.text.utf8.count)
         if let onNotification, let params = line.members?["params"] {
           onNotification(method, params)
-        }
-        guard keepsNotifications else { return }
-        notifications.append((method, params))
-        notificationBytes += line.text.utf8.count
-        if notificationBytes > Self.maxNotificationBytes {
-          fault = "more than 64 MiB before an answer"
         }
       }
     } else if let id = frame.id, let result = frame.result {
@@ -296,7 +266,7 @@ public final class BinderConnection {
       return
     }
     guard number == hello else { return onAnswer(number, answer) }
-    if case .failure(let error) = answer { refusal = error }
+    if case .failure(let error) = answer { refusal = error } else { isGreeted = true }
   }
 
   /// Reads the remaining messages and returns the error with the daemon's reason.

@@ -41,6 +41,7 @@ struct Incoming: Decodable {
     let gone: Bool?
     let changes: JSONText?
     let part: Part?
+    let more: Bool?
     let skipped: UInt64?
     let event: JSONText?
     let error: JSONText?
@@ -50,7 +51,7 @@ struct Incoming: Decodable {
     let reconnectMilliseconds: UInt64?
 
     private enum CodingKeys: String, CodingKey {
-      case sub, seq, source, value, gone, changes, part, skipped, event, error, state, missed
+      case sub, seq, source, value, gone, changes, part, more, skipped, event, error, state, missed
       case reason
       case reconnectMilliseconds = "reconnect_ms"
     }
@@ -81,21 +82,18 @@ struct SubscribeAnswer: Decodable {
   let gone: Bool?
   let values: JSONValue?
   let after: UInt64?
+  let more: Bool?
   let state: String?
   let error: JSONText?
 }
 
-extension JSONText {
-  /// Creates the value to show for a source that is not loaded: its loading state, in the same form
-  /// as in a pattern.
-  ///
-  /// - Returns: `nil` for a loaded source, and for a source that has no loading state.
-  init?(state: String?, value: JSONText?, error: JSONText?) {
-    guard let state, state != "loaded" else { return nil }
-    var object: JSONObject = ["state": .string(state)]
-    object["value"] = value?.value
-    object["error"] = error?.value
-    self = JSONValue.object(object).text
+extension SubscribeAnswer {
+  init(_ text: JSONText) throws(ClientError) {
+    do throws(JSONDecodingError) {
+      self = try text.decoded()
+    } catch {
+      throw .notUnderstood("\(error)")
+    }
   }
 }
 

@@ -9,117 +9,178 @@ package final class PolledFollower {
   package enum News {
     case update(Update)
 
-    /// All subscriptions are made, for the first time or again.
-    case live
+    /// All subscriptions are made, for the first time or again; `after` is the least position of those
+    /// that have one.
+    case live(after: UInt64?)
 
     /// The connection was lost, with the daemon's reason.
     case lost(reason: String?)
   }
 
-  private let client: BinderClient
-  private let reconnects: Bool
+  private let link: PolledConnection
   private var states: [TopicState]
-  private var connection: BinderConnection?
 
   /// The topics of unanswered subscriptions, by the identifier of the request.
   private var asked: [Int: Int] = [:]
+
+  /// The unanswered acknowledgements that the program waits for.
+  private var acknowledging: Set<Int> = []
+
+  /// Whether all subscriptions were made once; until then a refusal ends the follower.
   private var wasLive = false
-  private var backoff = Backoff()
-  private var nextTry = Deadline.never
+
+  /// The answers and notifications that have arrived.
   private var answers: [(id: Int, answer: Result<JSONText, ClientError>)] = []
+  private var messages: [(method: String, params: Incoming.Params)] = []
+
+  /// The size of the lines of ``messages`` in bytes.
+  private var messageBytes = 0
+  private var news: [News] = []
+
+  /// The error to throw after ``news``.
+  private var failure: ClientError?
+
+  /// The most bytes of notifications kept while an answer is outstanding.
+  private static let maxMessageBytes = 64 << 20
 
   /// Creates a follower; the first connection must succeed.
   ///
-  /// - Parameter reconnects: Whether to reconnect after a loss.
+  /// - Parameters:
+  ///   - reconnects: Whether to reconnect after a loss.
+  ///   - notesSilence: Whether ``BinderClient/onNote`` is called for a daemon that is silent.
   package init(
-    _ topics: [Topic], of client: BinderClient, reconnects: Bool
+    _ topics: [Topic], of client: BinderClient, reconnects: Bool, notesSilence: Bool = false
   ) throws(ClientError) {
-    (self.client, self.reconnects) = (client, reconnects)
+    link = PolledConnection(client, reconnects: reconnects)
+    link.notesSilence = notesSilence
     states = topics.enumerated().map { TopicState($1, index: $0) }
-    try connect()
+    link.onConnect = { [unowned self] in for i in states.indices { subscribe(i) } }
+    link.onAnswer = { [unowned self] id, answer in answers.append((id, answer)) }
+    link.onMessage = { [unowned self] method, params, bytes in
+      messages.append((method, params))
+      messageBytes += bytes
+    }
+    try link.start()
   }
 
   /// The descriptor to poll for input; `nil` while there is no daemon.
-  package var descriptor: CInt? { connection?.descriptor }
+  package var descriptor: CInt? { link.descriptor }
 
-  /// The time after which ``receive()`` must be called, in milliseconds; `nil` for no limit.
-  package var milliseconds: CInt? { connection == nil ? nextTry.pollTime : nil }
-
-  private func connect() throws(ClientError) {
-    let connection = try client.connectWithoutWaiting()
-    connection.keepsNotifications = true
-    connection.onAnswer = { [unowned self] id, answer in answers.append((id, answer)) }
-    (asked, answers) = ([:], [])
-    for i in states.indices { asked[try connection.send("subscribe", states[i].parameters)] = i }
-    self.connection = connection
+  /// The time at which ``receive()`` must be called.
+  package var deadline: Deadline {
+    let isWaiting = isAsking || messages.isEmpty
+    return failure == nil && isWaiting ? link.deadline : Deadline(inMilliseconds: 0)
   }
 
-  /// Reads available messages, or reconnects when it is time to.
+  /// The same in milliseconds from now, for `poll`; -1 for never.
+  package var pollTime: CInt { deadline.pollTime }
+
+  private func subscribe(_ i: Int) { asked[link.send("subscribe", states[i].parameters())] = i }
+
+  // MARK: Acknowledging
+
+  /// Acknowledges the events of a durable topic up to a position.
   ///
-  /// - Throws: ``ClientError`` if a subscription is refused, or if the connection is lost and not
-  ///   reconnected.
+  /// If the connection is lost, the acknowledgement is repeated on the next one.
+  package func acknowledge(_ topic: Int, upTo seq: UInt64) {
+    states[topic].acknowledge(upTo: seq)
+    guard link.isConnected else { return }
+    acknowledging.insert(send(topic, upTo: seq))
+  }
+
+  /// Whether an acknowledgement was not answered yet; notifications wait for it.
+  package var isAcknowledging: Bool { !acknowledging.isEmpty }
+
+  private func send(_ topic: Int, upTo seq: UInt64) -> Int {
+    link.send("ack", ["sub": .string(states[topic].handle), "seq": .number(JSONNumber(seq))])
+  }
+
+  // MARK: Receiving
+
+  /// Processes available messages, or reconnects when it is time to.
+  ///
+  /// - Throws: ``ClientError`` if a subscription is refused or has ended, or if the connection is lost
+  ///   and not made again. Updates from before were returned.
   package func receive() throws(ClientError) -> [News] {
-    guard let connection else {
-      if nextTry.isOver { try reconnect() }
-      return []
-    }
-    var news: [News] = []
-    do throws(ClientError) {
-      let failure = Self.failure { () throws(ClientError) in try connection.receiveArrived() }
-      try takeAnswers(connection, &news)
-      for (method, params) in connection.takeNotifications() {
-        guard let handle = params.sub,
-          let i = states.firstIndex(where: { handle == .name($0.handle) })
-        else { continue }
-        try states[i].take(method, params) { news.append(.update($0)) }
+    if failure == nil {
+      do throws(ClientError) {
+        let end = try receiveMessages()
+        try processMessages()
+        if let end { lose(end) }
+      } catch {
+        failure = error
       }
-      if let failure { throw failure }
-    } catch {
-      try lose(error, &news)
     }
+    defer { news = [] }
+    if news.isEmpty, let failure { throw failure }
     return news
   }
 
-  private func takeAnswers(
-    _ connection: BinderConnection, _ news: inout [News]
+  /// Receives messages; if the connection has ended for good, those from before are processed first.
+  private func receiveMessages() throws(ClientError) -> ConnectionEnd? {
+    do throws(ClientError) {
+      return try link.receive()
+    } catch {
+      try processMessages(isLast: true)
+      throw error
+    }
+  }
+
+  /// Whether a subscription or an acknowledgement was not answered yet.
+  private var isAsking: Bool { !asked.isEmpty || !acknowledging.isEmpty }
+
+  /// - Parameter isLast: Whether the connection has ended, so that no answer comes any more.
+  private func processMessages(isLast: Bool = false) throws(ClientError) {
+    // What follows an answer is for the next call: an error of the stream is not one of the answer.
+    let wasAcknowledging = isAcknowledging
+    let answered = answers
+    answers = []
+    for (id, answer) in answered { try process(answer, to: id) }
+    guard isLast || !isAsking && !wasAcknowledging else {
+      if messageBytes > Self.maxMessageBytes {
+        throw .notUnderstood("more than 64 MiB before an answer")
+      }
+      return
+    }
+    let received = messages
+    (messages, messageBytes) = ([], 0)
+    for (method, params) in received {
+      guard let handle = params.sub,
+        let i = states.firstIndex(where: { handle == .name($0.handle) })
+      else { continue }
+      let lost = try states[i].receive(method, params) { news.append(.update($0)) }
+      // The daemon has lost the acknowledgement with the connection.
+      if let lost { _ = send(i, upTo: lost) }
+    }
+  }
+
+  private func process(
+    _ answer: Result<JSONText, ClientError>, to id: Int
   ) throws(ClientError) {
-    defer { answers = [] }
-    for (id, answer) in answers {
-      guard let i = asked.removeValue(forKey: id) else { continue }
-      let subscribed = try connection.decode(answer.get(), as: SubscribeAnswer.self)
-      states[i].take(subscribed) { news.append(.update($0)) }
-      guard asked.isEmpty else { continue }
-      wasLive = true
-      backoff.reset()
-      news.append(.live)
+    if acknowledging.remove(id) != nil {
+      _ = try answer.get()
+      return
     }
-  }
-
-  private static func failure(_ body: () throws(ClientError) -> Void) -> ClientError? {
+    guard let i = asked.removeValue(forKey: id) else { return }
+    let text: JSONText
     do throws(ClientError) {
-      try body()
-      return nil
+      text = try answer.get()
     } catch {
-      return error
+      if states[i].fallBack(for: error) { return subscribe(i) }
+      guard wasLive else { throw error }
+      if let end = try link.lose(error) { lose(end) }
+      return
     }
+    states[i].begin(try SubscribeAnswer(text)) { news.append(.update($0)) }
+    guard asked.isEmpty else { return }
+    wasLive = true
+    news.append(.live(after: states.compactMap(\.position).min()))
   }
 
-  private func reconnect() throws(ClientError) {
-    do throws(ClientError) {
-      try connect()
-    } catch {
-      guard error.isPassing else { throw error }
-      nextTry = Deadline(inMilliseconds: backoff.next(requested: nil))
-    }
-  }
-
-  /// Closes the connection and schedules a reconnection; throws if the error is permanent.
-  private func lose(_ error: ClientError, _ news: inout [News]) throws(ClientError) {
-    guard reconnects, wasLive, error.isPassing else { throw error }
-    let requested = connection?.reconnectMilliseconds
-    connection = nil
-    nextTry = Deadline(inMilliseconds: backoff.next(requested: requested))
-    let reason: String? = if case .lost(let reason) = error { reason } else { nil }
+  private func lose(_ end: ConnectionEnd) {
+    (asked, acknowledging, answers) = ([:], [], [])
+    (messages, messageBytes) = ([], 0)
+    let reason: String? = if case .lost(let reason) = end.error { reason } else { nil }
     news.append(.lost(reason: reason))
   }
 }

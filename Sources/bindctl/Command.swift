@@ -55,6 +55,7 @@ final class Context {
     if output.isPipe { client.output = STDOUT_FILENO }
     client.onNote = { note($0.forPeople) }
     client.limits = try limits()
+    client.waitsForDaemon = invocation.has("wait-daemon")
   }
 
   /// Returns a client of the daemon at a socket, or on another machine.
@@ -168,6 +169,7 @@ extension ConnectionNote {
     case .lost(let reason?): "the daemon has closed the connection (\(reason)); waiting for it"
     case .resumed(nil): "connected again"
     case .resumed(let seq?): "connected again; continuing after \(seq)"
+    case .absent(let error): "\(error); waiting for it"
     case .silent(let path):
       "connected to \(path), but no answer yet: the daemon may still be reading its journal;"
         + " press Ctrl-C to stop waiting"
@@ -181,6 +183,9 @@ let stringOption = Option("string", letter: "s", "take VALUE as this text, also 
 
 let noReconnectOption = Option(
   "no-reconnect", "exit with 6 if the connection is lost, instead of waiting for the daemon")
+
+let waitDaemonOption = Option(
+  "wait-daemon", "wait for the daemon if it is not there yet, instead of exiting with 3")
 
 let pickOption = Option(
   "pick", value: "/PATH", "a part of each value, for example /one of system/load")

@@ -7,7 +7,7 @@ import Wire
 /// The side of a ``JobLoop`` that knows the protocol.
 protocol JobSource: AnyObject {
   /// Asks the daemon for work, on a new connection.
-  func ask(_ loop: JobLoop) throws
+  func ask(_ loop: JobLoop)
 
   /// Takes a notification.
   func take(_ method: String, _ params: JSONObject, _ loop: JobLoop) throws
@@ -16,7 +16,7 @@ protocol JobSource: AnyObject {
   func end(_ job: Job, _ end: JobEnd, _ loop: JobLoop) throws
 
   /// Asks the daemon for no more work, because this program is to end.
-  func drain(_ loop: JobLoop) throws
+  func drain(_ loop: JobLoop)
 }
 
 /// A command that runs for a message of the daemon.
@@ -82,15 +82,17 @@ final class JobLoop {
   private let client: BinderClient
   private let source: any JobSource
   private let signals = SignalWait([SIGCHLD, SIGINT, SIGTERM, SIGHUP])
-  private(set) var connection: BinderConnection?
+  private let link: PolledConnection
   private(set) var jobs: [String: Job] = [:]
 
   /// The actions for the answers to requests, by id.
   private var answers: [Int: (Result<JSONText, ClientError>) throws -> Void] = [:]
   private var notifications: [(method: String, params: JSONObject)] = []
   private var arrived: [(id: Int, answer: Result<JSONText, ClientError>)] = []
-  private var backoff = Backoff()
-  private var nextAttempt = Deadline.never
+  private var wasLost = false
+
+  /// Whether the daemon has accepted the program once; until then a refusal ends it.
+  private var wasAccepted = false
 
   /// The signal that ends this program.
   private var received: CInt?
@@ -119,6 +121,13 @@ final class JobLoop {
 
   init(_ client: BinderClient, _ source: any JobSource) {
     (self.client, self.source) = (client, source)
+    link = PolledConnection(client)
+    link.notesSilence = true
+    link.onConnect = { [unowned self] in ask() }
+    link.onNotification = { [unowned self] method, params in
+      notifications.append((method, params.object))
+    }
+    link.onAnswer = { [unowned self] id, answer in arrived.append((id, answer)) }
   }
 
   // MARK: Running
@@ -126,13 +135,13 @@ final class JobLoop {
   /// Runs until a signal arrives or the daemon refuses the work.
   func run() throws -> ExitCode {
     let descriptor = try signals.descriptor()
-    try open(try client.connected())
+    try link.start()
     while true {
       if isDraining, jobs.isEmpty { return try finish() }
       try wait(descriptor)
       try takeSignals()
       try takeEnds()
-      try takeMessages()
+      try receive()
       if tick.isOver {
         try onTick?()
         tick = tickMilliseconds.map { Deadline(inMilliseconds: $0) } ?? .never
@@ -143,10 +152,10 @@ final class JobLoop {
   private func finish() throws -> ExitCode {
     // The answers say that the daemon has recorded what was done.
     let end = Deadline(inMilliseconds: Self.graceMilliseconds)
-    while let connection, !answers.isEmpty, !end.isOver {
-      var socket = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
+    while let descriptor = link.descriptor, !answers.isEmpty, !end.isOver {
+      var socket = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       guard poll(&socket, 1, end.pollTime) > 0 else { break }
-      do throws(ClientError) { try connection.receiveArrived() } catch { break }
+      do throws(ClientError) { _ = try link.receive() } catch { break }
       for (id, _) in arrived { answers[id] = nil }
       arrived = []
     }
@@ -159,66 +168,73 @@ final class JobLoop {
     return ExitCode(rawValue: 128 + number)
   }
 
-  private func open(_ new: BinderConnection) throws {
-    connection = new
+  /// Asks for work on a new connection.
+  private func ask() {
     answers = [:]
-    new.onNotification = { [unowned self] method, params in
-      notifications.append((method, params.object))
+    source.ask(self)
+  }
+
+  /// Ends because the daemon has refused work on a new connection, or asks again later.
+  func refused(_ error: ClientError) throws {
+    guard wasAccepted, ConnectionEnd(error).isPassing, let end = try link.lose(error) else {
+      return fail(error)
     }
-    new.onAnswer = { [unowned self] id, answer in arrived.append((id, answer)) }
-    try source.ask(self)
+    lose(end)
   }
 
   /// Ends after the jobs that run.
-  func fail(_ error: any Error) throws {
+  func fail(_ error: any Error) {
     guard !isDraining else { return }
     failure = error
-    try source.drain(self)
+    source.drain(self)
   }
 
   // MARK: The daemon
 
   /// Sends a request; nothing happens while the daemon is away.
+  ///
+  /// An error that the closure throws ends the loop.
   func send(
     _ method: String, _ params: JSONObject,
     _ onAnswer: @escaping (Result<JSONText, ClientError>) throws -> Void = { _ in }
-  ) throws {
-    guard let connection else { return }
-    do throws(ClientError) {
-      answers[try connection.send(method, params)] = onAnswer
-    } catch {
-      try lose(error)
+  ) {
+    guard link.isConnected else { return }
+    answers[link.send(method, params)] = onAnswer
+  }
+
+  /// Processes what the daemon has sent, and connects again when it is time to.
+  private func receive() throws {
+    guard link.isConnected || !isDraining else { return }
+    do {
+      let end = try link.receive()
+      try processMessages()
+      if let end { lose(end) }
+    } catch let error as ClientError {
+      // The jobs that run may finish; nobody takes their results any more.
+      link.close()
+      fail(error)
     }
   }
 
-  private func lose(_ error: ClientError) throws {
-    guard case .lost(let reason) = error, error.isPassing else { throw error }
-    guard connection != nil else { return }
-    if !isDraining { client.onNote?(.lost(reason: reason)) }
-    let pause = connection?.reconnectMilliseconds
-    connection = nil
+  private func lose(_ end: ConnectionEnd) {
     (answers, arrived, notifications) = ([:], [], [])
-    nextAttempt = Deadline(inMilliseconds: backoff.next(requested: pause))
+    guard !isDraining else { return }
+    wasLost = true
+    let reason: String? = if case .lost(let reason) = end.error { reason } else { nil }
+    client.onNote?(.lost(reason: reason))
   }
 
-  private func takeMessages() throws {
-    if connection == nil, nextAttempt.isOver, !isDraining {
-      do throws(ClientError) {
-        let new = try client.connectWithoutWaiting()
-        backoff.reset()
-        client.onNote?(.resumed(after: nil))
-        nextAttempt = .never
-        connection = new
-      } catch {
-        guard error.isPassing else { throw error }
-        nextAttempt = Deadline(inMilliseconds: backoff.next())
-      }
-      if let connection { try open(connection) }
-    }
+  private func processMessages() throws {
     while !arrived.isEmpty || !notifications.isEmpty {
       let (answered, notified) = (arrived, notifications)
       (arrived, notifications) = ([], [])
-      for (id, answer) in answered { try answers.removeValue(forKey: id)?(answer) }
+      for (id, answer) in answered {
+        if case .success = answer {
+          if wasLost { client.onNote?(.resumed(after: nil)) }
+          (wasLost, wasAccepted) = (false, true)
+        }
+        try answers.removeValue(forKey: id)?(answer)
+      }
       for (method, params) in notified { try source.take(method, params, self) }
     }
   }
@@ -266,26 +282,17 @@ final class JobLoop {
 
   private func wait(_ descriptor: CInt) throws {
     var ends = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
-    if let connection {
-      ends.append(pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0))
+    if let descriptor = link.descriptor {
+      ends.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
     }
-    let isConnected = connection != nil
     for job in jobs.values {
       for end in [job.outputEnd, job.errorEnd] where end >= 0 {
         ends.append(pollfd(fd: end, events: Int16(POLLIN), revents: 0))
       }
     }
-    var first = isDraining ? tick : .earlier(tick, nextAttempt)
+    var first = isDraining ? tick : Deadline.earlier(tick, link.deadline)
     for job in jobs.values { first = .earlier(first, job.deadline) }
     poll(&ends, nfds_t(ends.count), first.pollTime)
-    if isConnected, ends[1].revents != 0, let connection {
-      do throws(ClientError) {
-        try connection.receiveArrived()
-      } catch {
-        try takeMessages()
-        try lose(error)
-      }
-    }
   }
 
   private func takeSignals() throws {
@@ -297,7 +304,7 @@ final class JobLoop {
       }
       let wasDraining = isDraining
       received = number
-      if !wasDraining { try source.drain(self) }
+      if !wasDraining { source.drain(self) }
     }
   }
 

@@ -21,7 +21,7 @@ func showInPlace(
       screen.lines(
         width: size.width, height: size.height, context.output.style, status: status, at: now))
     switch terminal.wait(
-      for: follower.descriptor, milliseconds: earlier(follower.milliseconds, screen.pause(at: now)))
+      for: follower.descriptor, milliseconds: earlier(follower.pollTime, screen.pause(at: now)))
     {
     case .keys(let keys):
       for key in keys {
@@ -33,7 +33,6 @@ func showInPlace(
         }
       }
     case .socket, .timeOver:
-      guard follower.descriptor == nil || terminal.hasInput(follower.descriptor) else { continue }
       for news in try follower.receive() {
         switch news {
         case .update(.value(let value)):
@@ -53,11 +52,10 @@ func showInPlace(
   }
 }
 
-/// Returns the shorter of two times, of which `nil` means no limit.
-private func earlier(_ a: CInt?, _ b: UInt64?) -> CInt? {
+/// Returns the shorter of two times, of which -1 and `nil` mean no limit.
+private func earlier(_ a: CInt, _ b: UInt64?) -> CInt? {
   let b = b.map { CInt(clamping: $0) }
-  guard let a, a >= 0 else { return b }
-  return min(a, b ?? a)
+  return a < 0 ? b : min(a, b ?? a)
 }
 
 /// Returns the milliseconds of a monotonic clock.

@@ -19,117 +19,78 @@ final class ViewLink {
     case lost(reason: String?)
   }
 
-  private let client: BinderClient
-  private let open: JSONObject
-  private let reconnects: Bool
-
-  /// The connection; `nil` while there is no daemon.
-  private var connection: BinderConnection?
+  private let link: PolledConnection
   private var news: [News] = []
-
-  /// The ID of the last request, of all connections.
-  private var lastID = 0
-
-  /// The ID of the last request of earlier connections.
-  private var earlier = 0
   private var opening = 0
-  private var wasOpen = false
-  private var backoff = Backoff()
 
-  /// The time of the next attempt to connect.
-  private var nextTry = Deadline.never
+  /// Whether the view was open once; until then a refusal ends the program.
+  private var wasOpen = false
+
+  /// The refusal to open the view on this connection.
+  private var refusal: ClientError?
+
+  /// The error to throw after ``news``.
+  private var failure: ClientError?
 
   /// - Parameters:
   ///   - open: The parameters of `open`.
   ///   - reconnects: Whether to reconnect after a loss; the first connection must succeed.
   init(_ client: BinderClient, open: JSONObject, reconnects: Bool) throws(ClientError) {
-    (self.client, self.open, self.reconnects) = (client, open, reconnects)
-    try connect()
+    link = PolledConnection(client, reconnects: reconnects)
+    link.onConnect = { [unowned self] in opening = link.send("open", open) }
+    link.onAnswer = { [unowned self] id, answer in receive(answer.map(\.object), to: id) }
+    link.onNotification = { [unowned self] method, params in
+      news.append(.notification(method, params.object))
+    }
+    try link.start()
   }
 
   /// The descriptor to poll for input; `nil` while there is no daemon.
-  var descriptor: CInt? { connection?.descriptor }
+  var descriptor: CInt? { link.descriptor }
 
-  /// The time after which ``receive()`` must be called, in milliseconds; `nil` for no limit.
-  var milliseconds: CInt? { connection == nil ? nextTry.pollTime : nil }
-
-  private func connect() throws(ClientError) {
-    let connection = try client.connectWithoutWaiting()
-    connection.onAnswer = { [unowned self] id, answer in take(answer, to: earlier + id) }
-    connection.onNotification = { [unowned self] method, params in
-      news.append(.notification(method, params.object))
-    }
-    self.connection = connection
-    // Each connection counts from 1, which is its `hello`.
-    earlier = lastID
-    lastID += 1
-    opening = send("open", open)
-  }
+  /// The time after which ``receive()`` must be called, in milliseconds for `poll`; -1 for never.
+  var pollTime: CInt { failure == nil ? link.pollTime : 0 }
 
   /// Sends a request; drops it while there is no daemon.
   ///
   /// - Returns: The ID of the request.
   @discardableResult
-  func send(_ method: String, _ params: JSONObject) -> Int {
-    lastID += 1
-    // A lost connection is detected when reading.
-    _ = try? connection?.send(method, params)
-    return lastID
-  }
+  func send(_ method: String, _ params: JSONObject) -> Int { link.send(method, params) }
 
   /// Reads available messages, or reconnects when it is time to.
   ///
   /// - Throws: ``ClientError`` if the view cannot be opened, or if the connection is lost and not
-  ///   reconnected.
+  ///   reconnected. Messages from before were returned.
   func receive() throws(ClientError) -> [News] {
-    guard let connection else {
-      if nextTry.isOver { try reconnect() }
-      return []
-    }
     defer { news = [] }
-    var failure: ClientError?
-    do throws(ClientError) {
-      try connection.receiveArrived()
-    } catch {
-      failure = error
+    if failure == nil {
+      do throws(ClientError) {
+        if let end = try link.receive() { lose(end) }
+        guard let refusal else { return news }
+        self.refusal = nil
+        guard wasOpen else { throw refusal }
+        if let end = try link.lose(refusal) { lose(end) }
+      } catch {
+        failure = error
+      }
     }
-    for case .answer(opening, .failure(let error)) in news { try lose(error) }
-    // Return earlier messages before the loss, which is detected again.
-    if case .lost? = failure, !news.isEmpty { return news }
-    if let failure { try lose(failure) }
+    if news.isEmpty, let failure { throw failure }
     return news
   }
 
-  private func reconnect() throws(ClientError) {
-    do throws(ClientError) {
-      try connect()
-    } catch {
-      guard error.isPassing else { throw error }
-      pause()
-    }
-  }
-
-  /// Closes the connection and schedules a reconnection; throws if the error is permanent.
-  private func lose(_ error: ClientError) throws(ClientError) {
-    guard reconnects, wasOpen, error.isPassing else { throw error }
-    guard let connection else { return }
-    self.connection = nil
-    pause(requested: connection.reconnectMilliseconds)
-    let reason: String? = if case .lost(let reason) = error { reason } else { nil }
+  private func lose(_ end: ConnectionEnd) {
+    refusal = nil
+    let reason: String? = if case .lost(let reason) = end.error { reason } else { nil }
     news.append(.lost(reason: reason))
   }
 
-  private func pause(requested milliseconds: UInt64? = nil) {
-    nextTry = Deadline(inMilliseconds: backoff.next(requested: milliseconds))
-  }
-
-  private func take(_ answer: Result<JSONText, ClientError>, to id: Int) {
-    let answer = answer.map(\.object)
-    guard id == opening, case .success(let view) = answer else {
-      return news.append(.answer(id, answer))
+  private func receive(_ answer: Result<JSONObject, ClientError>, to id: Int) {
+    guard id == opening else { return news.append(.answer(id, answer)) }
+    switch answer {
+    case .success(let view):
+      wasOpen = true
+      news.append(.open(view))
+    case .failure(let error): refusal = error
     }
-    wasOpen = true
-    backoff.reset()
-    news.append(.open(view))
   }
 }

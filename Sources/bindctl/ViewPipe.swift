@@ -33,7 +33,7 @@ final class ViewPipe {
         pollfd(fd: isInputOpen && isOpen ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
         pollfd(fd: output.isPipe ? STDOUT_FILENO : -1, events: 0, revents: 0),
       ]
-      let count = poll(&ends, nfds_t(ends.count), link.milliseconds ?? -1)
+      let count = poll(&ends, nfds_t(ends.count), link.pollTime)
       if count < 0 { continue }
       if ends[2].revents & Int16(POLLERR) != 0 { return .readerGone }
       if ends[1].revents != 0 { try readInput() }

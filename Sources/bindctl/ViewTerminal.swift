@@ -22,7 +22,7 @@ final class ViewTerminal {
   func run() throws -> ExitCode {
     while true {
       show()
-      switch terminal.wait(for: link.descriptor, milliseconds: link.milliseconds) {
+      switch terminal.wait(for: link.descriptor, milliseconds: link.pollTime) {
       case .keys(let keys):
         for key in keys {
           if key == .control("l") { terminal.redraw() }

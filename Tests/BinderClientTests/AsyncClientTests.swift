@@ -88,4 +88,87 @@ struct AsyncClientTests {
     #expect(members["name"] == .string("visits"))
     #expect(members["_meta"] != nil)
   }
+
+  private static func notification(_ method: String, _ params: String) -> ScriptedDaemon.Step {
+    .send(#"{"jsonrpc":"2.0","method":"\#(method)","params":{"sub":"s",\#(params)}}"#)
+  }
+
+  private static func event(_ seq: Int) -> ScriptedDaemon.Step {
+    notification("next", #""seq":\#(seq),"event":{"type":"x"}"#)
+  }
+
+  @Test
+  func `a mark of a durable reader that reads again brings no event twice`() async throws {
+    let begin = ScriptedDaemon.Step.answer(#"{"sub":"s","epoch":"e","after":0,"durable":"d"}"#)
+    let daemon = try ScriptedDaemon([
+      [ScriptedDaemon.hello, begin, Self.event(2), Self.event(3)],
+      [
+        ScriptedDaemon.hello, begin, Self.notification("mark", #""seq":1"#), Self.event(2),
+        Self.event(3), Self.event(4), .hang,
+      ],
+    ])
+    let client = AsyncBinderClient(socket: daemon.path, name: "test")
+    let reader = try await client.subscribe("events", ["durable": .string("d")])
+    var seqs: [UInt64] = []
+    while seqs.last != 4, let update = try await reader.next() {
+      if update.kind == .next, let seq = update.seq { seqs.append(seq) }
+    }
+    #expect(seqs == [2, 3, 4])
+    await reader.close()
+  }
+
+  @Test
+  func `an acknowledgement of another journal is not repeated`() async throws {
+    func begin(_ epoch: String) -> ScriptedDaemon.Step {
+      .answer(#"{"sub":"s","epoch":"\#(epoch)","after":0,"durable":"d"}"#)
+    }
+    let daemon = try ScriptedDaemon([
+      [ScriptedDaemon.hello, begin("e"), Self.event(500), .take],
+      [ScriptedDaemon.hello, begin("f"), Self.event(2)],
+      // It would receive an acknowledgement.
+      [ScriptedDaemon.hello, begin("f"), Self.event(2), Self.event(3), .take],
+    ])
+    let client = AsyncBinderClient(socket: daemon.path, name: "test")
+    let reader = try await client.subscribe("events", ["durable": .string("d")])
+    #expect(try await reader.next()?.seq == 500)
+    await reader.acknowledge(upTo: 500)
+    #expect(try await reader.next()?.seq == 2)
+    #expect(try await reader.next()?.seq == 3)
+    await reader.close()
+    #expect(try daemon.requests().map(\.count) == [3, 2, 2])
+  }
+
+  @Test
+  func `the present value of a list that comes in parts is marked as present`() async throws {
+    let daemon = try ScriptedDaemon([
+      [
+        ScriptedDaemon.hello,
+        .answer(#"{"sub":"s","epoch":"e","seq":1,"kind":"list","value":[1],"more":true}"#),
+        Self.notification("next", #""seq":1,"part":{"at":1,"value":[2],"last":true}"#), .hang,
+      ]
+    ])
+    let client = AsyncBinderClient(socket: daemon.path, name: "test")
+    for try await change in client.watch("lists/a") {
+      #expect(change.value?.text == "[1,2]")
+      #expect(change.isPresent)
+      break
+    }
+  }
+
+  @Test
+  func `sources that are not journaled are read again with those of a pattern`() async throws {
+    func begin(_ load: Int) -> ScriptedDaemon.Step {
+      .answer(#"{"sub":"s","epoch":"e","seq":3,"values":{"cells/a":1,"live/b":\#(load)}}"#)
+    }
+    let daemon = try ScriptedDaemon([
+      [ScriptedDaemon.hello, begin(1)], [ScriptedDaemon.hello, begin(2), .hang],
+    ])
+    let client = AsyncBinderClient(socket: daemon.path, name: "test")
+    var seen: [String] = []
+    for try await change in client.watch("**", mode: .newest) {
+      seen.append("\(change.source)=\(change.value ?? .null)")
+      if seen.count == 3 { break }
+    }
+    #expect(seen == ["cells/a=1", "live/b=1", "live/b=2"])
+  }
 }

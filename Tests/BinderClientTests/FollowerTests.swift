@@ -327,4 +327,166 @@ struct FollowerTests {
     }
     close(ends[1])
   }
+
+  @Test
+  func `a connection that is lost before the first answer is made again`() throws {
+    let daemon = try ScriptedDaemon([
+      [ScriptedDaemon.hello, .take],
+      [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","seq":1,"value":1}"#), .hang],
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try client.follow([Topic("cells/a")])
+    #expect(try follower.words(2) == ["cells/a=1", "mark 1"])
+  }
+
+  // MARK: The same rules as in BinderAsync
+
+  @Test
+  func `a value that changed while the daemon was away comes without another change`() throws {
+    let daemon = try ScriptedDaemon([
+      [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","seq":1,"value":1}"#)],
+      [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","seq":2,"value":2}"#), .hang],
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try client.follow([Topic("cells/a", everyMilliseconds: 1000)])
+    #expect(try follower.words(3) == ["cells/a=1", "mark 1", "cells/a=2!"])
+  }
+
+  @Test
+  func `changes of one event are given once each, if the connection is lost between them`() throws {
+    let daemon = try ScriptedDaemon([
+      [
+        ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","seq":4,"values":{}}"#),
+        next(#""seq":5,"source":"s/a","value":1"#),
+      ],
+      [
+        ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","seq":4,"after":4}"#),
+        next(#""seq":5,"source":"s/a","value":1"#), next(#""seq":5,"source":"s/b","value":2"#),
+        next(#""seq":6,"source":"s/a","value":3"#),
+      ],
+      [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","seq":5,"after":5}"#)],
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    do {
+      let follower = try client.follow([Topic("s/*", mode: .every)])
+      #expect(try follower.words(4) == ["mark 4", "s/a=1!", "s/b=2!", "s/a=3!"])
+      #expect(throws: ClientError.timedOut) {
+        try follower.next(until: Deadline(inMilliseconds: 400))
+      }
+    }
+    let from = try daemon.requests().map { requests -> JSONValue? in
+      guard case .object(let params)? = requests[1]["params"] else { return nil }
+      return params["from"]
+    }
+    let after = [4, 5].map { JSONValue.object(["after": .number(JSONNumber($0))]) }
+    #expect(from == [nil, after[0], after[1]])
+  }
+
+  @Test
+  func `a durable reader acknowledges no event of another journal that it has not given`() throws {
+    let daemon = try ScriptedDaemon([
+      [
+        ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":0}"#),
+        next(#""seq":500,"event":{"type":"x"}"#), .answer(#"{"sub":"t0","seq":500}"#),
+      ],
+      [
+        ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"f","after":0}"#),
+        next(#""seq":2,"event":{"type":"y"}"#),
+      ],
+      [
+        ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"f","after":0}"#),
+        next(#""seq":2,"event":{"type":"y"}"#), next(#""seq":3,"event":{"type":"z"}"#),
+        // It would receive an acknowledgement.
+        .take,
+      ],
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    do {
+      let follower = try client.follow([Topic(eventsFrom: nil, durable: DurableReader("d"))])
+      #expect(try follower.words(1) == [#"500 {"type":"x"}"#])
+      try follower.acknowledge(0, upTo: 500)
+      #expect(try follower.words(2) == [#"2 {"type":"y"}"#, #"3 {"type":"z"}"#])
+    }
+    #expect(try daemon.requests().map(\.count) == [3, 2, 2])
+  }
+
+  @Test
+  func `a list that comes in parts is given once, as a whole`() throws {
+    let daemon = try ScriptedDaemon([
+      [
+        ScriptedDaemon.hello,
+        .answer(#"{"sub":"t0","epoch":"e","seq":1,"kind":"list","value":[1],"more":true}"#),
+        next(#""seq":1,"part":{"at":1,"value":[2],"last":false}"#),
+        next(#""seq":1,"part":{"at":2,"value":[3],"last":true}"#),
+        next(#""seq":2,"changes":[{"op":"reset","value":[7]}],"more":true"#),
+        next(#""seq":2,"part":{"at":1,"value":[8],"last":true}"#), .hang,
+      ]
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try client.follow([Topic("lists/a")])
+    #expect(try follower.words(3) == ["lists/a=[1,2,3]", "mark 1", "lists/a=[7,8]!"])
+  }
+
+  @Test
+  func `a stream ends if the daemon names no time to return`() throws {
+    let daemon = try ScriptedDaemon([
+      [
+        ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":3}"#),
+        .send(#"{"jsonrpc":"2.0","method":"closing","params":{"reason":"protocol_abuse"}}"#),
+      ]
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try client.follow([Topic(eventsFrom: nil)])
+    #expect(try follower.words(1) == ["mark 3"])
+    #expect(throws: ClientError.lost(reason: "protocol_abuse")) {
+      try follower.next(until: Deadline(inMilliseconds: 10_000))
+    }
+  }
+
+  @Test
+  func `what arrives before the end of a stream is given before its error`() throws {
+    let closed = #"{"jsonrpc":"2.0","method":"closed","params":{"sub":"t0","reason":"stolen"}}"#
+    let event =
+      #"{"jsonrpc":"2.0","method":"next","params":{"sub":"t0","seq":1,"event":{"type":"x"}}}"#
+    let daemon = try ScriptedDaemon([
+      [
+        ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":0}"#),
+        // One packet.
+        .send(event + "\n" + closed), .hang,
+      ]
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try PolledFollower(
+      [Topic(eventsFrom: nil, durable: DurableReader("d"))], of: client, reconnects: true)
+    var seen: [String] = []
+    let error = #expect(throws: ClientError.self) {
+      while true {
+        var end = pollfd(fd: follower.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
+        poll(&end, 1, 100)
+        for news in try follower.receive() {
+          if case .update(.event(let seq, _)) = news { seen.append("\(seq)") }
+        }
+      }
+    }
+    #expect(error == .closed(reason: "stolen"))
+    #expect(seen == ["1"])
+  }
+
+  @Test
+  func `a polled stream of a source without a past falls back to its newest value`() throws {
+    let daemon = try ScriptedDaemon([
+      [ScriptedDaemon.hello, notJournaled, .answer(#"{"sub":"t0","value":5}"#), .hang]
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try PolledFollower([Topic("system/load")], of: client, reconnects: true)
+    var values: [JSONText?] = []
+    while values.isEmpty {
+      var end = pollfd(fd: follower.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
+      poll(&end, 1, 100)
+      for news in try follower.receive() {
+        if case .update(.value(let value)) = news { values.append(value.value) }
+      }
+    }
+    #expect(values == [JSONText(5)])
+  }
 }

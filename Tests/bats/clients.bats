@@ -24,6 +24,8 @@ conforms() { # languages...
 
 @test "the shell client" { conforms dash shell; }
 
+@test "the command line, as far as it follows sources and events" { conforms python3 bindctl; }
+
 @test "the conversation in the README of the protocol is the transcript that the tests play" {
     # A request of the README also has the epoch, which a transcript cannot know.
     local wanted found same='s/"time":"[^"]*"/"time":"…"/; s/"epoch":"cb6c61b0"/"epoch":"…"/; /^->/s/,"epoch":"…"}}$/}}/'

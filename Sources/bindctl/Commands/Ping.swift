@@ -1,6 +1,5 @@
 import BinderClient
 import Console
-import Glibc
 import JSON
 import Wire
 
@@ -62,11 +61,11 @@ private func ping(
       output.result(
         document, bare: .number(JSONNumber(microseconds)), human: "\(i)\t\(microseconds) µs")
     } catch {
-      guard error.isPassing || error == .timedOut else { throw error }
+      guard ConnectionEnd(error).isPassing || error == .timedOut else { throw error }
       context.client.disconnect()
       note("\(i): no answer: \(error)")
     }
-    if i < count { usleep(useconds_t(min(interval, 3_600_000) * 1000)) }
+    if i < count { try context.client.pause(milliseconds: interval) }
   }
   if output.form == .human {
     var text = "\(count) sent, \(times.count) answered"

@@ -203,14 +203,10 @@ struct EventWork {
         "event \(item.seq): the command has \(Child.end(code)); retry \(attempt) of \(maxRetries) in"
           + " \(Double(pause) / 1000) s")
       // Nothing is in progress, so a signal may end the program here.
-      Self.pause(milliseconds: pause)
+      try client.pause(milliseconds: pause)
       attempt += 1
       pause = min(pause * 2, max(Self.longestPauseMilliseconds, firstPauseMilliseconds))
     }
-  }
-
-  private static func pause(milliseconds: UInt64) {
-    poll(nil, 0, CInt(clamping: milliseconds))
   }
 
   // MARK: Running the command
@@ -255,30 +251,11 @@ struct EventWork {
     _ entry: JSONObject, _ identity: String, _ client: BinderClient
   ) throws(ClientError) {
     do throws(ClientError) {
-      _ = try Self.call(
-        client, "lists.append",
-        [
-          "name": .string(parkedList), "value": .object(entry),
-          "_meta": .object(["cmd": .string(identity)]),
-        ])
+      try client.command(
+        "lists.append", ["name": .string(parkedList), "value": .object(entry)], id: identity)
     } catch {
       // An earlier run has parked it but ended before it could acknowledge.
       guard case .refused(let refusal) = error, refusal.name == .cmdReused else { throw error }
-    }
-  }
-
-  /// Calls an idempotent method, and retries it as long as the connection is lost.
-  private static func call(
-    _ client: BinderClient, _ method: String, _ params: JSONObject
-  ) throws(ClientError) -> JSONText {
-    var backoff = Backoff()
-    while true {
-      do throws(ClientError) {
-        return try client.call(method, params)
-      } catch {
-        guard error.isPassing else { throw error }
-        pause(milliseconds: backoff.next())
-      }
     }
   }
 
@@ -289,8 +266,8 @@ struct EventWork {
   private func identity(
     of item: JournalItem, _ client: BinderClient
   ) throws(ClientError) -> String {
-    let page = try Self.call(
-      client, "history",
+    let page = try client.query(
+      "history",
       [
         "source": .string("events"), "before": .number(JSONNumber(Int64.max)),
         "limit": .number(JSONNumber(1)),

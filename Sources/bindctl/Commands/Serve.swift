@@ -12,6 +12,7 @@ let serveSyntax = Syntax(
     Option("jobs", letter: "n", value: "N", "run N programs at a time; default 4"),
     Option("limit", value: "TIME", "end a program after TIME; default 30s"),
     Option("doc", value: "TEXT", "a line about the service"),
+    waitDaemonOption,
   ],
   details: """
     Runs CMD with sh, or a program of DIR, for each call. It gets the parameters as a line of JSON on stdin,
@@ -178,20 +179,20 @@ private final class Server: JobSource {
     (self.doc, self.jobs, self.limit, self.environment) = (doc, jobs, limit, environment)
   }
 
-  func ask(_ loop: JobLoop) throws {
+  func ask(_ loop: JobLoop) {
     generation += 1
     waiting = []
     for (service, methods) in services.sorted(by: { $0.key < $1.key }) {
       var declared = JSONObject()
       for method in methods { declared[method.name] = .object(method.declaration) }
-      try loop.send(
+      loop.send(
         "provide",
         [
           "service": .string(service), "doc": .string(doc), "methods": .object(declared),
           "call_ms": .number(JSONNumber(callMilliseconds)),
         ]
       ) { [unowned loop] answer in
-        if case .failure(let error) = answer { try loop.fail(error) }
+        if case .failure(let error) = answer { try loop.refused(error) }
       }
     }
   }
@@ -199,7 +200,7 @@ private final class Server: JobSource {
   func take(_ method: String, _ params: JSONObject, _ loop: JobLoop) throws {
     guard method == "call", let call = params.string("call"), let name = params.string("method")
     else { return }
-    if let reply = replies[call] { return try send(reply, call, loop) }
+    if let reply = replies[call] { return send(reply, call, loop) }
     // A queued call has run on since an earlier connection.
     guard loop.jobs[key(call)] == nil, !waiting.contains(where: { $0.id == call }) else { return }
     guard loop.jobs.count < jobs else {
@@ -225,7 +226,7 @@ private final class Server: JobSource {
         input: (params["params"] ?? .object([:])).text.text + "\n", method: name,
         readsOutput: true, limit: limit)
     } catch let failure as Failure {
-      try reply(["error": .string(failure.message)], call, loop)
+      reply(["error": .string(failure.message)], call, loop)
     }
   }
 
@@ -250,7 +251,7 @@ private final class Server: JobSource {
 
   func end(_ job: Job, _ end: JobEnd, _ loop: JobLoop) throws {
     let call = job.id.split(separator: " ").last.map(String.init) ?? job.id
-    if key(call) == job.id { try reply(outcome(of: job, end), call, loop) }
+    if key(call) == job.id { reply(outcome(of: job, end), call, loop) }
     while loop.jobs.count < jobs, !waiting.isEmpty {
       let next = waiting.removeFirst()
       // The daemon has given up a direct call, and delivers a queued one again.
@@ -274,15 +275,15 @@ private final class Server: JobSource {
     return ["value": .string(text)]
   }
 
-  private func reply(_ reply: JSONObject, _ call: String, _ loop: JobLoop) throws {
+  private func reply(_ reply: JSONObject, _ call: String, _ loop: JobLoop) {
     if call.hasPrefix("q") { replies[call] = reply }
-    try send(reply, call, loop)
+    send(reply, call, loop)
   }
 
-  private func send(_ reply: JSONObject, _ call: String, _ loop: JobLoop) throws {
+  private func send(_ reply: JSONObject, _ call: String, _ loop: JobLoop) {
     var params = reply
     params["call"] = .string(call)
-    try loop.send("reply", params) { [unowned self] answer in
+    loop.send("reply", params) { [unowned self] answer in
       replies[call] = nil
       // The caller has gone away meanwhile: `not_found`.
       if case .failure(let error) = answer, case .refused(let refusal) = error,
@@ -293,9 +294,9 @@ private final class Server: JobSource {
     }
   }
 
-  func drain(_ loop: JobLoop) throws {
+  func drain(_ loop: JobLoop) {
     for service in services.keys.sorted() {
-      try loop.send("withdraw", ["service": .string(service)])
+      loop.send("withdraw", ["service": .string(service)])
     }
   }
 }

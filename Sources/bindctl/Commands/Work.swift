@@ -19,7 +19,7 @@ let workSyntax = Syntax(
     Option("max-deliveries", value: "N", "park an event after N deliveries; default 5"),
     Option(
       "retry-delay", value: "TIME", "pause before the first retry, doubled for each; default 1s"),
-    sinceOption,
+    sinceOption, waitDaemonOption,
   ],
   details: """
     Programs that work under the same NAME share its events: each event goes to one of them, and again to
@@ -68,7 +68,7 @@ var workCommand: Command {
     let loop = JobLoop(context.client, worker)
     loop.tickMilliseconds = max(worker.ackWait / 3, 10)
     loop.onTick = { [unowned loop] in
-      for id in loop.jobs.keys { try worker.sayWorking(id, loop) }
+      for id in loop.jobs.keys { worker.sayWorking(id, loop) }
     }
     return try loop.run()
   }
@@ -111,7 +111,7 @@ private final class Worker: JobSource {
     self.environment = environment
   }
 
-  func ask(_ loop: JobLoop) throws {
+  func ask(_ loop: JobLoop) {
     var params: JSONObject = [
       "source": .string("events"), "sub": .string(Self.sub), "durable": .string(name),
       "share": .bool(true), "max_unacked": .number(JSONNumber(jobs)),
@@ -120,7 +120,7 @@ private final class Worker: JobSource {
     ]
     if !filter.members.isEmpty { params["filter"] = .object(filter) }
     params["from"] = from
-    try loop.send("subscribe", params) { [unowned self, weak loop] answer in
+    loop.send("subscribe", params) { [unowned self, weak loop] answer in
       switch answer {
       case .success(let result):
         let epoch = result.object.string("epoch")
@@ -130,7 +130,7 @@ private final class Worker: JobSource {
           foreign = Set(loop?.jobs.keys.map(\.self) ?? [])
         }
         self.epoch = epoch
-      case .failure(let error): try loop?.fail(error)
+      case .failure(let error): try loop?.refused(error)
       }
     }
   }
@@ -139,36 +139,36 @@ private final class Worker: JobSource {
     switch method {
     case "next":
       guard let seq = params.uint("seq"), case .object(let event)? = params["event"] else { return }
-      try take(JournalItem(seq: seq, event: event), params.uint("delivery") ?? 1, loop)
+      take(JournalItem(seq: seq, event: event), params.uint("delivery") ?? 1, loop)
     case "lagged": note("events were removed from the journal before a worker got them")
-    case "closed": try loop.fail(ClientError.closed(reason: params.string("reason") ?? ""))
-    case "fail": try loop.fail(Failure("the daemon has ended the subscription"))
+    case "closed": loop.fail(ClientError.closed(reason: params.string("reason") ?? ""))
+    case "fail": loop.fail(Failure("the daemon has ended the subscription"))
     default: break
     }
   }
 
-  private func take(_ item: JournalItem, _ delivery: UInt64, _ loop: JobLoop) throws {
+  private func take(_ item: JournalItem, _ delivery: UInt64, _ loop: JobLoop) {
     let id = "\(item.seq)"
-    if foreign.contains(id) { return try giveBack(id, loop, after: 1_000) }
+    if foreign.contains(id) { return giveBack(id, loop, after: 1_000) }
     // It has run on since an earlier connection.
     guard loop.jobs[id] == nil else { return }
-    if done.remove(id) != nil { return try acknowledge(id, loop) }
-    guard !loop.isDraining else { return try giveBack(id, loop) }
+    if done.remove(id) != nil { return acknowledge(id, loop) }
+    guard !loop.isDraining else { return giveBack(id, loop) }
     do {
       try loop.start(
         id, words, item.variables(reader: name, attempt: delivery, environment),
         input: JSONValue.object(item.document).text.text + "\n", delivery: Int(delivery))
     } catch {
-      try giveUp(id, loop, error)
+      giveUp(id, loop, error)
     }
   }
 
   func end(_ job: Job, _ end: JobEnd, _ loop: JobLoop) throws {
     guard foreign.remove(job.id) == nil else { return }
     switch end.code {
-    case 0: try acknowledge(job.id, loop)
+    case 0: acknowledge(job.id, loop)
     case 126, 127:
-      try giveUp(
+      giveUp(
         job.id, loop,
         Failure(
           "the command cannot be run (\(end.code)); other workers get event \(job.id)",
@@ -180,7 +180,7 @@ private final class Worker: JobSource {
         "event \(job.id): the command \(end.text); "
           + (isLast
             ? "parked after delivery \(job.delivery)" : "again in \(Double(pause) / 1000) s"))
-      try loop.send(
+      loop.send(
         "nack",
         params(job.id, ["delay_ms": .number(JSONNumber(pause)), "reason": .string(end.text)]))
     }
@@ -193,9 +193,9 @@ private final class Worker: JobSource {
     return params
   }
 
-  private func acknowledge(_ id: String, _ loop: JobLoop) throws {
+  private func acknowledge(_ id: String, _ loop: JobLoop) {
     done.insert(id)
-    try loop.send("ack", params(id)) { [unowned self] answer in
+    loop.send("ack", params(id)) { [unowned self] answer in
       // Another worker has it, or it is done: `not_found`.
       if case .failure(let error) = answer, case .refused(let refusal) = error,
         refusal.name != .notFound
@@ -207,24 +207,24 @@ private final class Worker: JobSource {
   }
 
   /// Gives back an event for which the command was not run.
-  private func giveBack(_ id: String, _ loop: JobLoop, after pause: UInt64 = 0) throws {
-    try loop.send(
+  private func giveBack(_ id: String, _ loop: JobLoop, after pause: UInt64 = 0) {
+    loop.send(
       "nack", params(id, ["begun": .bool(false), "delay_ms": .number(JSONNumber(pause))]))
   }
 
   /// Ends this worker, and gives back an event for which the command could not be run.
-  private func giveUp(_ id: String, _ loop: JobLoop, _ error: any Error) throws {
+  private func giveUp(_ id: String, _ loop: JobLoop, _ error: any Error) {
     // First: a worker that still takes events could get this one again.
-    try loop.fail(error)
-    try giveBack(id, loop)
+    loop.fail(error)
+    giveBack(id, loop)
   }
 
   /// Tells the daemon that a command still runs.
-  func sayWorking(_ id: String, _ loop: JobLoop) throws {
-    try loop.send("working", params(id))
+  func sayWorking(_ id: String, _ loop: JobLoop) {
+    loop.send("working", params(id))
   }
 
-  func drain(_ loop: JobLoop) throws {
-    try loop.send("drain", ["sub": .string(Self.sub)])
+  func drain(_ loop: JobLoop) {
+    loop.send("drain", ["sub": .string(Self.sub)])
   }
 }
