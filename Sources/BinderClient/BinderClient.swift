@@ -196,7 +196,7 @@ public final class BinderClient {
   }
 
   /// Returns a new connection whose daemon may not have answered yet, for a caller that polls.
-  package func connectWithoutWaiting() throws(ClientError) -> BinderConnection {
+  func connectWithoutWaiting() throws(ClientError) -> BinderConnection {
     try BinderConnection(try open(), client: client, output: output, limits)
   }
 

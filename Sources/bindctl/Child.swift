@@ -120,7 +120,7 @@ struct Child {
   }
 
   /// Runs a program once and waits for its end; a first signal lets it finish, further signals are
-  /// passed to it.
+  /// passed to it and all that it has started.
   ///
   /// - Parameter input: Its stdin.
   /// - Returns: Its exit code as in shells, and the first signal that arrived meanwhile.
@@ -131,7 +131,7 @@ struct Child {
     defer { signals.end() }
     let file = try Child.input(input)
     defer { close(file) }
-    let child = try Child(words, environment: environment, readingFrom: file)
+    let child = try Child(words, environment: environment, readingFrom: file, isApart: true)
     var received: CInt?
     while true {
       if let code = child.end() {
@@ -142,7 +142,7 @@ struct Child {
       }
       let signal = signals.next()
       guard signal != SIGCHLD else { continue }
-      if received != nil { kill(child.pid, signal) }
+      if received != nil { kill(-child.pid, signal) }
       received = received ?? signal
     }
   }
@@ -186,7 +186,8 @@ struct Child {
     return file
   }
 
-  private static func code(_ status: CInt) -> CInt {
+  /// Returns the exit code of a status of `waitpid`, or 128 plus the signal.
+  static func code(_ status: CInt) -> CInt {
     let signal = status & 0x7F
     return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
   }

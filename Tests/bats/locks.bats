@@ -84,6 +84,101 @@ run_not() { ! "$@"; }
     run ! held
 }
 
+# A process that a command of a lock has left behind has ended; one that nobody waits for may be a zombie.
+gone() { [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"; } # pid
+
+# Runs a command under the lock that starts another one, and waits for both.
+lock_a_family() { # what the other one does first
+    rm -f "$directory/child"
+    beside bindctl lock backup -- sh -c 'sh -c "$1; echo \$\$ > \"\$0\"; while :; do sleep .1; done" "$0" & wait; true' \
+        "$directory/child" "${1:-true}"
+    holder=${background[-1]}
+    eventually test -s "$directory/child"
+    child=$(cat "$directory/child")
+}
+
+@test "a signal ends all that the command has started, before the lock is free" {
+    lock_a_family
+    kill -TERM "$holder"
+    status=0
+    wait "$holder" || status=$?
+    is "$status" 143
+    gone "$child"
+    run ! held
+}
+
+@test "what a command has started ends if bindctl is killed" {
+    lock_a_family
+    kill -KILL "$holder"
+    eventually gone "$child"
+    run_not held
+}
+
+@test "a command whose lock somebody releases is ended, if need be with SIGKILL, and bindctl exits with 6" {
+    lock_a_family 'trap "" TERM'
+    lease=$(bindctl get locks/backup -F '{value.holder.lease}')
+    bindctl call locks.release name=backup lease="$lease" > "$directory/no"
+    status=0
+    wait "$holder" || status=$?
+    is "$status" 6
+    gone "$child"
+    grep -qF "lock 'backup' is lost" "$directory/err"
+    lock_a_family
+    lease=$(bindctl get locks/backup -F '{value.holder.lease}')
+    bindctl call lease.release lease="$lease" > "$directory/no"
+    status=0
+    wait "$holder" || status=$?
+    is "$status" 6
+    gone "$child"
+}
+
+@test "who waits for a lock keeps the place over restarts of the daemon" {
+    beside bindctl lock backup -- sh -c 'while [ ! -e "$0" ]; do sleep .02; done' "$directory/go"
+    eventually held
+    beside bindctl lock backup -- echo second
+    eventually waiting 1
+    kill -TERM "$daemon"
+    wait "$daemon"
+    start_daemon
+    eventually waiting 1
+    kill_daemon
+    start_daemon
+    # One that comes later is behind it.
+    bindctl lock backup -- echo third >> "$directory/out" 2>> "$directory/err" 3>&- &
+    background+=($!)
+    eventually waiting 2
+    sleep 6 # longer than lease_grace_ms
+    waiting 2
+    touch "$directory/go"
+    eventually has out third
+    is "$(grep -v '^bindctl' "$directory/out")" "second
+third"
+    # The time to wait counts while the daemon is away.
+    rm "$directory/go"
+    beside bindctl lock backup -- sh -c 'while [ ! -e "$0" ]; do sleep .02; done' "$directory/go"
+    eventually held
+    beside bindctl lock backup --wait 1s -- echo never
+    eventually waiting 1
+    kill_daemon
+    status=0
+    wait "${background[-1]}" || status=$?
+    is "$status" 5
+    run ! has out never
+}
+
+@test "a lock is free when bindctl ends, because the daemon has confirmed it" {
+    bindctl lock backup -- true
+    grep -q '^-> .*"method":"lease.release"' "$directory/trace"
+    is "$(grep -c '^<- .*"result"' "$directory/trace")" "$(grep -c '^-> ' "$directory/trace")"
+    rm "$directory/trace"
+    beside bindctl set cells/here true --while-connected
+    eventually bindctl get cells/here
+    kill -TERM "${background[-1]}"
+    wait "${background[-1]}" || true
+    run ! bindctl get cells/here
+    grep -q '^-> .*"method":"lease.release"' "$directory/trace"
+}
+
 @test "a value with a ttl ends in time, and can be renewed" {
     lease=$(bindctl set cells/door open --ttl 300ms)
     is "$(bindctl get cells/door)" '"open"'
@@ -113,4 +208,55 @@ run_not() { ! "$@"; }
     eventually run_not bindctl get cells/here
     run --separate-stderr bindctl set cells/here true --while-connected --ttl 5s
     is "$status/$stderr" "2/bindctl: --ttl and --while-connected cannot be used together; see 'bindctl help set'"
+}
+
+@test "in a terminal the command under a lock reads the keys, and Ctrl-Z and Ctrl-C are for it" {
+    python3 - 3>&- << 'END'
+import os, pty, select, sys, time
+
+pid, terminal = pty.fork()
+if pid == 0:
+    os.environ.update(PS1="PROMPT ", TERM="dumb")
+    os.execvp("bash", ["bash", "--norc", "-i"])
+shown = b""
+
+
+def until(text):
+    """Waits for a text on the terminal, and forgets everything up to it."""
+    global shown
+    end = time.monotonic() + 30
+    while text not in shown:
+        if time.monotonic() > end:
+            sys.exit(f"never: {text}, only {shown}")
+        if select.select([terminal], [], [], 0.1)[0]:
+            shown += os.read(terminal, 4096)
+    shown = shown[shown.index(text) + len(text):]
+
+
+def type(text):
+    os.write(terminal, text)
+
+
+until(b"PROMPT ")
+type(b"bindctl lock backup -- cat\n")
+until(b"cat\r\n")
+type(b"hello\n")
+until(b"hello\r\nhello\r\n")
+type(b"\x1a")
+until(b"PROMPT ")
+# The lock is kept while the command is stopped, and the shell has the terminal.
+type(b"bindctl get locks/backup --pick /waiting_count\n")
+until(b"\n0\r\n")
+type(b"fg\n")
+until(b"backup -- cat\r\n")
+type(b"again\n")
+until(b"again\r\nagain\r\n")
+type(b"\x03")
+until(b"PROMPT ")
+type(b'echo "status $?"; bindctl get locks/backup\n')
+until(b"\nstatus 130\r\n")
+until(b"no source")
+os.close(terminal)
+os.waitpid(pid, 0)
+END
 }

@@ -8,14 +8,21 @@ let lockSyntax = Syntax(
   "lock", "Runs a command while holding a lock.",
   operands: [Operand("NAME", completes: .names(of: "locks")), Operand("CMD", .some)],
   options: [
-    Option("wait", letter: "w", value: "TIME", "give up after TIME, 0s at once; otherwise waits")
+    Option("wait", letter: "w", value: "TIME", "give up after TIME, 0s at once; otherwise waits"),
+    waitDaemonOption,
   ],
   details: """
     Waits until no other program holds the lock, first come first served, and exits with the exit code of
-    CMD. Exits with 5 if the lock was not free in time. The lock is free again when bindctl ends, however
-    it ends. If another program gets the lock meanwhile, CMD is ended with SIGTERM and bindctl exits with
-    6. CMD gets BINDER_LOCK, the name, and BINDER_LOCK_TOKEN, a number that grows with each holder: a
-    resource that refuses lower numbers is safe from a holder that has lost the lock and does not know it.
+    CMD. Exits with 5 if the lock was not free in time. A restart of the daemon ends neither the wait nor
+    the lock. The lock is free when bindctl has ended, however it ends.
+
+    Signals are passed to CMD and all that it has started; bindctl then waits for all of them, and ends
+    those that are left after 5 s with SIGKILL. The same happens if bindctl is killed. If the lock is lost,
+    because somebody has released it or another program got it, they are ended in the same way, and bindctl
+    exits with 6. To notice a release, the user must be allowed to read locks/NAME.
+
+    CMD gets BINDER_LOCK, the name, and BINDER_LOCK_TOKEN, a number that grows with each holder: a resource
+    that refuses lower numbers is safe from a holder that has lost the lock and does not know it.
     """,
   examples: [
     "bindctl lock backup -- ./backup.sh", "bindctl lock deploy --wait 10s -- make deploy",
@@ -24,121 +31,148 @@ let lockSyntax = Syntax(
 
 var lockCommand: Command {
   Command(lockSyntax) { context in
-    let name = context.operand(0)
-    var (token, lease) = try acquire(
-      name, waitMilliseconds: try context.milliseconds("wait"), context.client)
-    let signals = SignalWait([SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP])
-    let command = try Child(
-      Array(context.invocation.operands.dropFirst()),
-      environment: context.childEnvironment.merging([
-        "BINDER_LOCK": name, "BINDER_LOCK_TOKEN": "\(token)",
-      ]) { $1 })
+    let lock = HeldLock(context.operand(0), context.client)
+    let token = try lock.acquire(waitMilliseconds: try context.milliseconds("wait"))
+    let words = Array(context.invocation.operands.dropFirst())
+    let variables = ["BINDER_LOCK": lock.name, "BINDER_LOCK_TOKEN": "\(token)"]
+    let signals = SignalWait([SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTTOU])
     let descriptor = try signals.descriptor()
-    while true {
-      if let code = command.end() {
-        return lease.isLost ? .lost : ExitCode(rawValue: code)
-      }
-      if lease.wait(orFor: descriptor) {
-        note("lock '\(name)' is lost; ending the command")
-        kill(command.pid, SIGTERM)
-      }
-      while let signal = signals.next(withinMilliseconds: 0) {
-        switch signal {
-        // A terminal also sends these to the command.
-        case SIGCHLD, SIGINT, SIGQUIT: break
-        default: kill(command.pid, signal)
-        }
-      }
+    let command: CommandGroup
+    do {
+      command = try CommandGroup(
+        words, environment: context.childEnvironment.merging(variables) { $1 })
+    } catch {
+      lock.release()
+      throw error
     }
-  }
-}
-
-/// Acquires a lock under the lease of the client's connection.
-///
-/// - Parameter waitMilliseconds: How long to wait; `nil` for no limit.
-private func acquire(
-  _ name: String, waitMilliseconds: UInt64?, _ client: BinderClient
-) throws -> (token: UInt64, lease: HeldLease) {
-  // The daemon counts the time.
-  client.limits.milliseconds = nil
-  let connection = try client.connected()
-  var params: JSONObject = ["name": .string(name)]
-  params["wait_ms"] = waitMilliseconds.map { .number(JSONNumber($0)) }
-  let answer = try connection.call("locks.acquire", params).object
-  guard case .object(let lock)? = answer["value"], let token = lock.uint("token"),
-    let lease = lock.string("lease")
-  else { throw Failure("the answer to locks.acquire has no token or lease", .bug) }
-  client.limits = AnswerLimits()  // of later connections
-  return (token, HeldLease(lease, client, connection))
-}
-
-/// Keeps the lease of a connection until a signal, which then ends this process.
-///
-/// - Throws: ``Failure`` if the lease has ended.
-func keepLease(_ name: String, _ context: Context) throws {
-  let signals = SignalWait([SIGINT, SIGTERM, SIGHUP])
-  let descriptor = try signals.descriptor()
-  var lease = HeldLease(name, context.client, try context.client.connected())
-  while true {
-    if lease.wait(orFor: descriptor) { throw Failure("lease '\(name)' has ended", .lost) }
-    if let number = signals.next(withinMilliseconds: 0) {
+    let code = lock.run(command, signals, descriptor)
+    lock.release()
+    if let number = command.finish() {
+      // The terminal would have sent it to bindctl and to the script that runs it as well.
       signals.end()
       signal(number, SIG_DFL)
-      raise(number)
+      kill(0, number)
     }
+    return lock.isLost ? .lost : ExitCode(rawValue: code)
   }
 }
 
-/// A lease of a connection, which this process keeps.
-private struct HeldLease {
-  /// Whether the daemon has ended it.
-  private(set) var isLost = false
+/// A lock that this process waits for and then holds.
+private final class HeldLock {
+  let name: String
 
-  private let name: String
   private let client: BinderClient
+  private let lease: HeldLease
 
-  /// The connection that keeps the lease; `nil` while the daemon is away.
-  private var connection: BinderConnection?
+  /// The time at which the wait for the lock ends.
+  private var end = Deadline.never
 
-  /// The pause between attempts to connect again, in milliseconds.
-  private static let pause: CInt = 100
+  /// The number of the holder; `nil` while the lock is not held.
+  private var token: UInt64?
+  private var refusal: ClientError?
 
-  init(_ name: String, _ client: BinderClient, _ connection: BinderConnection) {
-    (self.name, self.client, self.connection) = (name, client, connection)
+  /// Whether somebody has released the lock, or another program has it.
+  private var wasTaken = false
+
+  private static let sub = "lock"
+
+  init(_ name: String, _ client: BinderClient) {
+    (self.name, self.client) = (name, client)
+    lease = HeldLease(client)
+    lease.onKept = { [unowned self] in if token == nil { ask() } else { watch() } }
+    lease.onNotification = { [unowned self] method, params in
+      if method == "next", params.string("sub") == Self.sub { check(params["value"]) }
+    }
   }
 
-  /// Waits until a descriptor is readable, and keeps the lease meanwhile.
+  var isLost: Bool { wasTaken || lease.isLost }
+
+  // MARK: Waiting
+
+  /// Waits for the lock.
   ///
-  /// While the daemon is away, nothing ends with the lease. When it is back, it keeps the lease for
-  /// a few seconds, in which this process resumes it.
-  ///
-  /// - Returns: Whether the lease has ended now.
-  mutating func wait(orFor descriptor: CInt) -> Bool {
-    var ends = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
-    if let connection {
-      ends.append(pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0))
+  /// - Parameter milliseconds: How long to wait; `nil` for no limit.
+  /// - Returns: The token.
+  func acquire(waitMilliseconds milliseconds: UInt64?) throws -> UInt64 {
+    end = milliseconds.map { Deadline(inMilliseconds: $0) } ?? .never
+    try lease.start()
+    while true {
+      if let token {
+        client.limits = AnswerLimits()  // of later connections
+        return token
+      }
+      if let refusal { throw refusal }
+      // The daemon counts the time while it is there.
+      if !lease.isConnected, end.isOver {
+        throw Failure("lock '\(name)' was not free in time; the daemon is away", .refused)
+      }
+      // The place has ended with its lease: the program waits at the end again.
+      if lease.isLost { lease.beginAgain() }
+      lease.wait(orFor: nil, until: lease.isConnected ? .never : end)
+      try lease.receive()
     }
-    let isAway = connection == nil && !isLost
-    poll(&ends, nfds_t(ends.count), isAway ? Self.pause : -1)
-    if isAway, ends[0].revents == 0 { resume() }
-    if let connection, ends.count > 1, ends[1].revents != 0 {
-      do throws(ClientError) {
-        try connection.receiveArrived()
-      } catch {
-        self.connection = nil
+  }
+
+  private func ask() {
+    var params: JSONObject = ["name": .string(name)]
+    if end != .never { params["wait_ms"] = .number(JSONNumber(Int(end.pollTime))) }
+    lease.send("locks.acquire", params) { [unowned self] answer in
+      switch answer {
+      case .failure(let error):
+        if error.isOfConnection { try lease.lose(error) } else { refusal = error }
+      case .success(let result):
+        guard case .object(let lock)? = result.object["value"], let token = lock.uint("token")
+        else { throw Failure("the answer to locks.acquire has no token", .bug) }
+        self.token = token
+        watch()
       }
     }
-    return isAway && isLost
   }
 
-  private mutating func resume() {
-    do throws(ClientError) {
-      let new = try client.connectWithoutWaiting()
-      _ = try new.call(
-        "lease.resume", ["lease": .string(name)], until: Deadline(inMilliseconds: 5_000))
-      connection = new
-    } catch {
-      if case .refused = error { isLost = true }
+  // MARK: Holding
+
+  /// Follows the holder of the lock, as far as this user may read it.
+  private func watch() {
+    lease.send(
+      "subscribe",
+      [
+        "source": .string("locks/\(name)"), "sub": .string(Self.sub), "pick": .string("/holder"),
+      ]
+    ) { [unowned self] answer in
+      if case .success(let result) = answer { check(result.object["value"]) }
     }
   }
+
+  private func check(_ holder: JSONValue?) {
+    guard case .object(let holder)? = holder, holder.uint("token") == token else {
+      wasTaken = true
+      return
+    }
+  }
+
+  /// Waits for the end of the command, and ends it if the lock is lost.
+  func run(_ command: CommandGroup, _ signals: SignalWait, _ descriptor: CInt) -> CInt {
+    var isEnding = false
+    while true {
+      if let code = command.end() { return code }
+      lease.wait(orFor: descriptor, until: command.nextLook)
+      do {
+        try lease.receive()
+      } catch {
+        // The daemon has ended the connection for good, and with it the lease.
+        wasTaken = true
+      }
+      if isLost, !isEnding {
+        isEnding = true
+        note("lock '\(name)' is lost; ending the command")
+        command.terminate()
+      }
+      while let number = signals.next(withinMilliseconds: 0) {
+        if number != SIGCHLD, number != SIGTTOU { command.signal(number) }
+      }
+    }
+  }
+
+  /// Ends the lease, so that the lock is free when this returns.
+  func release() { lease.release() }
 }
