@@ -1,6 +1,5 @@
 import BinderClient
 import Console
-import Glibc
 import JSON
 
 let bindSyntax = Syntax(
@@ -42,7 +41,7 @@ var bindCommand: Command {
       human: isKept ? "binding \(handle)" : "binding \(handle); press Ctrl-C to end it")
     // The binding lives as long as the connection; regular calls detect its loss.
     while !isKept {
-      sleep(1)
+      try context.client.pause(milliseconds: 1000)
       _ = try connection.call("ping")
     }
     return .done

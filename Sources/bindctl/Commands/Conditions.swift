@@ -68,7 +68,7 @@ let waitSyntax = Syntax(
   operands: [Operand("SRC"), Operand("VALUE", .optional)],
   options: [
     stringOption, pickOption, Option("change", "wait for the next change, whatever the value"),
-    noReconnectOption,
+    noReconnectOption, waitDaemonOption,
   ],
   details: """
     Returns at once if the source already has the value. Without VALUE, waits for true. SRC may be a whole

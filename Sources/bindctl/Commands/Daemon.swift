@@ -71,7 +71,7 @@ private func follow(_ context: Context, everyMilliseconds interval: UInt64) thro
       return context.output.isTerminal ? amount(value, column.member) : value?.bare ?? ""
     }
     context.output.result(answer, bare: nil, human: columns.line(cells) { $1 })
-    usleep(useconds_t(min(interval, 3_600_000) * 1000))
+    try context.client.pause(milliseconds: interval)
   }
 }
 

@@ -26,6 +26,7 @@ let eventsSyntax = Syntax(
     Option("type", value: "TYPE", "only those of a type, for example 'cells.*'; may be repeated"),
     whoOption,
     noReconnectOption,
+    waitDaemonOption,
   ],
   details: """
     PATTERN selects streams: cells/lamp, 'cells/**'. With -f no event is lost or repeated, even if the

@@ -6,7 +6,7 @@ import Wire
 
 let topSyntax = Syntax(
   "top", "Shows the activity of the daemon: rates, streams and clients.",
-  options: [noReconnectOption],
+  options: [noReconnectOption, waitDaemonOption],
   details: """
     On a terminal it stays in place until q. Keys: e sorts the streams by events, b by bytes; arrows scroll
     the streams, or after tab the clients. A curve is scaled from 0 to its largest value. The rates of
@@ -65,7 +65,7 @@ let boardSyntax = Syntax(
   operands: [Operand("PATTERN", .some)],
   options: [
     Option("every", value: "TIME", "show at most one value of a source per TIME; default 200ms"),
-    noReconnectOption,
+    noReconnectOption, waitDaemonOption,
   ],
   details: """
     A changed row is marked for three seconds: + added, - removed, ▲ a larger number, ▼ a smaller one,

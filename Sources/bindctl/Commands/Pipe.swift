@@ -13,7 +13,9 @@ let pipeSyntax = Syntax(
 var pipeCommand: Command {
   Command(pipeSyntax) { context in
     let socket = try context.client.openSocket()
-    return Pipe(socket: socket, isPiped: context.output.isPipe).run()
+    return try Pipe(
+      socket: socket, isPiped: context.output.isPipe, until: context.client.limits.deadline
+    ).run()
   }
 }
 
@@ -22,16 +24,18 @@ private struct Pipe {
   let socket: ClientSocket
   let isPiped: Bool
 
+  /// The time that `-t` sets.
+  let deadline: Deadline
+
   /// The input that was not sent yet.
   private var waiting: ArraySlice<UInt8> = []
   private var isStdinOpen = true
 
-  init(socket: ClientSocket, isPiped: Bool) {
-    self.socket = socket
-    self.isPiped = isPiped
+  init(socket: ClientSocket, isPiped: Bool, until deadline: Deadline) {
+    (self.socket, self.isPiped, self.deadline) = (socket, isPiped, deadline)
   }
 
-  consuming func run() -> ExitCode {
+  consuming func run() throws(ClientError) -> ExitCode {
     // The incomplete last line: a terminal gets whole lines only, so that no character is split.
     var begun: [UInt8] = []
     let isTerminal = isatty(STDOUT_FILENO) == 1
@@ -44,7 +48,10 @@ private struct Pipe {
           revents: 0),
         pollfd(fd: isPiped ? STDOUT_FILENO : -1, events: 0, revents: 0),
       ]
-      guard poll(&ends, nfds_t(ends.count), -1) > 0 else { continue }
+      guard poll(&ends, nfds_t(ends.count), deadline.pollTime) > 0 else {
+        if deadline.isOver { throw .timedOut }
+        continue
+      }
       if ends[2].revents & Int16(POLLERR) != 0 { return .readerGone }
       if ends[1].revents != 0 { readInput() }
       if !waiting.isEmpty { sendWaiting() }

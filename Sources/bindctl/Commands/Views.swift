@@ -40,7 +40,7 @@ private func arguments(_ view: JSONObject) -> [String] {
 let openSyntax = Syntax(
   "open", "Opens a view, which shows live values and offers actions (intents).",
   operands: [Operand("VIEW", .optional), Operand("ARG", .any)],
-  options: [noReconnectOption],
+  options: [noReconnectOption, waitDaemonOption],
   details: """
     ARG is name=text or name:=json. Without VIEW, lists the views with their arguments.
 

@@ -14,7 +14,7 @@ let watchSyntax = Syntax(
     Option(
       "every", value: "TIME", "show at most one value per TIME, the newest; leave out those between"
     ),
-    pickOption, noReconnectOption,
+    pickOption, noReconnectOption, waitDaemonOption,
   ],
   details: """
     A pattern is a source, or has * for one segment of a name and ** for the rest. A line --- live, with
