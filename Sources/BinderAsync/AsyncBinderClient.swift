@@ -96,21 +96,52 @@ public actor AsyncBinderClient {
     return try await request(method, params, isRepeatable: true)
   }
 
-  /// Calls a method with encoded parameters and returns its decoded result.
+  /// Calls a method with encoded parameters and returns the decoded `value` of its result.
+  public func call<Value: Decodable & Sendable>(
+    _ method: String, with params: some Encodable & Sendable, as type: Value.Type
+  ) async throws -> Value {
+    try value(of: await call(method, encoded(params)), method, as: type)
+  }
+
+  /// Calls a method with encoded parameters and returns its whole decoded result.
   ///
   /// The structures that `bindctl generate swift` writes use it.
   public func call<Result: Decodable & Sendable>(
-    _ method: String, with params: some Encodable & Sendable, as type: Result.Type = Result.self
+    _ method: String, with params: some Encodable & Sendable, result type: Result.Type = Result.self
   ) async throws -> Result {
     try decoded(.object(await call(method, encoded(params))), as: type)
   }
 
   /// Calls a method that changes something with encoded parameters, so that it takes effect exactly
-  /// once, and returns its decoded result.
+  /// once, and returns the decoded `value` of its result.
+  ///
+  /// ```swift
+  /// let visits = try await client.command("cells.add", with: ["name": "visits"], as: Int.self)
+  /// ```
+  @discardableResult
+  public func command<Value: Decodable & Sendable>(
+    _ method: String, with params: some Encodable & Sendable, as type: Value.Type
+  ) async throws -> Value {
+    try value(of: await command(method, encoded(params)), method, as: type)
+  }
+
+  /// Calls a method that changes something with encoded parameters, so that it takes effect exactly
+  /// once, and returns its whole decoded result, for example ``Committed``.
+  @discardableResult
   public func command<Result: Decodable & Sendable>(
-    _ method: String, with params: some Encodable & Sendable, as type: Result.Type = Result.self
+    _ method: String, with params: some Encodable & Sendable, result type: Result.Type = Result.self
   ) async throws -> Result {
     try decoded(.object(await command(method, encoded(params))), as: type)
+  }
+
+  private func value<Value: Decodable>(
+    of result: JSONObject, _ method: String, as type: Value.Type
+  ) throws(ClientError) -> Value {
+    guard let value = result["value"] else {
+      throw .notUnderstood(
+        "the result of \(method) has no 'value'; decode all of it with 'result:' instead of 'as:'")
+    }
+    return try decoded(value, as: type)
   }
 
   private func encoded(_ params: some Encodable) throws -> JSONObject {
@@ -174,7 +205,7 @@ public actor AsyncBinderClient {
   ///   - types: Patterns of the types; empty for all.
   ///   - start: The first event.
   public nonisolated func events(
-    of streams: String..., types: [String] = [], from start: JournalStart = .now
+    _ streams: String..., types: [String] = [], from start: JournalStart = .now
   ) -> JournalEvents {
     JournalEvents(target, streams: streams, types: types, start)
   }
@@ -381,4 +412,22 @@ public actor AsyncBinderClient {
     for id in requests.keys { fail(id, error) }
     wakeAll()
   }
+}
+
+/// The result of a command with the position of its event.
+///
+/// ```swift
+/// let set = try await client.command(
+///   "cells.set", with: Cell(name: "lamp", value: true), result: Committed<Bool>.self)
+/// print(set.value, set.seq ?? 0)
+/// ```
+public struct Committed<Value: Decodable & Sendable>: Decodable, Sendable {
+  /// The value that the command returns.
+  public let value: Value
+
+  /// The position of the event; `nil` if the command has changed nothing.
+  public let seq: UInt64?
+
+  /// The version of the stream after the event; `nil` if the command has changed nothing.
+  public let version: UInt64?
 }

@@ -58,7 +58,7 @@ public struct JournalEvent: Equatable, Sendable {
   }
 }
 
-/// The events of the journal; ``AsyncBinderClient/events(of:types:from:)`` makes it.
+/// The events of the journal; ``AsyncBinderClient/events(_:types:from:)`` makes it.
 ///
 /// Each iteration is a subscription of its own. It throws ``ClientError/refused(_:)`` with
 /// `seq_expired` if events were removed before they were read.

@@ -72,7 +72,8 @@ struct AsyncClientTests {
     let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello, .answer(#"{"value":{"port":80}}"#), .answer(#"{"value":"x"}"#),
-        .answer(#"{"value":2}"#), .hang,
+        .answer(#"{"value":2,"seq":9,"version":4}"#), .answer(#"{"value":3,"seq":10,"version":5}"#),
+        .answer(#"{"stats":{}}"#), .answer(#"{"value":4,"seq":11,"version":6}"#), .hang,
       ]
     ])
     struct Settings: Codable, Equatable { var port: Int }
@@ -80,8 +81,16 @@ struct AsyncClientTests {
     #expect(try await client.get("maps/app", as: Settings.self) == Settings(port: 80))
     await #expect(throws: ClientError.self) { try await client.get("maps/app", as: Settings.self) }
     let given = ["name": "visits"]
+    #expect(try await client.command("cells.add", with: given, as: Int.self) == 2)
+    let added = try await client.command("cells.add", with: given, result: Committed<Int>.self)
+    #expect((added.value, added.seq, added.version) == (3, 10, 5))
+    let error = await #expect(throws: ClientError.self) {
+      try await client.call("stats", with: given, as: Int.self)
+    }
+    #expect("\(String(describing: error))".contains("decode all of it with 'result:'"))
+    // As in the code that bindctl generates.
     let answer: [String: Int] = try await client.command("cells.add", with: given)
-    #expect(answer == ["value": 2])
+    #expect(answer == ["value": 4, "seq": 11, "version": 6])
     await client.close()
     let params = try #require(try daemon.requests().first?.last?["params"])
     guard case .object(let members) = params else { return }
