@@ -42,6 +42,12 @@ public final class Follower {
   /// Whether ``next(until:)`` can return without waiting for the daemon.
   public var hasMore: Bool { nextReady < ready.count }
 
+  /// Returns whether an event of a durable topic was sent to an earlier program, which may have
+  /// processed it.
+  ///
+  /// The daemon knows that until it stops.
+  public func wasDelivered(_ topic: Int, _ seq: UInt64) -> Bool { polled.wasDelivered(topic, seq) }
+
   /// Acknowledges all events of a durable topic up to a position, and waits until the daemon has
   /// stored it.
   ///

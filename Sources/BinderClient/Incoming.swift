@@ -82,6 +82,7 @@ struct SubscribeAnswer: Decodable {
   let gone: Bool?
   let values: JSONValue?
   let after: UInt64?
+  let delivered: UInt64?
   let more: Bool?
   let state: String?
   let error: JSONText?

@@ -88,6 +88,9 @@ package final class PolledFollower {
     acknowledging.insert(send(topic, upTo: seq))
   }
 
+  /// Whether an event of a durable topic was sent to an earlier program, which may have processed it.
+  func wasDelivered(_ topic: Int, _ seq: UInt64) -> Bool { seq <= states[topic].delivered }
+
   /// Whether an acknowledgement was not answered yet; notifications wait for it.
   package var isAcknowledging: Bool { !acknowledging.isEmpty }
 

@@ -11,6 +11,8 @@ struct TopicState {
   private var progress: SubscriptionState
   private var known: KnownValues
 
+  /// The last position that a durable reader was sent before this program has begun; 0 if none is known.
+  private(set) var delivered: UInt64 = 0
   private var hasBegun = false
   private var hasCaughtUp = false
 
@@ -78,6 +80,8 @@ struct TopicState {
   mutating func begin(_ answer: SubscribeAnswer, _ tell: (Update) -> Void) {
     let isFirst = !hasBegun
     hasBegun = true
+    // Later ones are those of this program, which gives no event twice.
+    if isFirst { delivered = answer.delivered ?? 0 }
     let isNew = progress.begin(
       epoch: answer.epoch, seq: answer.seq, after: answer.after, isWhole: answer.isWhole)
     guard topic.durable == nil, answer.after == nil || topic.from == nil && isFirst else {

@@ -125,6 +125,9 @@ package final class LogSubscription: Subscription {
   /// The number of unacknowledged entries.
   package var unacknowledgedCount: Int { unacknowledged?.count ?? 0 }
 
+  /// The position of the last unacknowledged entry; `nil` if there is none.
+  package var lastUnacknowledged: UInt64? { unacknowledged?.last }
+
   /// The last position sent in a frame, up to which the client can acknowledge.
   package var lastTold: UInt64 { told }
 
@@ -380,6 +383,9 @@ struct Unacknowledged {
   }
 
   var count: Int { seqs.count - start }
+
+  /// The last position; `nil` if all are acknowledged.
+  var last: UInt64? { start < seqs.count ? seqs.last : nil }
 
   /// The number of entries that may still be sent.
   var room: Int { max - count }

@@ -73,8 +73,24 @@ struct ReadersTests {
 
     let other = bench.connect()
     let again = lines(of: other, subscribe(#","from":"start""#))
-    #expect(again.first?.contains(#""after":4,"durable":"mailer","new":false}"#) == true)
+    #expect(
+      again.first?.contains(#""after":4,"durable":"mailer","new":false,"delivered":5}"#) == true)
     #expect(seqs(again) == [5])
+  }
+
+  @Test
+  func `the reply says which events were sent to an earlier holder`() {
+    _ = lines(of: client, subscribe(#","from":"start","max_unacked":2"#))
+    _ = client.call(ack(1))
+    let thief = bench.connect()
+    let stolen = lines(of: thief, subscribe(#","steal":true,"max_unacked":1"#))
+    #expect(
+      stolen.first?.contains(#""after":1,"durable":"mailer","new":false,"delivered":3}"#) == true)
+    _ = thief.call(ack(2))
+    thief.connection.end()
+    let next = lines(of: bench.connect(), subscribe())
+    #expect(
+      next.first?.contains(#""after":2,"durable":"mailer","new":false,"delivered":3}"#) == true)
   }
 
   @Test

@@ -32,6 +32,25 @@ ends() {
 lines() { [ "$(wc -l < "$done")" = "$1" ]; }      # count
 stands() { [ "$(bindctl get readers/w -F '{value.seq}' 2> "$directory/no")" = "$1" ]; } # seq
 
+@test "BINDER_ATTEMPT says that an earlier process may have run the command for the event" {
+    add_jobs 1 1
+    # Reading and acknowledging is no attempt.
+    bindctl events lists/q --durable w --since start > "$directory/no"
+    bindctl ack w 1
+    add_jobs 2 2
+    work 'echo "$BINDER_SEQ $BINDER_ATTEMPT" >> "$done"; while [ ! -e "$directory/go" ]; do sleep .1; done'
+    eventually lines 1
+    is "$(cut -d ' ' -f 2 "$done")" 1
+    kill -KILL "$worker"
+    work 'echo "$BINDER_SEQ $BINDER_ATTEMPT" >> "$done"; while [ ! -e "$directory/go" ]; do sleep .1; done'
+    eventually lines 2
+    touch "$directory/go"
+    add_jobs 3 3
+    eventually lines 3
+    is "$(cut -d ' ' -f 2 "$done")" $'1\n2\n1'
+    is "$(cut -d ' ' -f 1 "$done" | uniq | wc -l)" 2
+}
+
 @test "what was printed is not acknowledged, only what somebody has acknowledged" {
     add_jobs 1 3
     # A worker that reads one line and dies loses no event.

@@ -11,6 +11,10 @@ package final class LiveReaders {
 
   private var holders: [String: LogSubscription] = [:]
 
+  /// The last event of each reader that was sent to a former holder, and not acknowledged by it, since
+  /// the start.
+  private var delivered: [String: UInt64] = [:]
+
   /// The shared readers that have had workers since the start.
   private var shared: [String: SharedReader] = [:]
 
@@ -33,6 +37,7 @@ package final class LiveReaders {
       guard change.isGone else { return }
       let name = String(change.source.dropFirst(prefix.count))
       close(name, "removed")
+      delivered[name] = nil
       shared.removeValue(forKey: name)?.close("removed")
     }
     .dispose(in: bag)
@@ -97,8 +102,18 @@ package final class LiveReaders {
     close(name, "stolen")
     holders[name] = subscription
     subscription.onEnd = { [unowned self, unowned subscription] in
+      if let last = subscription.lastUnacknowledged, service.ledger.newest[name] != nil {
+        delivered[name] = max(delivered[name] ?? 0, last)
+      }
       if holders[name] === subscription { holders[name] = nil }
     }
+  }
+
+  /// Returns the last event after the reader's position that was sent to an earlier holder, who may have
+  /// processed the events up to it; `nil` if none was sent since the start.
+  func delivered(of name: String, after position: UInt64) -> UInt64? {
+    let last = max(delivered[name] ?? 0, holders[name]?.lastUnacknowledged ?? 0)
+    return last > position ? last : nil
   }
 
   /// Ends the subscription that holds a reader, with a reason.

@@ -147,11 +147,13 @@ extension CallContext {
       subscription.resume(
         isCaughtUp: resumed.isCaughtUp, unacknowledged: unacknowledged ?? [])
     }
+    let delivered = readers.delivered(of: name, after: position)
     call.answer { buffer in
       buffer.object {
         writeEvents(handle, after: position, &$0)
         $0.member("durable", name)
         $0.member("new", isNew)
+        $0.member("delivered", delivered)
       }
     }
     call.connection.add(subscription, of: "events")

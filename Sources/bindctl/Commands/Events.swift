@@ -39,8 +39,8 @@ let eventsSyntax = Syntax(
 
     With --exec it continues like -f. sh runs CMD for one event at a time, with the event as a line
     of JSON on stdin and BINDER_SEQ, BINDER_TYPE, BINDER_STREAM, BINDER_TIME, BINDER_VERSION,
-    BINDER_ATTEMPT and BINDER_READER in its environment. If CMD exits with 0, the event is
-    acknowledged. If CMD fails, it is retried after 1 s, 2 s, 4 s, up to a minute. After the last retry
+    BINDER_ATTEMPT and BINDER_READER in its environment. BINDER_ATTEMPT is 1 unless CMD may have run for
+    the event before, also in another process. If CMD exits with 0, the event is acknowledged. If CMD fails, it is retried after 1 s, 2 s, 4 s, up to a minute. After the last retry
     the event is parked: appended to the list lists/NAME.parked with the reason, then acknowledged.
     After a crash the unfinished event is delivered again, so CMD must tolerate repeats. After a first
     SIGINT or SIGTERM, CMD may finish. If CMD cannot be run (126, 127), nothing is acknowledged.

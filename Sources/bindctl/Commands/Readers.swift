@@ -81,7 +81,9 @@ private func run(_ work: EventWork, _ context: Context) throws -> ExitCode {
     let update = try follower.next()
     noteMissed(update)
     guard case .event(let seq, let event) = update else { continue }
-    switch try work.work(on: JournalItem(seq: seq, event: event.object), context.client) {
+    let first: UInt64 = follower.wasDelivered(0, seq) ? 2 : 1
+    let item = JournalItem(seq: seq, event: event.object)
+    switch try work.work(on: item, firstAttempt: first, context.client) {
     case .done: try follower.acknowledge(0, upTo: seq)
     case .interrupted(let number, let isDone):
       if isDone { try follower.acknowledge(0, upTo: seq) }
@@ -178,16 +180,20 @@ struct EventWork {
 
   /// Processes an event until it may be acknowledged, or a signal arrives.
   ///
-  /// - Parameter client: The client for parking events.
+  /// - Parameters:
+  ///   - first: The number of the first run, 2 if an earlier program may have run the command.
+  ///   - client: The client for parking events.
   /// - Throws: ``Failure`` if the command cannot be run; ``ClientError`` if the event cannot be
   ///   parked. The event must not be acknowledged then.
-  func work(on item: JournalItem, _ client: BinderClient) throws -> Outcome {
+  func work(
+    on item: JournalItem, firstAttempt first: UInt64, _ client: BinderClient
+  ) throws -> Outcome {
     // Skip the events that this consumer creates by parking.
     if item.event.string("stream") == "lists/\(parkedList)" { return .done }
     var attempt: UInt64 = 1
     var pause = firstPauseMilliseconds
     while true {
-      let (code, signal) = try run(item, attempt)
+      let (code, signal) = try run(item, first + attempt - 1)
       if let signal { return .interrupted(signal, isDone: code == 0) }
       if code == 0 { return .done }
       guard code != 126, code != 127 else {
