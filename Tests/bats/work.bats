@@ -140,8 +140,8 @@ bindctl: event 2: the command has exited with 7, attempt 3 of 3; the event is pa
 }
 
 @test "a signal that kills a command is a failure as well, and what is too long is parked without its data" {
-    head -c 262100 /dev/zero | tr '\0' x > "$directory/big"
-    bindctl set cells/big -s "@$directory/big"
+    { echo -n '"'; head -c 262100 /dev/zero | tr '\0' x; echo -n '"'; } > "$directory/big"
+    bindctl set cells/big "@$directory/big"
     beside bindctl events cells/big --durable w --since start --max-retries 0 --exec 'kill -KILL $$'
     eventually stands 1
     is "$(bindctl get lists/w.parked | jq -c '.[] | [.seq, .event.data, .event.stream, .failure, .left_out]')" \
