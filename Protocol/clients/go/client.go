@@ -260,14 +260,18 @@ func (c *Client) run(connection *connection) {
 // until the connection is lost.
 func (c *Client) serve(connection *connection, pauses *backoff) error {
 	defer connection.closeWhenDone(c.ctx)()
-	for _, r := range c.waiting() {
+	waiting := c.waiting()
+	for _, r := range waiting {
 		if r.epoch != connection.epoch {
 			r.finish(nil, ErrOutcomeUnknown)
 		} else if err := connection.send(c.ctx, r.line); err != nil {
 			return err
 		}
 	}
-	pauses.reset()
+	// Not for hello: the daemon may fail at the commands that were sent again.
+	if len(waiting) == 0 {
+		pauses.reset()
+	}
 	c.change(connection, nil)
 	for {
 		frame, err := connection.receive()
@@ -275,6 +279,9 @@ func (c *Client) serve(connection *connection, pauses *backoff) error {
 			return err
 		}
 		c.take(frame)
+		if frame.ID != nil && frame.Error == nil {
+			pauses.reset()
+		}
 	}
 }
 

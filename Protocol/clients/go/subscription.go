@@ -194,8 +194,15 @@ func (s *Subscription) open(ctx context.Context, isFirst bool) (*connection, *Up
 	if !s.isDurable || last == nil || cursor == nil || last.Epoch != cursor.Epoch {
 		s.cursor = cursor
 	}
-	// Nothing has changed at the same position, unless parts of the value were missing.
-	isSame := last != nil && cursor != nil && *last == *cursor && !reply.More
+	if last == nil || cursor == nil || last.Epoch != cursor.Epoch {
+		s.mu.Lock()
+		s.acked = 0
+		s.mu.Unlock()
+	}
+	// Nothing has changed at the same position, unless parts of the value were missing. A pattern may
+	// have sources that are not journaled.
+	isWhole := !reply.More && reply.Values == nil
+	isSame := last != nil && cursor != nil && *last == *cursor && isWhole
 	if reply.After != nil || !isFirst && isSame {
 		return connection, nil, nil
 	}
@@ -299,6 +306,9 @@ func (s *Subscription) take(ctx context.Context, f *frame) error {
 // after returns the cursor after an update.
 func (s *Subscription) after(method string, seq int64) *Cursor {
 	switch last := *s.cursor; {
+	case method != "next" && seq <= last.Seq:
+		// A durable reader that reads again is before its cursor.
+		return s.cursor
 	case method != "next" || !s.isEveryOfPattern:
 		return &Cursor{last.Epoch, seq, 0}
 	case last.Part > 0 && seq == last.Seq+1:

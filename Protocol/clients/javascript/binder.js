@@ -98,10 +98,15 @@ class Client {
       let error;
       try {
         await this.#resend(connection);
-        backoff.reset();
+        // Not for `hello`: the daemon may fail at the commands that were sent again.
+        if (!this.#requests.size) backoff.reset();
         this.#connection = connection;
         this.#wake(maxInFlight);
-        for (;;) this.#take(await connection.receive());
+        for (;;) {
+          const frame = await connection.receive();
+          this.#take(frame);
+          if (frame.result !== undefined) backoff.reset();
+        }
       } catch (lost) {
         error = lost;
       }

@@ -86,16 +86,18 @@ export class Subscription {
 
   /** Takes the reply to `subscribe`. */
   #begin(reply, isFirst) {
-    const { epoch, after, seq, durable, more } = reply;
+    const { epoch, after, seq, durable, more, values } = reply;
     const last = this.#cursor;
     const cursor = epoch === undefined ? null : { epoch, seq: after ?? seq };
     const isSameEpoch = last && cursor && last.epoch === cursor.epoch;
     // A durable reader resumes after its last `ack`, which may be before the cursor.
     if (durable === undefined || !isSameEpoch) this.#cursor = cursor;
+    if (!isSameEpoch) this.#acknowledged = 0;
     if (cursor && this.#repeated) this.#cursor.part = this.#repeated;
     if (after !== undefined) return;
-    // Nothing has changed at the same position, unless parts of the value were missing.
-    if (isFirst || more || !(isSameEpoch && last.seq === cursor.seq)) this.#add("snapshot", reply);
+    // Nothing has changed at the same position, unless parts of the value were missing. A pattern may
+    // have sources that are not journaled.
+    if (isFirst || more || values || !(isSameEpoch && last.seq === cursor.seq)) this.#add("snapshot", reply);
   }
 
   async #receive() {
@@ -132,7 +134,8 @@ export class Subscription {
       const { epoch, seq, part } = cursor;
       const { source, mode } = this.#params;
       // One event may change several sources of a pattern.
-      if (type !== "next" || mode !== "every" || !source.includes("*")) cursor = { epoch, seq: members.seq };
+      if (type !== "next" && members.seq <= seq); // A durable reader that reads again is before its cursor.
+      else if (type !== "next" || mode !== "every" || !source.includes("*")) cursor = { epoch, seq: members.seq };
       else if (part && members.seq === seq + 1) cursor = { epoch, seq, part: part + 1 };
       else cursor = { epoch, seq: members.seq - 1, part: 1 };
     }

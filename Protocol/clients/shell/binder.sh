@@ -266,7 +266,7 @@ _binder_updates='
     | {cursor: $cursor, repeated: ($cursor.part // 0), lines: (
         ["known \({cursor: $cursor, type: "subscribed", source: $request.params.source})",
          "cursor \($cursor)"]
-        + if .after or ($last == $here and $here and (.more | not)) then []
+        + if .after or ($last == $here and $here and (.more or .values | not)) then []
           else [update($cursor; "snapshot")] end)};
 
   # Turns a notification into updates. One event may change several sources of a pattern: `part` is
@@ -281,6 +281,8 @@ _binder_updates='
       then .
       else
         (if (.cursor and $item.seq and ($type | moves)) | not then .
+         # A durable reader that reads again is before its cursor.
+         elif $type != "next" and $item.seq <= .cursor.seq then .
          elif $type != "next" or ($has_parts | not) then
            .cursor |= {epoch, seq: $item.seq}
          elif .cursor.part and $item.seq == .cursor.seq + 1 then .cursor.part += 1

@@ -162,10 +162,15 @@ class Client:
                 error: BinderError
                 try:
                     await self._resend()
-                    backoff.reset()
+                    # Not for `hello`: the daemon may fail at the commands that were sent again.
+                    if not self._requests:
+                        backoff.reset()
                     self._is_ready.set()
                     while True:
-                        self._take(await self._connection.receive())
+                        frame = await self._connection.receive()
+                        self._take(frame)
+                        if "result" in frame:
+                            backoff.reset()
                 except ConnectionLost as lost:
                     error = lost
                 self._is_ready.clear()

@@ -191,12 +191,16 @@ class Subscription:
         # A durable reader resumes after its last `ack`, which may be before the cursor.
         if "durable" not in reply or not (last and cursor and last.epoch == cursor.epoch):
             self._cursor = cursor
+        if not (last and cursor and last.epoch == cursor.epoch):
+            self._acknowledged = 0
         if self._repeated and cursor is not None:
             self._cursor = replace(cursor, part=self._repeated)
         if "after" in reply:
             return
-        # Nothing has changed at the same position, unless parts of the value were missing.
-        if is_first or cursor is None or cursor != last or "more" in reply:
+        # Nothing has changed at the same position, unless parts of the value were missing. A pattern
+        # may have sources that are not journaled.
+        is_whole = "more" not in reply and "values" not in reply
+        if is_first or cursor is None or cursor != last or not is_whole:
             self._add("snapshot", reply)
 
     async def _receive(self, connection: Connection) -> None:
@@ -243,7 +247,9 @@ class Subscription:
             members["event"] = Event(**{name: event[name] for name in known})
         cursor = self._ready[-1].cursor if self._ready else self._cursor
         if type in _MOVES_CURSOR and "seq" in item and cursor is not None:
-            if type != "next" or not self._is_every_of_pattern:
+            if type != "next" and item["seq"] <= cursor.seq:
+                pass  # A durable reader that reads again is before its cursor.
+            elif type != "next" or not self._is_every_of_pattern:
                 cursor = Cursor(cursor.epoch, item["seq"])
             elif cursor.part and item["seq"] == cursor.seq + 1:
                 cursor = replace(cursor, part=cursor.part + 1)
