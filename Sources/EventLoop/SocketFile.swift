@@ -85,6 +85,9 @@ extension SocketListener.PathError: CustomStringConvertible {
     case .badDescriptorCount(let text): "LISTEN_FDS is '\(text)', which is no number of descriptors"
     case .notAListener(let descriptor, let reason):
       "descriptor \(descriptor) is not a listening Unix stream socket: \(reason)"
+    case .system(let error) where error.code == ENAMETOOLONG:
+      "\(error); the path of a socket has at most 107 bytes, and this one has"
+        + " \(error.subject.utf8.count)"
     case .system(let error): "\(error)"
     }
   }
@@ -133,7 +136,9 @@ package struct UnsafeDirectory: Error, Equatable {
 extension UnsafeDirectory: CustomStringConvertible {
   package var description: String {
     switch reason {
-    case .owner(let user): "\(path) belongs to user \(user), who can replace what is in it"
+    case .owner(let user):
+      "\(path) belongs to user \(Process.name(ofUser: user) ?? "\(user)"), who can replace what is in"
+        + " it; run this as that user, or use another directory"
     case .group(let group):
       "\(path) is writable for group \(group); take that away (chmod g-w), or use another directory"
     case .everyone:

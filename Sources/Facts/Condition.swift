@@ -220,6 +220,9 @@ package struct SourceCondition: Equatable, Sendable, CustomStringConvertible {
     String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
   }
 
+  /// Whether it asks if the source has a value, whatever the value.
+  package var isExistence: Bool { condition.comparison == .exists }
+
   /// The condition as a user types it.
   package var description: String {
     condition.comparison == .exists

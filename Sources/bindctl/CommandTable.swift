@@ -19,10 +19,22 @@ var allCommands: [Command] {
 
 /// The syntax table for the parser, the help and the completions.
 var commandSyntaxes: Syntaxes {
-  Syntaxes(
+  var syntaxes = Syntaxes(
     program: "bindctl", summary: "get, set and watch the values kept by binderd",
     options: globalOptions, commands: allCommands.map(\.syntax), topics: helpTopics)
+  syntaxes.synonyms = synonyms
+  return syntaxes
 }
+
+/// The commands by the names that they have in other programs.
+private let synonyms = [
+  "backup": "journal backup", "cat": "get", "clients": "ps", "config": "reload", "del": "remove",
+  "delete": "remove", "diff": "at", "health": "doctor", "info": "stats", "keys": "tree",
+  "kill": "kick", "list": "tree", "log": "events", "logs": "events", "ls": "tree", "pub": "publish",
+  "put": "set", "read": "get", "restore": "journal restore", "rm": "remove", "run": "call",
+  "show": "get", "status": "doctor", "sub": "watch", "subscribe": "watch", "tail": "events",
+  "undo": "at", "unset": "remove", "who": "whoami", "write": "set",
+]
 
 private let globalOptions =
   [

@@ -27,6 +27,12 @@ struct Asked {
   /// Returns whether the daemon has a service with a name.
   fileprivate func hasService(_ name: String) -> Bool { describe(name)?["service"] != nil }
 
+  /// The names of the services of the daemon.
+  fileprivate var services: [String] {
+    guard case .object(let services)? = describe("")?["services"] else { return [] }
+    return services.members.map(\.name)
+  }
+
   /// The description of the view that was opened; `nil` for another request.
   private var view: JSONObject? {
     guard command == "open", case .array(let views)? = describe("")?["views"] else { return nil }
@@ -89,28 +95,7 @@ extension ClientError {
     if let attempt = attempts.first, attempt.place.origin == RemoteHost.origin {
       return "try: ssh \(attempt.place.path) bindctl doctor"
     }
-    if let denied = attempts.first(where: \.isDenied) {
-      return "\(Self.owner(of: denied.place.path)); join that group, ask the owner,"
-        + " or use another socket with --socket PATH"
-    }
-    return "start one with: binderd --socket \(attempts.first?.place.path ?? "PATH")"
-  }
-}
-
-extension ClientError {
-  /// Returns a description of the owner and mode of a file, or of its nearest accessible parent.
-  private static func owner(of path: String) -> String {
-    var path = path
-    var status = stat()
-    while stat(path, &status) != 0 {
-      guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return path }
-      path = String(path[..<slash])
-    }
-    let user = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) }
-    let group = getgrgid(status.st_gid).map { String(cString: $0.pointee.gr_name) }
-    let mode = String(status.st_mode & 0o7777, radix: 8)
-    return "\(path) belongs to user \(user ?? "\(status.st_uid)") and group "
-      + "\(group ?? "\(status.st_gid)"), mode 0\(mode)"
+    return SocketAdvice(attempts).nextStep
   }
 }
 
@@ -126,7 +111,7 @@ extension WireError {
       return "'bindctl views' lists the views"
     case .notFound:
       guard let service = service(of: asked), asked.hasService(service) else {
-        return "'bindctl services' lists the services"
+        return guess(asked) ?? "'bindctl services' lists the services"
       }
       return "'bindctl get \"\(service)/**\"' lists those that exist"
     case .methodNotFound: return "'bindctl services' lists the services"
@@ -144,6 +129,21 @@ extension WireError {
     case .epochMismatch: return "the journal was replaced: older positions are invalid"
     default: return nil
     }
+  }
+
+  /// Returns a suggestion for a source whose service does not exist; `nil` if there is none.
+  ///
+  /// A single word is the name of a cell without its service.
+  private func guess(_ asked: Asked) -> String? {
+    guard data["what"] == .string("source"), case .string(let source)? = data["id"],
+      !source.contains("*")
+    else { return nil }
+    guard let slash = source.firstIndex(of: "/") else {
+      guard asked.hasService("cells") else { return nil }
+      return "did you mean 'cells/\(source)'? A name begins with its service"
+    }
+    return nearest(to: String(source[..<slash]), among: asked.services)
+      .map { "did you mean '\($0)\(source[slash...])'?" }
   }
 
   /// Returns the service in which a name was not found; `nil` if it is unknown.

@@ -57,7 +57,7 @@ private func describe(_ settings: Settings) {
   print("feeds       every \(feeds.interval) s, \(feeds.unwatched ? "also" : "not") unwatched")
   let slow = configuration.slowLog
   print("slow log    \(slow.milliseconds == 0 ? "off" : "from \(slow.milliseconds) ms")")
-  print("role        owner: root and user \(Process.user), everything")
+  print("role        owner: root and the user of the daemon, everything")
   for entry in configuration.roles.entries { print("role        \(entry.text)") }
   for gateway in configuration.roles.gateways.list {
     let names = gateway.names.map { "\($0.name) as user \($0.user)" }.joined(separator: ", ")

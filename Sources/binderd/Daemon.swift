@@ -146,6 +146,7 @@ final class Daemon {
     let access = AccessControl(configuration.roles, rights, refusals)
     let roleWarnings = { (configuration: Configuration) in
       catalog.warnings(of: configuration.roles, file: file.path ?? "")
+        + socketWarnings(of: configuration.roles, socket: settings.socketPath, file.path ?? "")
     }
     let reload = Reload(file, settings, log, manager, warnings: roleWarnings) {
       configuration, files in

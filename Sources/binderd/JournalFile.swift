@@ -42,7 +42,11 @@ struct JournalFile {
       } catch {
         throw .unavailable(detail: "\(error)")
       }
-      if let fault { throw .unavailable(detail: "\(fault)") }
+      if let fault {
+        let unit =
+          fault.path == "/var/lib/binder" ? "; or type: systemctl start binderd.socket" : ""
+        throw .unavailable(detail: "\(fault)" + unit)
+      }
     }
   }
 }

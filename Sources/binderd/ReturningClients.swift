@@ -123,9 +123,10 @@ final class ReturningClients {
   }
 
   private func report(_ count: Int) {
-    if count > 0 { log.write(.notice, "\(count) clients of the former daemon go on") }
+    if count > 0 { log.write(.notice, "clients of the former daemon that go on: \(count)") }
     if closed > 0 {
-      log.write(.notice, "\(closed) clients of the former daemon were closed and must reconnect")
+      log.write(
+        .notice, "clients of the former daemon that were closed and must reconnect: \(closed)")
     }
   }
 }

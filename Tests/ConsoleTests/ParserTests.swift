@@ -83,6 +83,14 @@ struct ParserTests {
   }
 
   @Test
+  func `a command of other programs leads to that of this one`() {
+    var known = syntaxes
+    known.synonyms = ["cat": "get"]
+    let error = #expect(throws: UsageError.self) { try known.parse(["cat", "a"]) }
+    #expect(error?.description == "unknown command 'cat': did you mean 'get'?")
+  }
+
+  @Test
   func `an invalid word is named, with one suggestion`() {
     for (words, message) in [
       (["gett", "a"], "unknown command 'gett': did you mean 'get'?"),

@@ -73,7 +73,7 @@ struct TypedTests {
   }
 
   @Test(arguments: [
-    "", "noon", "-5x", "2026-13-01", "-", "ago", "5 ago", "1h", "24:00", "8:3", "08:61", "today 8",
+    "", "noon", "-5x", "2026-13-01", "-", "ago", "5 ago", "24:00", "8:3", "08:61", "today 8",
     "yesterday-", "@", "@x", "@-1", "@1e5", "1h agoo", "2026-02-30", "08:30 today",
   ])
   func `an invalid time is rejected with a reference to the help`(typed: String) {
@@ -82,5 +82,11 @@ struct TypedTests {
     #expect(
       error?.description
         == "'\(typed)' is not a time; for example: 81234 (a position), -5m, 08:30, yesterday")
+  }
+
+  @Test
+  func `a duration alone is a time before now without its sign`() {
+    let error = #expect(throws: UsageError.self) { try When("1h30m", Self.clock) }
+    #expect(error?.description == "'1h30m' is not a time; did you mean '-1h30m'?")
   }
 }

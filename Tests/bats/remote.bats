@@ -110,7 +110,7 @@ start_far() {
     run --separate-stderr bindctl -H box session -- true
     is "$status" 2
     run bindctl -H box doctor -j
-    is "$(jq -r '.checks[] | select(.name == "journal") | .text' <<< "$output")" "$directory/far/journal.db: 1 events from 1"
+    is "$(jq -r '.checks[] | select(.name == "journal") | .text' <<< "$output")" "$directory/far/journal.db: 1 event, all since the first"
 }
 
 @test "a forwarded socket: the journal of another machine is not mistaken for a local file of that name" {
@@ -133,6 +133,9 @@ start_far() {
     done
     [ ! -e "$directory/copy.db" ]
     bindctl journal info | grep -q "^$directory/journal.db: "
+    # A container mounts an ID over that of the kernel, which the daemon in its sandbox does not see.
+    bindctl --socket "$directory/far.sock" journal backup "$directory/copy.db" > "$directory/shown"
+    binderd --journal "$directory/copy.db" --verify > "$directory/shown"
 }
 
 @test "-H with a real sshd on the loopback interface" {

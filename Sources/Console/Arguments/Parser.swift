@@ -88,8 +88,10 @@ private struct Parser {
       return
     }
     guard let found = syntaxes[word] else {
-      throw UsageError(
-        "unknown command '\(word)'" + guess(word, among: syntaxes.commands.map(\.name)))
+      let guess =
+        syntaxes.synonyms[word].map { ": did you mean '\($0)'?" }
+        ?? guess(word, among: syntaxes.commands.map(\.name))
+      throw UsageError("unknown command '\(word)'" + guess)
     }
     syntax = found
     invocation.command = word

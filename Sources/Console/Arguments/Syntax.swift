@@ -149,6 +149,9 @@ package struct Syntaxes: Sendable {
   /// The help topics besides the commands.
   package let topics: [HelpTopic]
 
+  /// The commands that other programs call by another name, for suggestions.
+  package var synonyms: [String: String] = [:]
+
   package init(
     program: String, summary: String, options: [Option], commands: [Syntax], topics: [HelpTopic]
   ) {

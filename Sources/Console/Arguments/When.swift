@@ -42,6 +42,8 @@ package enum When: Equatable {
         self = .seq(seq)
       } else if let time = clock.time(text) {
         self = .time(time)
+      } else if Duration.milliseconds(withUnits: text) != nil {
+        throw UsageError("'\(text)' is not a time; did you mean '-\(text)'?", command: "when")
       } else {
         throw UsageError(
           "'\(text)' is not a time; for example: 81234 (a position), -5m, 08:30, yesterday",

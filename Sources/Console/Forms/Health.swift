@@ -119,7 +119,7 @@ extension HealthCheck {
         "clock", .warning, "the clock is \(time(behind)) behind the last event",
         fix: "timedatectl; new events get the time of the last one until the clock catches up")
     }
-    return .init("clock", .ok, "not ahead of, and not behind the events")
+    return .init("clock", .ok, "fits the times of the events")
   }
 
   /// Checks that the journal cannot grow without limit.

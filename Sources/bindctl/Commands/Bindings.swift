@@ -1,6 +1,7 @@
 import BinderClient
 import Console
 import JSON
+import Wire
 
 let bindSyntax = Syntax(
   "bind", "Binds two sources: a change of one is assigned to the other.",
@@ -39,6 +40,9 @@ var bindCommand: Command {
     context.output.result(
       result, bare: result["binding"],
       human: isKept ? "binding \(handle)" : "binding \(handle); press Ctrl-C to end it")
+    if isKept, let fix = context.units?.bootFix {
+      note("\(Units.bootWarning); to start it at boot: \(fix)")
+    }
     // The binding lives as long as the connection; regular calls detect its loss.
     while !isKept {
       try context.client.pause(milliseconds: 1000)
@@ -74,16 +78,29 @@ var bindingsCommand: Command {
     guard case .array(let all)? = try context.client.call("bindings.list").object["value"] else {
       return .done
     }
+    let output = context.output
+    var table = Table(["NAME", "BINDING", "FILE", "FAILURE", "SINCE"])
     for case .object(let binding) in all {
-      let name = binding["binding"]?.bare ?? ""
-      var columns = [name, binding["expr"]?.bare ?? ""]
+      guard output.form == .human else {
+        output.result(binding, bare: binding["expr"], human: "")
+        continue
+      }
+      var columns = [binding["binding"]?.bare ?? "", binding["expr"]?.bare ?? ""]
       if let file = binding["file"], let line = binding["line"] {
         columns.append("\(file.bare):\(line.bare)")
+      } else if output.isTerminal {
+        columns.append("")
       }
-      columns += [binding["failure"], binding["failed_at"]].compactMap { $0?.bare }
-      context.output.result(
-        binding, bare: binding["expr"], human: columns.joined(separator: "\t"))
+      let time = binding["failed_at"]?.bare
+      let since = output.isTerminal ? time.flatMap { Timestamp($0)?.shownHere } ?? time : time
+      columns += [binding["failure"]?.bare, since].compactMap(\.self)
+      if output.isTerminal {
+        table.add(columns + [String](repeating: "", count: 5 - columns.count))
+      } else {
+        output.line(columns.map(\.onOneLine).joined(separator: "\t"))
+      }
     }
+    if output.form == .human, output.isTerminal { output.table(table) }
     return .done
   }
 }

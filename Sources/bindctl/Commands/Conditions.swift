@@ -46,6 +46,7 @@ func condition(_ context: Context) throws -> SourceCondition {
     throw UsageError("'\(source)' is not a condition; for example: 'a/b > 20'", command: command)
   }
   if let typed {
+    try checkExists(typed, command)
     guard context.invocation.operands.count == 1 else {
       throw UsageError(
         "unexpected argument '\(context.operand(1))' after the condition '\(source)'",
@@ -61,6 +62,15 @@ func condition(_ context: Context) throws -> SourceCondition {
     return SourceCondition(source, is: JSONText(true))
   }
   return SourceCondition(source, is: try context.value(context.operand(1)))
+}
+
+/// Refuses to test whether a list or a map exists: each does, and is empty until it is written.
+private func checkExists(_ condition: SourceCondition, _ command: String?) throws(UsageError) {
+  let empty = ["lists": "[]", "maps": "{}"][condition.source.prefix { $0 != "/" }]
+  guard condition.isExistence, let empty else { return }
+  throw UsageError(
+    "'\(condition.source)' exists even if it is empty; use '\(condition.source) != \(empty)'",
+    command: command)
 }
 
 let waitSyntax = Syntax(

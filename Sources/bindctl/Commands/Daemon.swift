@@ -137,6 +137,11 @@ var reloadCommand: Command {
     for warning in report.array("warnings") { note("warning: \(warning.place)") }
     let restart = report.array("needs_restart").map(\.bare).joined(separator: ", ")
     if !restart.isEmpty { note("\(restart): takes effect only after a restart") }
+    if let units = context.units, let bindings = try? context.client.call("bindings.list").object,
+      case .array(let all)? = bindings["value"], !all.isEmpty, let fix = units.bootFix
+    {
+      note("\(Units.bootWarning); to start it at boot: \(fix)")
+    }
     let changed = report.array("changed").map(\.bare).joined(separator: ", ")
     context.output.result(
       report, bare: report["changed"], human: "changed: \(changed.isEmpty ? "nothing" : changed)")
@@ -192,6 +197,14 @@ var aclCommand: Command {
     let isAllowed = decision["allowed"] == .bool(true)
     context.output.result(
       decision, bare: decision["allowed"], human: sentence(decision, isAllowed: isAllowed))
+    let path = try context.client.connected().path
+    if let obstacle = SocketAdmission.obstacle(
+      to: path, user: account.uid, groups: account.groups)
+    {
+      let name = SocketAdmission.Obstacle.name(ofUser: account.uid)
+      let step = obstacle.command(for: name).map { "; type: \($0)" } ?? "; \(obstacle.text)"
+      note("\(name) may not open \(path)\(step)")
+    }
     return isAllowed ? .done : .no
   }
 }
@@ -200,34 +213,6 @@ private func sentence(_ decision: JSONObject, isAllowed: Bool) -> String {
   let role = decision["role"].map { " as '\($0.bare)'" } ?? ""
   let place = decision["file"].map { " (\($0.bare):\(decision["line"]?.bare ?? ""))" } ?? ""
   return "\(isAllowed ? "allowed" : "denied")\(role): \(decision["rule"]?.bare ?? "")\(place)"
-}
-
-/// A user of this system and its groups.
-struct Account {
-  let uid: UInt32
-  let groups: [UInt32]
-
-  /// - Parameter text: A name or a number. The result is `nil` for an unknown name; an unknown
-  ///   number has no groups.
-  init?(_ text: String) {
-    let number = UInt32(text)
-    guard let entry = number.map({ getpwuid($0) }) ?? getpwnam(text) else {
-      guard let number else { return nil }
-      (uid, groups) = (number, [])
-      return
-    }
-    uid = entry.pointee.pw_uid
-    var count: CInt = 64
-    while true {
-      var groups = [gid_t](repeating: 0, count: Int(count))
-      let room = count
-      if getgrouplist(entry.pointee.pw_name, entry.pointee.pw_gid, &groups, &count) >= 0 {
-        self.groups = Array(groups.prefix(Int(count)))
-        return
-      }
-      count = max(count, room * 2)
-    }
-  }
 }
 
 let errorsSyntax = Syntax("errors", "Lists the errors that the daemon can return.")

@@ -68,11 +68,23 @@ extension Health {
       let pad = String(repeating: " ", count: width - check.name.count)
       let state = check.state.rawValue
       let rest = String(repeating: " ", count: 8 - state.count)
-      lines.append("\(check.state.styled(state, style))\(rest)  \(check.name)\(pad)  \(check.text)")
-      if let fix = check.fix { lines.append(String(repeating: " ", count: 10) + "→ \(fix)") }
+      let head = "\(check.state.styled(state, style))\(rest)  \(check.name)\(pad)  "
+      lines += hanging(check.text, after: head, indent: 12 + width, output)
+      if let fix = check.fix {
+        lines += hanging(fix, after: String(repeating: " ", count: 10) + "→ ", indent: 12, output)
+      }
     }
     return lines.joined(separator: "\n")
   }
+}
+
+/// Returns a text as lines that fit the terminal; all but the first are indented.
+private func hanging(
+  _ text: String, after head: String, indent: Int, _ output: Output
+) -> [String] {
+  guard let width = output.width, width - indent >= 20 else { return [head + text] }
+  let space = String(repeating: " ", count: indent)
+  return text.wrapped(width: width - indent).enumerated().map { ($0 == 0 ? head : space) + $1 }
 }
 
 /// Makes the checks one after the other.
@@ -82,6 +94,9 @@ private struct Doctor {
 
   /// The socket that is checked: the one that answers, otherwise the first place.
   private var path: String
+
+  /// The units of the socket; `nil` if it has none.
+  private var units: Units?
 
   init(_ context: Context) {
     self.context = context
@@ -123,8 +138,10 @@ private struct Doctor {
             fix: "add the user to a role in binder.conf, then type: bindctl reload"))
         return nil
       }
-      let fix =
-        error.isDenied ? nil : "systemctl start binderd.socket, or: binderd --socket \(path)"
+      var fix: String?
+      if case .noDaemon(let attempts) = error, !error.isDenied {
+        fix = SocketAdvice(attempts).nextStep
+      }
       health.add(.init("socket", .critical, "\(error)", fix: fix))
       return nil
     }
@@ -132,32 +149,13 @@ private struct Doctor {
 
   /// Checks the units whose socket is the one in use; skips if it belongs to no unit.
   private mutating func checkUnits() {
-    for manager in [["systemctl"], ["systemctl", "--user"]] {
-      let socket = properties("binderd.socket", manager)
-      guard socket["Listen"]?.hasPrefix("\(path) ") == true else { continue }
-      let shown = manager.joined(separator: " ")
-      health.add(.unit("binderd.socket", socket, manager: shown))
-      health.add(
-        .unit("binderd.service", properties("binderd.service", manager), manager: shown))
+    units = Units(ofSocket: path)
+    if let units {
+      health.add(.unit("binderd.socket", units.socket, manager: units.shown))
+      health.add(.unit("binderd.service", units.service, manager: units.shown))
       return
     }
     health.add(.init("unit", .skipped, "\(path) is not the socket of a unit"))
-  }
-
-  /// Returns the properties of a unit; empty if they cannot be read.
-  private func properties(_ unit: String, _ manager: [String]) -> [String: String] {
-    let names = "LoadState,ActiveState,Result,NRestarts,Listen"
-    guard
-      let (code, text) = try? Child.output(
-        of: manager + ["show", unit, "--no-pager", "--property", names], errorsTo: "/dev/null"),
-      code == 0
-    else { return [:] }
-    var properties: [String: String] = [:]
-    for line in text.split(separator: "\n") {
-      let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      if parts.count == 2 { properties[String(parts[0])] = String(parts[1]) }
-    }
-    return properties
   }
 
   private mutating func checkGroup() {
@@ -171,18 +169,24 @@ private struct Doctor {
     if getuid() == 0 || status.st_uid == getuid() {
       return health.add(.init("group", .ok, "\(user) owns the socket, or is root"))
     }
-    if access(path, W_OK) == 0 {
+    guard let obstacle = SocketAdvice.obstacle(to: path) else {
       return health.add(.init("group", .ok, "\(user) may connect (group \(name))"))
     }
-    let isMember = Account(user)?.groups.contains(status.st_gid) ?? false
+    guard obstacle.admitsGroup else {
+      return health.add(
+        .init(
+          "group", .critical, "\(user) may not connect: \(obstacle.text)",
+          fix: "ask \(obstacle.ownerName), or use another socket with --socket PATH"))
+    }
+    let isMember = Account(user)?.groups.contains(obstacle.group) ?? false
     health.add(
       .init(
         "group", .critical,
         isMember
-          ? "\(user) is a member of \(name), but not in this session"
-          : "\(user) is not a member of \(name)",
+          ? "\(user) is a member of \(obstacle.groupName), but not in this session"
+          : "\(user) is not a member of \(obstacle.groupName)",
         fix: isMember
-          ? "log in again" : "sudo usermod --append --groups \(name) \(user), then log in again"))
+          ? "log in again" : "\(obstacle.command(for: user) ?? ""), then log in again"))
   }
 
   // MARK: Journal
@@ -204,8 +208,11 @@ private struct Doctor {
     let path = journal.string("path") ?? ""
     // A daemon that follows writes nothing itself.
     let isWritable = isShared || metrics(connection)["binderd_journal_writable"] != 0
+    let count = journal.uint("count") ?? 0
+    let first = journal.uint("first") ?? 1
     let text =
-      "\(path): \(journal["count"]?.bare ?? "?") events from \(journal["first"]?.bare ?? "?")"
+      "\(path): \(count) \(count == 1 ? "event" : "events"), "
+      + (first <= 1 ? "all since the first" : "the first is \(first)")
     health.add(
       isWritable
         ? .init("journal", .ok, text)
@@ -296,6 +303,9 @@ private struct Doctor {
       failures.append((binding.string("binding") ?? "", reason))
     }
     health.add(.bindings(failures, of: bindings.count))
+    if !bindings.isEmpty, let fix = units?.bootFix {
+      health.add(.init("boot", .warning, Units.bootWarning, fix: fix))
+    }
   }
 
   // MARK: Configuration
@@ -308,9 +318,12 @@ private struct Doctor {
       let (restart, changed) = (report.words("needs_restart"), report.words("changed"))
       let warnings = report.array("warnings")
       for warning in warnings {
+        // Some warnings have their own command.
+        let parts = warning.place.components(separatedBy: "; type: ")
         health.add(
           .init(
-            "config", .warning, warning.place, fix: "correct the file, then type: bindctl reload"))
+            "config", .warning, parts.text,
+            fix: parts.command ?? "correct the file, then type: bindctl reload"))
       }
       if !restart.isEmpty {
         health.add(
@@ -334,6 +347,14 @@ private struct Doctor {
         .init(
           "config", .critical, refusal.message, fix: "correct the file, then type: bindctl reload"))
     }
+  }
+}
+
+extension String {
+  /// Returns the text before and the command after a separator.
+  fileprivate func components(separatedBy separator: String) -> (text: String, command: String?) {
+    guard let range = firstRange(of: separator) else { return (self, nil) }
+    return (String(self[..<range.lowerBound]), String(self[range.upperBound...]))
   }
 }
 

@@ -1,4 +1,5 @@
 import BinderClient
+import CSupport
 import Console
 import Glibc
 import JSON
@@ -385,7 +386,9 @@ struct JournalChoice {
       throw Failure("the daemon at \(connection.path) does not describe its journal")
     }
     // A copy of the journal on this machine may have the same path and epoch.
-    if let boot = value.string("boot"), let own = Self.bootID, boot != own {
+    if let boot = value.string("boot"), let own = Self.bootID, boot != own,
+      !isHere(connection)
+    {
       throw Failure(
         "the daemon at \(connection.path) runs on another machine, so its journal cannot be read"
           + " here; run this command there, or name a file with --file JOURNAL")
@@ -396,6 +399,18 @@ struct JournalChoice {
           + " JOURNAL")
     }
     return path
+  }
+
+  /// Returns whether the socket leads to a daemon on this machine, although the IDs of the boot differ.
+  ///
+  /// A container mounts another ID, which the sandbox of the unit hides. The socket is that of the
+  /// daemon or of its service manager, in this process namespace; a forwarded one is that of ssh.
+  private static func isHere(_ connection: BinderConnection) -> Bool {
+    var peer = cposix_credentials()
+    guard cposix_peer_credentials(connection.descriptor, &peer) == 0, peer.pid > 0,
+      let name = try? text(of: "/proc/\(peer.pid)/comm")
+    else { return false }
+    return ["binderd", "systemd"].contains(name)
   }
 
   /// The ID of this boot of the system; `nil` if the kernel does not provide one.

@@ -54,7 +54,9 @@ private final class PrivateDaemon {
 
   /// Starts the daemon and waits until it listens.
   init(journal: String?, _ signals: SignalWait) throws {
-    let parent = variable("TMPDIR") ?? "/tmp"
+    // The path of the socket must not be too long.
+    let longest = SocketAdvice.longestPath - "/bindctl.XXXXXX/bus.sock".utf8.count
+    let parent = variable("TMPDIR").flatMap { $0.utf8.count <= longest ? $0 : nil } ?? "/tmp"
     var template = Array((parent + "/bindctl.XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else {
       throw Failure("cannot create a directory in \(parent): \(String(cString: strerror(errno)))")

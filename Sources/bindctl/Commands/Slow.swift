@@ -32,6 +32,7 @@ var slowCommand: Command {
       note(
         "the slow log is off; set \"slow_log\": {\"ms\": 100} in binder.conf, then type: bindctl reload"
       )
+      if requests.isEmpty { return .done }
     }
     let columns = ["TOTAL", "WAIT", "PARSE", "DISPATCH", "DECIDE", "COMMIT"]
     var table = Table(

@@ -24,7 +24,9 @@ package install "$PACKAGE"
 same "the program" "$(command -v binderd)" /usr/bin/binderd
 same "the user" "$(id -gn binder)" binder
 same "the socket" "$(show ActiveState binderd.socket)/$(systemctl is-enabled binderd.socket)" active/enabled
-same "the service before a client" "$(show ActiveState)/$(systemctl is-enabled binderd.service || true)" inactive/disabled
+# Bindings run from the boot on, without a client.
+same "the service before a client" "$(show ActiveState)/$(systemctl is-enabled binderd.service || true)" active/enabled
+[ -e /etc/systemd/system/multi-user.target.wants/binderd.service ] || fail "the service does not start at boot"
 same "the timer" "$(show ActiveState binderd-backup.timer)/$(systemctl is-enabled binderd-backup.timer || true)" inactive/disabled
 same "the directory of backups" "$(stat -c '%U:%G %a' /var/backups/binder)" "binder:binder 700"
 set_cell lamp true
@@ -67,6 +69,7 @@ same "the limit" "$(bindctl stats --limits -j | grep -o '"subs":[0-9]*' | head -
 systemctl disable --quiet --now binderd.socket binderd.service
 package install "$UPGRADE"
 same "the socket of an administrator" "$(show ActiveState binderd.socket)/$(systemctl is-enabled binderd.socket || true)" inactive/disabled
+same "the service of an administrator" "$(show ActiveState)/$(systemctl is-enabled binderd.service || true)" inactive/disabled
 systemctl enable --quiet --now binderd.socket
 same "lamp, switched on again" "$(get_cell lamp)" true
 
