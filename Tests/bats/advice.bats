@@ -130,6 +130,14 @@ END2
     is "$status" 1
     run bindctl is 'lists/none == []'
     is "$status" 0
+    bindctl call maps.put name=app key=port value:=8080 > "$directory/shown"
+    run --separate-stderr bindctl get maps/app/port
+    is "$output" '{}'
+    is "$stderr" "bindctl: the map 'maps/app/port' is empty; did you mean: bindctl get maps/app --pick /port"
+    advice=$stderr
+    is "$(types_after 'did you mean: ')" 8080
+    run --separate-stderr bindctl get maps/other
+    is "$stderr" ''
     fails get cells/nope
     [[ $advice == *"; 'bindctl get \"cells/**\"' lists those that exist" ]]
     is "$(bindctl get "cells/**")" $'cells/lamp\ttrue'
