@@ -83,6 +83,23 @@ final class FeedEpisodesTests: FeedsBench {
   }
 
   @Test
+  func `the episodes before a fault are kept, and the fault is shown beside them`() throws {
+    try subscribe(fetching: "Title\nb Two\na One")
+    let watched = watch()
+    time.advance(1800)
+    web.answer("Title\nc Three\n!\nb Two", headers: ["etag": "\"1\""])
+    store.commit()
+    #expect(titles == ["3 Three", "2 Two", "1 One"])
+    #expect(watched.states().last == "failed: line 3, column 1 of the feed: cut")
+    #expect(feeds.ledger.shown.feed("a")?.episodes == 3)
+    time.advance(1800)
+    #expect(web.requests.last?.headers["If-None-Match"] == nil, "the whole feed is sent again")
+    web.answer("Title\nc Three\nb Two\na One")
+    store.commit()
+    #expect(watched.states().last == "loaded 3")
+  }
+
+  @Test
   func `the list of episodes emits each step`() throws {
     try subscribe(fetching: "T\na One")
     var heard: [(count: Int, step: CollectionChange?)] = []

@@ -137,7 +137,7 @@ final class FeedsServiceTests: FeedsBench {
     #expect(
       watched.states() == [
         "loading", "failed: the server was too slow", "loading",
-        "failed: line 1 of the feed: not a feed", "loading", "loaded 0", "reloading",
+        "failed: line 1, column 1 of the feed: not a feed", "loading", "loaded 0", "reloading",
         "failed: the server answered with status 500",
       ])
     watched.end()
@@ -201,7 +201,7 @@ final class FeedsServiceTests: FeedsBench {
       .badAddress, .refusedAddress, .tooLarge(max: 1), .untrusted, .status(404), .status(410),
     ]
     for error in lasting { #expect(!FeedFault.server(error).isPassing, "\(error)") }
-    #expect(!FeedFault.text(FeedTextFault(line: 1, "")).isPassing)
+    #expect(!FeedFault.text(FeedTextFault("")).isPassing)
     #expect(FeedFault.server(.timedOut).kind == .rejected(reason: "upstream_timeout"))
   }
 

@@ -36,6 +36,8 @@ package final class FakeWeb: WebClient {
 }
 
 /// Reads a simple format: a title, then a line `key title published` for each item.
+///
+/// A line `!` is a fault: what follows it is not read.
 package final class FakeReader: FeedReader {
   /// The pages read so far.
   package private(set) var pages: [FeedPage] = []
@@ -46,14 +48,18 @@ package final class FakeReader: FeedReader {
     pages.append(page)
     let lines = String(decoding: page.text, as: UTF8.self).split(separator: "\n")
     guard let title = lines.first, title != "?" else {
-      return .failed(FeedTextFault(line: 1, "not a feed"))
+      return .failed(FeedTextFault(line: 1, column: 1, "not a feed"))
     }
-    let items = lines.dropFirst().map { line in
+    let end = lines.firstIndex(of: "!")
+    let items = lines[..<(end ?? lines.endIndex)].dropFirst().map { line in
       let words = line.split(separator: " ", maxSplits: 2)
       return FeedItem(
         key: String(words[0]), title: words.count > 1 ? String(words[1]) : "-",
         published: words.count > 2 ? String(words[2]) : nil)
     }
-    return Signal(just: FeedDocument(title: String(title), items: items))
+    return Signal(
+      just: FeedDocument(
+        title: String(title), items: items,
+        fault: end.map { FeedTextFault(line: $0 + 1, column: 1, "cut") }))
   }
 }

@@ -72,22 +72,26 @@ enum FeedEncoding {
   ///
   /// Returns the same bytes if it is UTF-8 already.
   ///
-  /// - Throws: ``FeedTextFault`` for an unknown encoding, and for bytes that are invalid in it.
+  /// Bytes that are invalid in the encoding become U+FFFD.
+  ///
+  /// - Throws: ``FeedTextFault`` for an unknown encoding.
   static func decode(
     _ text: ArraySlice<UInt8>, _ name: String
-  ) throws(FeedTextFault) -> ArraySlice<UInt8> {
-    guard !isUTF8(name) else { return text }
+  ) throws(FeedTextFault) -> [UInt8] {
+    guard !isUTF8(name) else { return Array(text) }
     let shown = String((name.asLine ?? "").prefix(40))
     guard let known = systemName(name), let converter = Converter(from: known) else {
-      throw FeedTextFault(line: 1, "unknown encoding '\(shown)'")
+      throw FeedTextFault("unknown encoding '\(shown)'")
     }
+    let unitBytes = known.hasPrefix("utf-16") ? 2 : 1
     var decoded: [UInt8] = []
-    let count = converter.convert(text, to: &decoded)
-    guard count == text.count else {
-      let line = 1 + text.prefix(count).count { $0 == UInt8(ascii: "\n") }
-      throw FeedTextFault(line: line, "the text is not \(shown)")
+    var rest = text
+    while true {
+      rest = rest.dropFirst(converter.convert(rest, to: &decoded))
+      guard !rest.isEmpty else { return decoded }
+      decoded += replacementCharacter
+      rest = rest.dropFirst(unitBytes)
     }
-    return decoded[...]
   }
 }
 

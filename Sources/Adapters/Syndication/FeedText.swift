@@ -15,21 +15,51 @@ package enum FeedText {
 
   /// Parses a feed.
   ///
+  /// Common faults are repaired. At any other fault parsing stops: the document has the items before
+  /// it, and the fault.
+  ///
   /// - Parameter isWanted: Called before parsing and at each XML element. Parsing stops when it
   ///   returns false.
-  /// - Throws: ``FeedTextFault`` for the first fault.
+  /// - Throws: ``FeedTextFault`` for the first fault, if there is no whole item before it.
   package static func parse(
     _ page: FeedPage, while isWanted: () -> Bool = { true }
   ) throws(FeedTextFault) -> FeedDocument {
-    guard isWanted() else { throw FeedTextFault(line: 1, "parsing was cancelled") }
+    guard isWanted() else { throw .cancelled }
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let text = page.text.starts(with: mark) ? page.text.dropFirst(mark.count) : page.text[...]
     switch text.first(where: { $0 > 0x20 }) {
     case UInt8(ascii: "{"): return try JSONFeed.parse(Array(text), at: page.url)
     // Includes texts that are not UTF-8, such as UTF-16; the parser detects them.
-    case _?: return try XMLFeed.parse(page, while: isWanted)
-    case nil: throw FeedTextFault(line: 1, "the document is empty")
+    case _?:
+      if let fault = WebPage.fault(of: text, at: page.url) { throw fault }
+      return try XMLFeed.parse(page, while: isWanted)
+    case nil: throw FeedTextFault("the document is empty")
     }
+  }
+}
+
+extension FeedTextFault {
+  static let cancelled = FeedTextFault("parsing was cancelled")
+}
+
+extension FeedDocument {
+  /// Returns the part of the document before a fault, with the fault.
+  ///
+  /// - Throws: The fault, if the part has no items.
+  func before(_ fault: FeedTextFault) throws(FeedTextFault) -> FeedDocument {
+    guard !items.isEmpty else { throw fault }
+    var part = self
+    part.fault = fault
+    return part
+  }
+}
+
+extension Enclosure {
+  /// Returns how well a file fits as the recording of an episode, by its media type.
+  static func rank(_ type: String?) -> Int {
+    guard let type = type?.lowercased() else { return 1 }
+    if type.hasPrefix("audio/") || type.hasPrefix("video/") { return 2 }
+    return type.hasPrefix("application/octet-stream") ? 1 : 0
   }
 }
 
@@ -45,14 +75,25 @@ extension String {
 
   /// Returns the absolute HTTP or HTTPS URL; `nil` for any other address.
   ///
+  /// A space within the address becomes `%20`.
+  ///
   /// - Parameter base: The base URL of relative addresses.
   func address(from base: String) -> String? {
-    guard let line = asLine, line.utf8.count < FeedText.maxTextBytes, !line.contains(" "),
+    guard let text = asLine.map({ _ in withEscapedSpaces }), let line = text.asLine,
+      line.utf8.count < FeedText.maxTextBytes, !line.contains(" "),
       let address = WebReference(line).resolved(against: WebReference(base)),
       address.utf8.count < FeedText.maxTextBytes,
       address.hasPrefix("https://") || address.hasPrefix("http://")
     else { return nil }
     return address
+  }
+
+  /// The text without outer white space, with `%20` for each space.
+  private var withEscapedSpaces: String {
+    let start = drop(while: \.isWhitespace)
+    let end = start.lastIndex { !$0.isWhitespace } ?? start.startIndex
+    return start.prefix(through: end).split(separator: " ", omittingEmptySubsequences: false)
+      .joined(separator: "%20")
   }
 
   /// The beginning of the text as a title, cut between words if possible.

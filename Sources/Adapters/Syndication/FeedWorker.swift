@@ -18,7 +18,7 @@ package final class FeedWorker: FeedReader {
         try FeedText.parse(page) { !cancellation.isCancelled }
       },
       unavailable: { refusal in
-        .failure(FeedTextFault(line: 1, "the document cannot be read: \(refusal)"))
+        .failure(FeedTextFault("the document cannot be read: \(refusal)"))
       })
   }
 

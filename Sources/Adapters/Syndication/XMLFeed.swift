@@ -17,92 +17,98 @@ enum XMLFeed {
   private static func parse(
     _ page: FeedPage, whileWanted isWanted: @escaping () -> Bool
   ) throws(FeedTextFault) -> FeedDocument {
-    let (bytes, linesBefore, isUTF8) = try text(of: page)
+    let text = XMLRepair.repair(try utf8(of: page))
     // Expat joins the namespace and the name of an element with this separator.
     let separator = XML_Char(bitPattern: UInt8(ascii: "|"))
-    // A known encoding overrides the one that the text declares.
-    guard let parser = XML_ParserCreateNS(isUTF8 ? "UTF-8" : nil, separator) else {
-      throw FeedTextFault(line: 1, "no memory")
+    // The encoding overrides the one that the text declares.
+    guard let parser = XML_ParserCreateNS("UTF-8", separator) else {
+      throw FeedTextFault("no memory")
     }
     defer { XML_ParserFree(parser) }
-    let run = Run(parser, FeedGrammar(at: page.url), linesBefore, isWanted)
+    let run = Run(parser, FeedGrammar(at: page.url), text, isWanted)
     // Not retained: `run` lives longer than the calls of the parser.
     XML_SetUserData(parser, Unmanaged.passUnretained(run).toOpaque())
     XML_SetElementHandler(parser, elementBegan, elementEnded)
     XML_SetCharacterDataHandler(parser, textCame)
     XML_SetEntityDeclHandler(parser, entityIsDeclared)
     XML_SetAttlistDeclHandler(parser, attributeIsDeclared)
-    // Act as if there were an external DTD, which is never read. Then expat reports unknown
-    // entities, such as those of HTML, which feeds use without declaring them.
-    _ = XML_UseForeignDTD(parser, XML_Bool(1))
-    XML_SetSkippedEntityHandler(parser, entityCame)
-    let status = bytes.withUnsafeBytes { bytes in
+    let status = text.bytes.withUnsafeBytes { bytes in
       XML_Parse(parser, bytes.bindMemory(to: CChar.self).baseAddress, CInt(bytes.count), 1)
     }
     return try withExtendedLifetime(run) { () throws(FeedTextFault) in
-      if let fault = run.fault { throw fault }
-      guard status == XML_STATUS_OK else {
-        let reason = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) }
-        throw FeedTextFault(line: run.line, reason ?? "not XML")
+      guard !run.isCancelled else { throw .cancelled }
+      // What follows the end of the feed is ignored.
+      guard !run.isComplete, run.fault != nil || status != XML_STATUS_OK else {
+        return run.grammar.document
       }
-      return run.grammar.document
+      let reason = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) }
+      return try run.grammar.document.before(run.fault ?? run.fault(reason ?? "not XML"))
     }
   }
 
-  /// Returns the text to parse without leading white space.
-  ///
-  /// It is UTF-8, or the parser detects the encoding.
-  private static func text(
-    of page: FeedPage
-  ) throws(FeedTextFault) -> (bytes: ArraySlice<UInt8>, linesBefore: Int, isUTF8: Bool) {
-    var text = page.text[...]
-    // UTF-16, by its byte order mark.
-    guard !text.starts(with: [0xFE, 0xFF]), !text.starts(with: [0xFF, 0xFE]) else {
-      return (text, 0, false)
+  /// Returns the text of a page in UTF-8, without a byte order mark.
+  private static func utf8(of page: FeedPage) throws(FeedTextFault) -> [UInt8] {
+    let text = page.text[...]
+    switch Array(text.prefix(3)) {
+    case [0xEF, 0xBB, 0xBF]: return Array(text.dropFirst(3))
+    case let start where start.starts(with: [0xFE, 0xFF]): return try utf8(text, "utf-16be", 2)
+    case let start where start.starts(with: [0xFF, 0xFE]): return try utf8(text, "utf-16le", 2)
+    case let start where start.starts(with: [0, 0x3C]): return try utf8(text, "utf-16be")
+    case let start where start.starts(with: [0x3C, 0]): return try utf8(text, "utf-16le")
+    default:
+      // White space before the declaration, which is read from the first element on.
+      let start = text.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
+      let isText = start.first == UInt8(ascii: "<")
+      let name = FeedEncoding.name(of: isText ? start : text, charset: page.charset)
+      return try utf8(text, name ?? "utf-8")
     }
-    let isMarked = text.starts(with: [0xEF, 0xBB, 0xBF])
-    if isMarked { text = text.dropFirst(3) }
-    let space = text.prefix { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
-    let rest = text[space.endIndex...]
-    var linesBefore = 0
-    if rest.first == UInt8(ascii: "<") {
-      linesBefore = space.count { $0 == UInt8(ascii: "\n") }
-      text = rest
-    }
-    guard !isMarked, let name = FeedEncoding.name(of: text, charset: page.charset) else {
-      return (text, linesBefore, isMarked)
-    }
-    return (try FeedEncoding.decode(text, name), linesBefore, true)
+  }
+
+  private static func utf8(
+    _ text: ArraySlice<UInt8>, _ encoding: String, _ markBytes: Int = 0
+  ) throws(FeedTextFault) -> [UInt8] {
+    try FeedEncoding.decode(text.dropFirst(markBytes), encoding)
   }
 
   /// The state of one parse.
   fileprivate final class Run {
     var grammar: FeedGrammar
     private(set) var fault: FeedTextFault?
+    private(set) var isCancelled = false
+
+    /// Whether the root element has ended.
+    private(set) var isComplete = false
     private let parser: XML_Parser
-    private let linesBefore: Int
+    private let text: RepairedText
     private let isWanted: () -> Bool
     private var depth = 0
 
     init(
-      _ parser: XML_Parser, _ grammar: FeedGrammar, _ linesBefore: Int,
+      _ parser: XML_Parser, _ grammar: FeedGrammar, _ text: RepairedText,
       _ isWanted: @escaping () -> Bool
     ) {
-      (self.parser, self.grammar, self.linesBefore) = (parser, grammar, linesBefore)
+      (self.parser, self.grammar, self.text) = (parser, grammar, text)
       self.isWanted = isWanted
     }
 
-    var line: Int { linesBefore + Int(XML_GetCurrentLineNumber(parser)) }
+    /// Returns a fault at the current place.
+    func fault(_ what: String) -> FeedTextFault {
+      let (line, column) = text.place(of: Int(XML_GetCurrentByteIndex(parser)))
+      return FeedTextFault(line: line, column: column, what)
+    }
 
     func stop(_ what: String) {
       guard fault == nil else { return }
-      fault = FeedTextFault(line: line, what)
+      fault = fault(what)
       XML_StopParser(parser, XML_Bool(0))
     }
 
     func begin(_ name: String, _ attributes: [String: String]) {
       depth += 1
-      guard isWanted() else { return stop("parsing was cancelled") }
+      guard isWanted() else {
+        isCancelled = true
+        return stop(FeedTextFault.cancelled.what)
+      }
       guard depth <= maxDepth else { return stop("elements nested more than \(maxDepth) deep") }
       guard depth > 1 || FeedGrammar.roots.contains(name) else {
         return stop("neither RSS nor Atom")
@@ -112,7 +118,9 @@ enum XMLFeed {
 
     func end() {
       depth -= 1
-      if fault == nil { grammar.end() }
+      guard fault == nil else { return }
+      grammar.end()
+      isComplete = depth == 0
     }
   }
 }
@@ -141,19 +149,6 @@ private func textCame(
   guard run.grammar.wantsText else { return }
   run.grammar.take(
     UnsafeRawBufferPointer(UnsafeBufferPointer(start: text, count: Int(count))))
-}
-
-/// Handles undeclared entities: those of HTML are known, any other one is a fault.
-private func entityCame(
-  _ owner: UnsafeMutableRawPointer?, _ name: UnsafePointer<XML_Char>?, _ isParameter: CInt
-) {
-  guard isParameter == 0, let name else { return }
-  let run = run(owner)
-  guard let scalar = FeedEntities.scalar(String(cString: name)) else {
-    return run.stop("undefined entity")
-  }
-  guard run.grammar.wantsText else { return }
-  Array(String(Character(scalar)).utf8).withUnsafeBytes { run.grammar.take($0) }
 }
 
 /// Stops at an entity declaration.
@@ -350,10 +345,13 @@ struct FeedGrammar {
   }
 
   private mutating func take(enclosure attributes: [String: String], address: String?) {
-    guard item?.audio == nil, let url = address.flatMap(self.address) else { return }
-    item?.audioText = address?.asLine
+    guard let url = address.flatMap(self.address) else { return }
+    // The first enclosure identifies the item, and the first of audio or video is its recording.
+    if item?.audioText == nil { item?.audioText = address?.asLine }
+    let type = attributes["type"]?.asLine
+    if let audio = item?.audio, Enclosure.rank(audio.type) >= Enclosure.rank(type) { return }
     item?.audio = Enclosure(
-      url: url, type: attributes["type"]?.asLine,
+      url: url, type: type,
       bytes: attributes["length"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil })
   }
 

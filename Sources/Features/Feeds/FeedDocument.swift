@@ -10,8 +10,13 @@ package struct FeedDocument: Equatable, Sendable {
   /// The items in document order, usually the newest first.
   package var items: [FeedItem]
 
-  package init(title: String? = nil, link: String? = nil, items: [FeedItem] = []) {
-    (self.title, self.link, self.items) = (title, link, items)
+  /// The fault at which parsing stopped; the document has only what is before it.
+  package var fault: FeedTextFault?
+
+  package init(
+    title: String? = nil, link: String? = nil, items: [FeedItem] = [], fault: FeedTextFault? = nil
+  ) {
+    (self.title, self.link, self.items, self.fault) = (title, link, items, fault)
   }
 }
 
@@ -75,11 +80,23 @@ package protocol FeedReader: AnyObject {
 
 /// A parse error in a feed.
 package struct FeedTextFault: Error, Equatable, Sendable {
-  /// The line number, from 1.
-  package let line: Int
+  /// The line and the column, from 1; `nil` for a fault of the whole document.
+  package let line: Int?
+  package let column: Int?
   package let what: String
 
-  package init(line: Int, _ what: String) {
-    (self.line, self.what) = (line, what)
+  package init(line: Int, column: Int, _ what: String) {
+    (self.line, self.column, self.what) = (line, column, what)
+  }
+
+  package init(_ what: String) {
+    (line, column, self.what) = (nil, nil, what)
+  }
+}
+
+extension FeedTextFault: CustomStringConvertible {
+  package var description: String {
+    guard let line, let column else { return what }
+    return "line \(line), column \(column) of the feed: \(what)"
   }
 }

@@ -48,7 +48,7 @@ package enum FeedsError: ServiceError, Equatable {
 package enum FeedFault: ServiceError, Equatable {
   /// The download failed.
   case server(WebError)
-  /// The response is not a feed.
+  /// The response is not a feed, or only its beginning is one.
   case text(FeedTextFault)
   /// The journal could not record the result.
   case journal
@@ -73,7 +73,7 @@ package enum FeedFault: ServiceError, Equatable {
   package var description: String {
     switch self {
     case .server(let error): "\(error)"
-    case .text(let fault): "line \(fault.line) of the feed: \(fault.what)"
+    case .text(let fault): "\(fault)"
     case .journal: "the feed could not be saved"
     }
   }

@@ -10,7 +10,8 @@ extension FeedsService {
 
   /// Fetches a feed and records its changes.
   ///
-  /// Emits the number of new episodes once they are durable.
+  /// Emits the number of new episodes once they are durable. If only the beginning of the feed could
+  /// be read, its episodes are kept, and the fetch then fails.
   func fetched(_ id: String) -> Signal<Int, FeedFault> {
     guard let entry = ledger.newest[id] else { return .completed() }
     return web.get(request(entry)).mapError { FeedFault.server($0) }.flatMapLatest {
@@ -20,7 +21,12 @@ extension FeedsService {
       let page = FeedPage(
         response.body, url: response.url ?? entry.url, charset: response.charset)
       return reader.read(page).mapError { FeedFault.text($0) }.flatMapLatest {
-        [unowned self] in keep($0, Validators(response), id)
+        [unowned self] document -> Signal<Int, FeedFault> in
+        guard let fault = document.fault else { return keep(document, Validators(response), id) }
+        // Without new validators the server sends the feed again.
+        return keep(document, entry.validators, id).flatMapLatest { _ in
+          Signal<Int, FeedFault>.failed(.text(fault))
+        }
       }
     }
   }
@@ -58,8 +64,11 @@ extension FeedsService {
   private func record(_ document: FeedDocument, _ validators: Validators, _ id: String) -> Int {
     guard let entry = ledger.newest[id] else { return 0 }
     let stream = "feeds/\(id)"
-    if document.title != entry.title || document.link != entry.link {
-      ledger.record(.described(title: document.title, link: document.link), in: stream)
+    let isPart = document.fault != nil
+    let title = document.title ?? (isPart ? entry.title : nil)
+    let link = document.link ?? (isPart ? entry.link : nil)
+    if title != entry.title || link != entry.link {
+      ledger.record(.described(title: title, link: link), in: stream)
     }
     var places: [String: Int] = [:]
     for (i, episode) in entry.episodes.enumerated() { places[episode.key] = i }

@@ -54,11 +54,16 @@ struct FeedEncodingTests {
   }
 
   @Test
-  func `text that does not fit its encoding is an error with its line`() {
-    let text = Array("<?xml version='1.0' encoding='Shift_JIS'?>\n<rss>\n".utf8) + [0x81, 0xFF]
-    #expect(throws: FeedTextFault(line: 3, "the text is not Shift_JIS")) { try title(text) }
+  func `bytes that do not fit their encoding are replaced`() throws {
+    let bad: [UInt8] = [0x93, 0xFA, 0xFF, 0x96, 0x7B]
+    #expect(try title(Self.feed(bad, declared: "Shift_JIS")) == "日\u{FFFD}本")
     for name in ["utf-7", "ibm037", "../../x", "UTF-8//TRANSLIT", "windows-12599", ""] {
-      #expect(throws: FeedTextFault.self, "\(name)") { try title(Self.feed([0xE9]), name) }
+      #expect(try title(Self.feed([0x61, 0xE9]), name) == "a\u{FFFD}", "\(name)")
     }
+    let wide = Self.feed(Array("ab".utf8)).flatMap { [$0, 0] as [UInt8] }
+    // A high surrogate without its pair in place of the "a".
+    let cut = wide.count - 2 * "ab</title></channel></rss>".utf8.count
+    let broken = wide[..<cut] + [0x3D, 0xD8] + wide[(cut + 2)...]
+    #expect(try title([0xFF, 0xFE] + broken) == "\u{FFFD}b")
   }
 }

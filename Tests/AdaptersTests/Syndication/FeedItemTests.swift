@@ -95,10 +95,51 @@ struct FeedItemTests {
     #expect(items.first?.audio?.url == "https://a.example/1.mp3")
   }
 
-  @Test(arguments: ["mailto:kim@a.example", "javascript:alert(1)", "file:///etc/passwd", "a b"])
+  @Test(arguments: ["mailto:kim@a.example", "javascript:alert(1)", "file:///etc/passwd"])
   func `a link that is not a web address is dropped`(link: String) throws {
     let items = try items(rss("<item><guid>1</guid><link>\(link)</link></item>"))
     #expect(items.map(\.url) == [nil])
+  }
+
+  @Test(arguments: [
+    (" a b.mp3 ", "https://a.example/news/a%20b.mp3"),
+    ("a  b.mp3", "https://a.example/news/a%20%20b.mp3"),
+    ("http://b.example/x y?q=1 2", "http://b.example/x%20y?q=1%202"),
+  ])
+  func `a space in the address of a file is escaped`(written: String, address: String) throws {
+    let xml = rss("<item><guid>1</guid><enclosure url='\(written)' type='audio/mpeg'/></item>")
+    let json = #"{"items":[{"id":1,"attachments":[{"url":"\#(written)"}]}]}"#
+    #expect(try items(xml).map(\.audio?.url) == [address])
+    // A line of JSON has single spaces.
+    let single = address.replacing("%20%20", with: "%20")
+    #expect(try items(json).map(\.audio?.url) == [single])
+  }
+
+  @Test
+  func `the recording is the first enclosure of audio or video, and the first one is the key`()
+    throws
+  {
+    let enclosures = """
+      <enclosure url="/a.jpg" type="image/jpeg"/><enclosure url="/b.pdf" type="application/pdf"/>
+      <enclosure url="/c.mp3" type="audio/mpeg"/><enclosure url="/d.mp4" type="video/mp4"/>
+      """
+    let items = try items(
+      rss(
+        "<item>\(enclosures)</item>"
+          + "<item><enclosure url='/a.jpg' type='image/jpeg'/><enclosure url='/e'/></item>"
+          + "<item><enclosure url='/a.jpg' type='image/jpeg'/></item>"))
+    #expect(
+      items.map(\.audio?.url) == [
+        "https://a.example/c.mp3", "https://a.example/e", "https://a.example/a.jpg",
+      ])
+    #expect(items.map(\.key) == ["/a.jpg", "/a.jpg", "/a.jpg"])
+    let json = try self.items(
+      """
+      {"items":[{"attachments":[{"url":"/a.jpg","mime_type":"image/jpeg"},
+      {"url":"/c.mp3","mime_type":"audio/mpeg"},{"url":"/d.mp4","mime_type":"video/mp4"}]}]}
+      """)
+    #expect(json.map(\.audio?.url) == ["https://a.example/c.mp3"])
+    #expect(json.map(\.key) == ["/a.jpg"])
   }
 
   @Test

@@ -171,26 +171,21 @@ struct FeedTextTests {
   // MARK: Faults
 
   @Test(arguments: [
-    ("", 1, "the document is empty"),
-    (" \n ", 1, "the document is empty"),
-    ("hello", 1, "syntax error"),
-    ("<rss>\n<channel>\n</rss>", 3, "mismatched tag"),
-    ("<rss><channel>\n<title>", 2, "no element found"),
-    ("<rss>\n&nope;</rss>", 2, "undefined entity"),
-    ("\n\n<rss>\n&nope;</rss>", 4, "undefined entity"),
-    (
-      #"<?xml version="1.0" encoding="x-nope"?><rss/>"#, 1,
-      "unknown encoding 'x-nope'"
-    ),
-    ("<html>\n</html>", 1, "neither RSS nor Atom"),
-    ("<rss>\n</rss><rss/>", 2, "junk after document element"),
-    ("<x:rss/>", 1, "unbound prefix"),
-    ("{\"items\":[\n1,\n]}", 3, "trailing comma"),
-    ("{\"x\":1}", 1, "it has neither podcasts nor items"),
-    ("{\"podcasts\":{}}", 1, "it has neither podcasts nor items"),
+    ("", "the document is empty"),
+    (" \n ", "the document is empty"),
+    ("hello", "line 1, column 1 of the feed: syntax error"),
+    ("<rss>\n<channel>\n</rss>", "line 3, column 3 of the feed: mismatched tag"),
+    ("<rss><channel>\n<title>", "line 2, column 8 of the feed: no element found"),
+    ("\n\n<rss>\né&b;é<1 </x></rss>", "line 4, column 11 of the feed: mismatched tag"),
+    (#"<?xml version="1.0" encoding="x-nope"?><rss/>"#, "unknown encoding 'x-nope'"),
+    ("<opml>\n</opml>", "line 1, column 1 of the feed: neither RSS nor Atom"),
+    ("<x:rss/>", "line 1, column 1 of the feed: unbound prefix"),
+    ("{\"items\":[\n1 2\n]}", "line 2, column 3 of the feed: ',' or ']' is expected"),
+    ("{\"x\":1}", "it has neither podcasts nor items"),
+    ("{\"podcasts\":{}}", "it has neither podcasts nor items"),
   ])
-  func `an invalid feed is an error with its line`(text: String, line: Int, what: String) {
-    #expect(fault(text) == FeedTextFault(line: line, what))
+  func `an invalid feed is an error with its place`(text: String, what: String) {
+    #expect(fault(text).map { "\($0)" } == what)
   }
 
   @Test
@@ -201,10 +196,10 @@ struct FeedTextTests {
     let text =
       "<!DOCTYPE rss [<!ENTITY a0 \"ha\">\n" + bomb.joined(separator: "\n")
       + "]><rss><channel><title>&a9;</title></channel></rss>"
-    #expect(fault(text) == FeedTextFault(line: 1, "it declares entities"))
+    #expect(fault(text)?.what == "it declares entities")
     let outside =
       "<!DOCTYPE rss [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><rss><channel><title>&x;</title></channel></rss>"
-    #expect(fault(outside) == FeedTextFault(line: 1, "it declares entities"))
+    #expect(fault(outside)?.what == "it declares entities")
     // The document type of old RSS names an external text, which is not fetched.
     let old =
       "<!DOCTYPE rss PUBLIC \"-//x\" \"http://127.0.0.1:1/rss.dtd\"><rss><channel><title>old</title></channel></rss>"
@@ -226,7 +221,7 @@ struct FeedTextTests {
     let page = FeedPage(
       Array("<rss><channel>\(items)</channel></rss>".utf8), url: "https://feed.example/")
     var asked = 0
-    #expect(throws: FeedTextFault(line: 1, "parsing was cancelled")) {
+    #expect(throws: FeedTextFault("parsing was cancelled")) {
       try FeedText.parse(page) {
         asked += 1
         return asked < 100
@@ -244,35 +239,5 @@ struct FeedTextTests {
     #expect(title == String(repeating: "é", count: 512))
     let items = String(repeating: "<item><title>x</title></item>", count: 1500)
     #expect(try parse("<rss><channel>\(items)</channel></rss>").items.count == 1000)
-  }
-
-  @Test
-  func `a feed cut at any point is rejected with a line in it`() throws {
-    let text =
-      "<rss>\n<channel><title>é &amp; x</title>\n<item><guid>1</guid></item></channel></rss>"
-    let bytes = Array(text.utf8)
-    #expect(throws: Never.self) { try parse(bytes) }
-    for end in bytes.indices {
-      do throws(FeedTextFault) {
-        _ = try parse(Array(bytes[..<end]))
-        Issue.record("cut at \(end) it is read")
-      } catch {
-        #expect(1...3 ~= error.line)
-      }
-    }
-  }
-
-  @Test(arguments: [
-    ("Sat, 07 Nov 2026 09:30:00 GMT", "2026-11-07T09:30:00.000000Z"),
-    ("7 Nov 26 09:30 EST", "2026-11-07T14:30:00.000000Z"),
-    ("Sat, 7 November 2026 09:30:00 -0130", "2026-11-07T11:00:00.000000Z"),
-    ("2026-11-07T09:30:00.5Z", "2026-11-07T09:30:00.500000Z"),
-    ("Sat, 07 Nov 2026", nil), ("yesterday", nil), ("31 Feb 2026 09:30:00 GMT", nil),
-    ("Sat, 07 Nov 2026 9:3:0 XYZ", nil),
-  ])
-  func `times are read in the formats of feeds`(text: String, time: String?) throws {
-    let document = try parse(
-      "<rss><channel><item><guid>1</guid><pubDate>\(text)</pubDate></item></channel></rss>")
-    #expect(document.items.first?.published == time)
   }
 }
