@@ -305,6 +305,29 @@ struct AutomationTests {
     #expect(daemon.values(of: "cells/morning").count == 2)
   }
 
+  @Test
+  func `a daily time counts once if the clock is set back by less than an hour`() throws {
+    let daemon = try open()
+    var shift: Int64 = 5 * 3600 * 1_000_000
+    daemon.bench.liveBindings.time = MachineTime(now: { [time] in
+      Self.start + shift + Int64(time.milliseconds) * 1000
+    })
+    daemon.bind(#"every("08:05") | count ~> cells/n"#)
+    daemon.wait(90)
+    #expect(daemon.value("n") == "1")
+    for _ in 0..<2 {
+      shift -= 120 * 1_000_000
+      daemon.wait(30)
+    }
+    daemon.wait(300)
+    #expect(daemon.value("n") == "1")
+    shift -= 2 * 3600 * 1_000_000
+    daemon.wait(2 * 3600)
+    #expect(daemon.value("n") == "2", "a clock that was hours ahead")
+    daemon.wait(86_400)
+    #expect(daemon.value("n") == "3")
+  }
+
   // MARK: Errors
 
   private static let faulty: [(String, Int, String?)] = [

@@ -98,6 +98,12 @@ final class ScheduleTimer {
   private var due: Int64 = 0
   private var seen: Int64 = 0
 
+  /// The last time of the schedule for which `body` was called, in seconds since 1970.
+  private var reached: Int64?
+
+  /// A clock that is set back by less than this, in seconds, does not repeat a daily time.
+  private static let longestCorrection: Int64 = 3600
+
   /// - Parameter body: Receives the time of the schedule, in seconds since 1970.
   init(
     _ schedule: Schedule, _ time: MachineTime, on scheduler: any Scheduler,
@@ -132,10 +138,21 @@ final class ScheduleTimer {
     let now = time.now()
     defer { seen = now }
     // The clock was set back: the next time may be earlier than planned.
-    if now < seen { return plan(after: now / 1_000_000) }
+    if now < seen { return plan(after: last(before: now / 1_000_000)) }
     guard now >= due * 1_000_000 else { return wait() }
-    let reached = due
+    let time = due
+    reached = time
     plan(after: now / 1_000_000)
-    body(reached)
+    body(time)
+  }
+
+  /// Returns the time after which the next one is planned once the clock was set back.
+  ///
+  /// A daily time that was reached before a small correction of the clock does not count again.
+  private func last(before now: Int64) -> Int64 {
+    guard case .daily = schedule, let reached, reached - now < Self.longestCorrection else {
+      return now
+    }
+    return max(now, reached)
   }
 }
