@@ -147,6 +147,23 @@ struct EventsTests {
   }
 
   @Test
+  func `an empty list and an empty map have a value in every past`() throws {
+    let client = try WholeBench().bench.connect()
+    _ = client.call(#"{"id":1,"method":"lists.append","params":{"name":"l","value":1}}"#)
+    _ = client.call(#"{"id":2,"method":"lists.clear","params":{"name":"l"}}"#)
+    for seq in [0, 2] {
+      for (source, value) in [("lists/l", "[]"), ("lists/none", "[]"), ("maps/m", "{}")] {
+        let past = client.result(
+          #"{"id":3,"method":"history","params":{"source":"\#(source)","at":{"seq":\#(seq)}}}"#)
+        let now = client.result(#"{"id":4,"method":"get","params":["\#(source)"]}"#)
+        #expect(past?["value"] == now?["value"] && past?["value"] != nil, "\(source)")
+        #expect(past?["value"]?.text.text == value)
+        #expect(past?["gone"] == nil)
+      }
+    }
+  }
+
+  @Test
   func `a value is read as of a position or a time`() {
     #expect(
       client.call(#"{"id":1,"method":"history","params":{"source":"cells/a","at":{"seq":2}}}"#)

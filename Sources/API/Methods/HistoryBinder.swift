@@ -124,13 +124,14 @@ extension CallContext {
     of source: String, _ kind: SourceKind, at seq: UInt64, _ call: Call
   ) {
     host.value(of: source, at: seq).answer(call, catalog) { past in
+      let value = past.value ?? kind.emptyValue
       call.answer { buffer in
         buffer.object {
           $0.member("source", source)
           $0.member("kind", kind.rawValue)
           $0.member("seq", seq)
-          $0.member("value", past.value)
-          $0.member("gone", past.value == nil ? true : nil)
+          $0.member("value", value)
+          $0.member("gone", value == nil ? true : nil)
           $0.member("time", past.time.map(Timestamp.init(microseconds:)))
         }
       }
@@ -169,6 +170,17 @@ extension CallContext {
         [host] page in
         call.answer { page.writeLast(host, withOrigin: withOrigin, limit: call.room, to: &$0) }
       }
+    }
+  }
+}
+
+extension SourceKind {
+  /// The value of a source without elements; `nil` if such a source has no value.
+  fileprivate var emptyValue: JSONText? {
+    switch self {
+    case .list: JSONText(elements: [])
+    case .map: JSONText(members: [:])
+    case .state, .loading: nil
     }
   }
 }
