@@ -279,7 +279,7 @@ struct AccessTests {
     let kim = try guarded.client(uid: 4001)
     #expect(
       kim.call(Self.act("kim"))?.contains(
-        #""result":{"name":"kim","peer":{"uid":4002,"gid":0,"pid":\#(kim.pid),"role":"panel"}}"#)
+        #""result":{"name":"kim","peer":{"uid":4002,"pid":\#(kim.pid),"role":"panel"}}"#)
         == true)
     #expect(kim.call(#"{"id":2,"method":"hello"}"#)?.contains(#""role":"panel""#) == true)
     let set = #"{"id":3,"method":"set","params":{"source":"cells/lamp","value":1}}"#

@@ -28,18 +28,20 @@ extension Peer {
   /// The members of ``shown(as:)``.
   static var shape: [Shape.Member] {
     [
-      .init("uid", .natural), .init("gid", .natural), .init("pid", .natural),
+      .init("uid", .natural), .optional("gid", .natural), .init("pid", .natural),
       .init("role", .string),
     ]
   }
 
   /// Returns the client's identity as sent to the client.
+  ///
+  /// A user without an account, for whom a gateway acts, has no group.
   func shown(as role: Role) -> JSONObject {
-    [
-      "uid": .number(JSONNumber(uid)), "gid": .number(JSONNumber(gid ?? 0)),
-      "pid": .number(JSONNumber(pid)),
-      "role": .string(role.name),
-    ]
+    var shown: JSONObject = ["uid": .number(JSONNumber(uid))]
+    if let gid { shown["gid"] = .number(JSONNumber(gid)) }
+    shown["pid"] = .number(JSONNumber(pid))
+    shown["role"] = .string(role.name)
+    return shown
   }
 }
 

@@ -97,8 +97,9 @@ var whoamiCommand: Command {
       return names.map(\.bare)
     }
     let user = answer.string("user") ?? answer["uid"]?.bare ?? ""
+    let group = answer["gid"].map { ", gid \($0.bare)" } ?? ""
     let rows = [
-      ("user", "\(user) (uid \(answer["uid"]?.bare ?? ""), gid \(answer["gid"]?.bare ?? ""))"),
+      ("user", "\(user) (uid \(answer["uid"]?.bare ?? "")\(group))"),
       ("role", answer.string("role") ?? ""),
       ("process", answer["pid"]?.bare ?? ""),
       ("methods", "\(list("methods").count); 'bindctl whoami -j' lists them"),
