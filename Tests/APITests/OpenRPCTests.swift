@@ -46,6 +46,23 @@ struct OpenRPCTests {
   }
 
   @Test
+  func `each service that describe lists has a document, also one without methods`() throws {
+    let client = try WholeBench().bench.connect()
+    guard case .object(let services)? = client.result(#"{"id":1,"method":"describe"}"#)?["services"]
+    else {
+      Issue.record("no services")
+      return
+    }
+    var withoutMethods: [String] = []
+    for service in services.members.map(\.name) {
+      let document = client.result(#"{"id":1,"method":"rpc.discover","params":["\#(service)"]}"#)
+      let methods = try Self.objects(document?.resolved["methods"])
+      if methods.isEmpty { withoutMethods.append(service) }
+    }
+    #expect(withoutMethods.contains("daemon"))
+  }
+
+  @Test
   func `the document of one service has its methods only`() throws {
     let client = try Bench().connect()
     let result = client.result(#"{"id":1,"method":"rpc.discover","params":["cells"]}"#)

@@ -94,6 +94,24 @@ struct ProgramsTests {
   }
 
   @Test
+  func `a service that a role may not know is not named by rpc.discover`() throws {
+    _ = provider.call(provide())
+    let lamp = try #require(Pattern("lamp.*", separator: "."))
+    let methods = Rules(allow: [Rule(try #require(Pattern("**")))], deny: [Rule(lamp)])
+    let narrow = bench.connect(
+      as: Role(name: "narrow", methods: methods, read: Rules(), write: Rules()))
+    for name in ["lamp", "lamq"] {
+      let discover = #"{"id":1,"method":"rpc.discover","params":{"service":"\#(name)"}}"#
+      let error = narrow.error(discover)
+      #expect(error?.name == .notFound)
+      #expect(error?.data["did_you_mean"] == nil, "\(name)")
+      if name == "lamq" {
+        #expect(caller.error(discover)?.data["did_you_mean"] == .string("lamp"))
+      }
+    }
+  }
+
+  @Test
   func `parameters are checked before the provider is called`() {
     _ = provider.call(provide())
     for (params, path) in [

@@ -40,7 +40,7 @@ extension Rights {
   ]
 
   /// Whether the role may use any part of a service.
-  private func isVisible(_ service: Catalog.Service) -> Bool {
+  func isVisible(_ service: Catalog.Service) -> Bool {
     sources(ofService: service.name) != nil
       || methods.methods.contains { $0.name.hasPrefix(service.name + ".") }
   }
@@ -91,7 +91,7 @@ extension Rights {
   }
 
   /// Whether the role may call a method of a service made of programs.
-  private func isVisible(_ service: ProvidedMethods.Service) -> Bool {
+  func isVisible(_ service: ProvidedMethods.Service) -> Bool {
     service.methods.contains { role.mayCall($0.name) }
   }
 

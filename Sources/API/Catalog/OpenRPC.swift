@@ -9,15 +9,17 @@ internal import Wire
 extension Rights {
   /// Returns the document of the methods of a service, or of all methods.
   ///
+  /// A service may have sources and no methods.
+  ///
   /// - Parameter room: The bytes of the longest document.
   /// - Throws: ``WireError``: `not_found`, or `result_too_large` for more methods than can fit.
   func openRPC(version: String, of service: String?, room: Int) throws(WireError) -> JSONValue {
     let methods = service.map { self.methods(ofService: $0) } ?? allMethods
-    if let service, methods.isEmpty {
-      let names = self.methods.methods.compactMap(\.service)
-      let others = catalog.provided.near(service).map(\.name)
+    if let service, methods.isEmpty, !isService(service) {
+      let names = catalog.services.filter(isVisible).map(\.name)
+      let others = catalog.provided.near(service).filter(isVisible).map(\.name)
       throw .notFound(
-        "service", service, didYouMean: Wire.nearest(to: service, among: Set(names + others)))
+        "service", service, didYouMean: Wire.nearest(to: service, among: names + others))
     }
     let least = methods.count * Self.minMethodBytes
     guard least <= room else { throw .resultTooLarge(least, max: room) }
@@ -51,6 +53,11 @@ extension Rights {
       "methods": .array(described),
       "components": .object(shared.components(besides: ["_meta": Self.options])),
     ])
+  }
+
+  /// Whether a service exists for the role, one of the daemon.
+  private func isService(_ name: String) -> Bool {
+    catalog.service(named: name).map(isVisible) ?? false
   }
 
   /// The bytes of the shortest description of a method.
