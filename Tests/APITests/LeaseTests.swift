@@ -222,6 +222,27 @@ struct LeaseTests {
   }
 
   @Test
+  func `a lease of another user does not exist for a role that may not read it`() throws {
+    _ = client.call(set("a", lease: connection))
+    let all = Rules(allow: [Rule(try #require(Pattern("**")))])
+    let cells = Rules(allow: [Rule(try #require(Pattern("cells/**")))])
+    let narrow = whole.connect(
+      uid: 1001, as: Role(name: "narrow", methods: all, read: cells, write: cells))
+    for line in [
+      set("b", lease: #""lease/1""#), #"{"id":1,"method":"lease.release","params":["lease/1"]}"#,
+      #"{"id":1,"method":"lease.renew","params":["lease/1"]}"#,
+      #"{"id":1,"method":"lease.resume","params":["lease/1"]}"#,
+      #"{"id":1,"method":"locks.acquire","params":{"name":"x","lease":"lease/1"}}"#,
+    ] {
+      let error = narrow.error(line)
+      let missing = narrow.error(line.replacing("lease/1", with: "lease/9"))
+      #expect(error?.name == missing?.name, "\(line)")
+      #expect(error?.message.replacing("lease/1", with: "lease/9") == missing?.message, "\(line)")
+    }
+    #expect(whole.value("cells/a") != nil)
+  }
+
+  @Test
   func `a role needs only the right to write the value itself`() throws {
     let methods = Rules(allow: [Rule(try #require(Pattern("**")))])
     let cells = Rules(allow: [Rule(try #require(Pattern("cells/mine/**")))])

@@ -37,7 +37,9 @@ package final class ClientLeases {
     case .ttl(let milliseconds):
       return try service.grant(to: context.caller, ttl: milliseconds)
     case .granted(let name):
-      try service.lease(name, of: context.caller)
+      try context.withKnownLease { () throws(LeasesError) in
+        _ = try service.lease(name, of: context.caller)
+      }
       return name
     }
   }

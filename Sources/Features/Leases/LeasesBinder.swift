@@ -27,13 +27,17 @@ package func bindLeases(
     "lease.renew", "Starts the ttl of a lease again; returns it in milliseconds.",
     NamedLease.self, writes: ["lease.renewed"], errors: ["no_ttl", "not_owner"]
   ) { context, named throws(LeasesError) in
-    try leases.renew(named.lease, by: context.caller)
+    try context.withKnownLease { () throws(LeasesError) in
+      try leases.renew(named.lease, by: context.caller)
+    }
   }
   catalog.command(
     "lease.resume", "Takes over the lease of a connection that ended with the daemon.",
     NamedLease.self, writes: [], errors: ["has_ttl", "in_use", "not_owner"], site: .session
   ) { context, named throws(LeasesError) in
-    try leases.resume(named.lease, by: context.caller)
+    try context.withKnownLease { () throws(LeasesError) in
+      try leases.resume(named.lease, by: context.caller)
+    }
     clients.hold(named.lease, for: context)
     return Nothing()
   }
@@ -41,7 +45,9 @@ package func bindLeases(
     "lease.release", "Ends a lease now, without its will.", NamedLease.self,
     writes: nil, errors: ["not_owner", "too_many"]
   ) { context, named throws(LeasesError) in
-    try leases.release(named.lease, by: context.caller)
+    try context.withKnownLease { () throws(LeasesError) in
+      try leases.release(named.lease, by: context.caller)
+    }
     return Nothing()
   }
   catalog.command(
@@ -61,6 +67,21 @@ package func bindLeases(
     try leases.setWill(
       isWithdrawn ? nil : (will.calls.text, count), of: lease, by: context.caller)
     return lease
+  }
+}
+
+extension CallContext {
+  /// Uses a lease; one of another user does not exist for a role that may not know it.
+  func withKnownLease<Value>(
+    _ body: () throws(LeasesError) -> Value
+  ) throws(LeasesError) -> Value {
+    do throws(LeasesError) {
+      return try body()
+    } catch {
+      guard case .notOwner(let id) = error, !mayKnow(id) else { throw error }
+      access.noteRefusal("to use \(id)")
+      throw .notFound(id: id)
+    }
   }
 }
 
