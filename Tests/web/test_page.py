@@ -1,5 +1,6 @@
 """The page in headless Chromium: what people see and do."""
 
+import itertools
 import json
 import signal
 import time
@@ -219,6 +220,19 @@ class Values(PageCase):
         browser.has("Hall")
         self.place.call("set", {"source": "cells/a", "value": 42})
         browser.eventually(lambda: browser.find(".tile .value").text == "42", what="the live tile")
+        # A tile with a curve has the least room for its buttons.
+        browser.eventually(lambda: browser.all(".tile .spark:not([hidden])"), what="the curve")
+        for size, (width, height) in itertools.product(("wide", "large", "small"), ((360, 740), (1280, 900), (2560, 1300))):
+            browser.resize(width, height)
+            browser.eventually(lambda: browser.run("""
+                const tile = document.querySelector(`.tile.${arguments[0]}`)?.getBoundingClientRect();
+                const buttons = [...document.querySelectorAll('.tile .edit .button')].map(x => x.getBoundingClientRect());
+                return tile && buttons.length === 4 && buttons.every((box, i) => box.width >= 24 && box.height >= 24
+                  && box.left >= tile.left && box.right <= tile.right && box.top >= tile.top && box.bottom <= tile.bottom
+                  && (!i || box.left >= buttons[i - 1].right))""", size), what=f"the buttons are within the {size} tile at {width}")
+            if width == 2560:
+                browser.click("Other size: cells/a")
+        browser.resize(1280, 900)
         browser.click("Remove board")
         browser.click("Remove", within="dialog")
         eventually(lambda: "boards/my-wall" not in self.place.call("cells.list")["value"])
