@@ -30,7 +30,7 @@ export class EventsPage {
     const restart = later(250, () => this.#start());
     const input = (label, list, placeholder) => h("input", { type: "search", "aria-label": label, placeholder, list, oninput: restart, autocomplete: "off", spellcheck: "false" });
     this.types = input("Types of events", "event-types", "Type: cells.*");
-    this.streams = input("Streams of events", "event-streams", "Stream: cells/**");
+    this.streams = input("Streams of events", "event-streams", "Stream: cells/**, or a part of its name");
     this.path = input("Member of the data", undefined, "Data: /value");
     this.operator = h("select", { "aria-label": "Condition", onchange: restart }, operators.map(([value, label]) => h("option", { value }, label)));
     this.operand = input("Value of the condition", undefined, "value");
@@ -43,7 +43,7 @@ export class EventsPage {
     this.element = h(".events", {},
       h("form.filters", { "aria-label": "Filter", onsubmit: (event) => event.preventDefault() }, this.types, this.streams,
         h("fieldset", {}, h("legend.hidden", {}, "Condition on the data"), this.path, this.operator, this.operand),
-        h("label.check", {}, this.who, " with who"), this.pause),
+        h("label.check", {}, this.who, " Show who"), this.pause),
       this.#suggestions(), this.fault, this.note, this.list, h(".actions", {}, this.older));
     app.store.addEventListener("services", () => this.element.querySelector("datalist")?.parentElement.replaceWith(this.#suggestions()));
     this.#start();
@@ -70,9 +70,12 @@ export class EventsPage {
   /** Returns the filter of the daemon; undefined for all events. */
   #filter() {
     const list = (text) => text.split(/[\s,]+/).filter(Boolean);
+    const isPattern = (word) => word.includes("/") || word.includes("*");
+    // A word is a part of a name, at any depth.
+    const streams = (word) => (isPattern(word) ? [word] : [0, 1, 2, 3, 4].flatMap((depth) => [word, `${word}/**`].map((name) => "*/".repeat(depth) + name)));
     const filter = {};
     if (this.types.value.trim()) filter.types = list(this.types.value);
-    if (this.streams.value.trim()) filter.streams = list(this.streams.value);
+    if (this.streams.value.trim()) filter.streams = list(this.streams.value).flatMap(streams);
     const [path, op] = [this.path.value.trim(), this.operator.value];
     if (path || (op === "exists" && this.operand.value)) {
       const condition = { path: path.startsWith("/") || !path ? path : `/${path}`, op };

@@ -59,6 +59,9 @@ class App {
   #route() {
     const [name, ...rest] = segmentsOf(location.hash);
     const Page = pages[name] ?? SourcesPage;
+    // A dialog belongs to the page below it.
+    for (const box of document.querySelectorAll("dialog[open]")) box.close();
+    if (name && !pages[name]) announce(`There is no page ‘${name}’.`, { kind: "bad" });
     if (!(this.#page instanceof Page)) {
       this.#page?.close();
       this.#page = new Page(this);

@@ -101,6 +101,10 @@ export class Plot {
     chart.data.datasets[0].data = last && last.x < to ? [...this.#points, { x: to, y: last.y }] : this.#points;
     chart.data.datasets[0].pointRadius = this.#points.length < 60 ? 2.5 : 0;
     Object.assign(chart.options.scales.x, { min: from, max: to });
+    // The room below the lowest value does not go below zero.
+    const values = this.#points.map(({ y }) => y).filter(Number.isFinite);
+    const [lowest, highest] = [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)];
+    chart.options.scales.y.min = lowest >= 0 && lowest < highest - lowest ? 0 : undefined;
     chart.options.moment = this.#moment;
     chart.update("none");
   }

@@ -107,6 +107,11 @@ export class SourcePane {
 
   #change() {
     this.#show();
+    if (this.newer) {
+      const value = this.#entry?.value;
+      this.newer.hidden = JSON.stringify(value) === this.newer.initial;
+      setText(this.newer, value === undefined ? "It has been removed meanwhile." : `It is ${short(value)} now.`);
+    }
     if (!this.#page.moment.isPast) flash(this.value);
   }
 
@@ -166,13 +171,18 @@ export class SourcePane {
   #edit() {
     const meta = this.#meta;
     const parameter = { name: "value", type: meta.type ?? "any", optional: false, doc: "JSON, or a text." };
-    const box = this.#page.dialog(`Set ${this.#name}`, makeForm([parameter], {
-      initial: { value: this.#entry?.value }, label: "Set",
+    const initial = this.#entry?.value;
+    this.newer = h("p.hint", { role: "status", hidden: true });
+    this.newer.initial = JSON.stringify(initial);
+    const form = makeForm([parameter], {
+      initial: { value: initial }, label: "Set",
       submit: async ({ value }) => {
         await this.#page.link.command("set", { source: this.#name, value });
         box.close();
       },
-    }));
+    });
+    const box = this.#page.dialog(`Set ${this.#name}`, [this.newer, form]);
+    box.addEventListener("close", () => (this.newer = undefined));
     box.querySelector("textarea, input, select").select?.();
   }
 

@@ -58,6 +58,20 @@ class Values(PageCase):
         # Even code of the page could not make HTML of a text.
         self.assertIn("TrustedHTML", browser.run("try { document.body.innerHTML = 'x' } catch (error) { return error.message }"))
 
+    def test_a_dialog_shows_a_newer_value_and_ends_with_its_page(self):
+        self.place.call("set", {"source": "cells/volume", "value": 4242})
+        browser = self.open_browser()
+        browser.go("sources")
+        browser.go("sources/cells/volume")
+        browser.has("Changed")
+        browser.click("Set", within="article")
+        self.place.call("set", {"source": "cells/volume", "value": 77})
+        browser.eventually(lambda: "It is 77 now." in browser.find("dialog").text, what="the newer value")
+        browser.run("history.back()")
+        browser.eventually(lambda: not browser.all("dialog"), what="the dialog is closed")
+        browser.go("xyz")
+        browser.has("There is no page ‘xyz’.")
+
     def test_a_value_is_set_and_typed_faults_are_shown(self):
         self.place.call("set", {"source": "cells/lamp", "value": False})
         browser = self.open_browser()
@@ -88,6 +102,9 @@ class Values(PageCase):
             const canvas = document.querySelector('.plot canvas');
             const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
             return pixels.filter((_, i) => i % 4 === 3 && pixels[i]).length"""), 1000)
+        # The axis of numbers that are not negative begins at zero.
+        lowest = "return import('/charts/chart.mjs').then(({Chart}) => Chart.getChart(document.querySelector('.plot canvas')).scales.y.min)"
+        self.assertEqual(browser.run(lowest), 0)
         # As of a change: all values are those of that moment.
         browser.click(f"Show everything as of position {seqs[10]}")
         browser.eventually(lambda: browser.find("output.big").text == "10", what="the old value")
@@ -251,6 +268,8 @@ class Log(PageCase):
         browser.go("events")
         browser.eventually(lambda: len(self.rows(browser)) == 10, what="all events")
         self.assertEqual(self.rows(browser)[-1], 'cells.set cells/a {"value":0}')
+        browser.type("Streams of events", "a")
+        browser.eventually(lambda: len(self.rows(browser)) == 5, what="the events of streams with a part of this name")
         browser.type("Streams of events", "cells/**")
         browser.eventually(lambda: len(self.rows(browser)) == 5, what="the events of the stream")
         browser.type("Member of the data", "value")
