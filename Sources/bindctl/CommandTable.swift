@@ -1,27 +1,54 @@
 import Console
 
-/// All commands, in the order of the help.
-var allCommands: [Command] {
+/// All commands in groups, in the order of the help.
+private var commandGroups: [(title: String, commands: [Command])] {
   [
-    getCommand, setCommand, removeCommand, isCommand, waitCommand, callCommand, watchCommand,
-    lockCommand, eventsCommand, ackCommand, workCommand, serveCommand, publishCommand,
-    historyCommand, atCommand, plotCommand, sparkCommand, boardCommand, treeCommand, webCommand,
-    servicesCommand,
-    describeCommand, generateCommand,
-    viewsCommand, openCommand, bindCommand, unbindCommand, bindingsCommand, statsCommand,
-    metricsCommand, doctorCommand, clusterCommand, slowCommand,
-    topCommand, psCommand, kickCommand, pingCommand, whoamiCommand,
-    reloadCommand, aclCommand, pipeCommand, shellCommand, sessionCommand, journalCommand,
-    errorsCommand,
-    versionCommand, completionsCommand, helpCommand,
+    (
+      "Values",
+      [
+        getCommand, setCommand, removeCommand, isCommand, waitCommand, watchCommand, treeCommand,
+      ]
+    ),
+    ("The past", [historyCommand, atCommand, plotCommand, sparkCommand]),
+    ("Events and their readers", [eventsCommand, ackCommand, workCommand]),
+    (
+      "Services and programs",
+      [
+        servicesCommand, describeCommand, callCommand, generateCommand, serveCommand,
+        publishCommand,
+        lockCommand,
+      ]
+    ),
+    ("Bindings", [bindCommand, unbindCommand, bindingsCommand]),
+    ("Views and boards", [viewsCommand, openCommand, boardCommand, webCommand]),
+    (
+      "The daemon",
+      [
+        doctorCommand, statsCommand, metricsCommand, topCommand, slowCommand, pingCommand,
+        clusterCommand, psCommand, kickCommand, whoamiCommand, aclCommand, reloadCommand,
+        journalCommand,
+      ]
+    ),
+    (
+      "The command line",
+      [
+        shellCommand, pipeCommand, sessionCommand, errorsCommand, completionsCommand,
+        versionCommand,
+        helpCommand,
+      ]
+    ),
   ]
 }
+
+/// All commands, in the order of the help.
+var allCommands: [Command] { commandGroups.flatMap(\.commands) }
 
 /// The syntax table for the parser, the help and the completions.
 var commandSyntaxes: Syntaxes {
   var syntaxes = Syntaxes(
     program: "bindctl", summary: "get, set and watch the values kept by binderd",
-    options: globalOptions, commands: allCommands.map(\.syntax), topics: helpTopics)
+    options: globalOptions, commands: allCommands.map(\.syntax),
+    groups: commandGroups.map { ($0.title, $0.commands.map(\.syntax.name)) }, topics: helpTopics)
   syntaxes.synonyms = synonyms
   return syntaxes
 }

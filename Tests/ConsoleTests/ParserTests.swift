@@ -26,6 +26,7 @@ private let syntaxes = Syntaxes(
         + String(repeating: "long ", count: 18) + "end."
     ),
   ],
+  groups: [("Values", ["get", "set"]), ("Programs", ["run"])],
   topics: [HelpTopic("values", "how values are typed", "As JSON.")])
 
 struct ParserTests {
@@ -125,6 +126,28 @@ struct HelpTests {
     #expect(text.contains("  -F, --format TEXT  as TEXT"))
     #expect(text.contains("  values  how values are typed"))
     #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
+  }
+
+  @Test
+  func `the help shows the commands in groups, each once`() {
+    let lines = syntaxes.help(plain).split(separator: "\n", omittingEmptySubsequences: false)
+    let start = lines.firstIndex(of: "  list  Lists.")
+    #expect(start != nil)
+    let expected = """
+        list  Lists.
+        care  Cares.
+        long  Is long.
+
+      Values
+        get   Gets.
+        set   Sets.
+
+      Programs
+        run   Runs.
+
+      For all commands:
+      """
+    #expect(lines.dropFirst(start ?? 0).prefix(12).joined(separator: "\n") == expected)
   }
 
   @Test

@@ -2,11 +2,19 @@ extension Syntaxes {
   /// A width that fits every terminal.
   private static let width = 80
 
-  /// Returns the general help, which fits on one screen.
+  /// Returns the general help, with the commands in groups.
   package func help(_ style: Style) -> String {
     var text = "\(program): \(summary)\n\n"
     text += "usage: \(style.bold(program)) [OPTION…] COMMAND [WORD…]\n\n"
-    text += Self.list(commands.map { ($0.name, $0.summary) }, style)
+    let grouped = Set(groups.flatMap(\.commands))
+    let others = commands.filter { !grouped.contains($0.name) }
+    let lists =
+      (others.isEmpty ? [] : [summaries(of: others, style)])
+      + groups.map { group in
+        let commands = commands.filter { group.commands.contains($0.name) }
+        return "\(style.bold(group.title))\n" + summaries(of: commands, style)
+      }
+    text += lists.joined(separator: "\n\n")
     text += "\n\nFor all commands:\n\n" + Self.list(options.map { ($0.usage, $0.doc) }, style)
     text += "\n\n\(style.bold("\(program) help COMMAND")) shows more;"
     text += " \(style.bold("\(program) help TOPIC")) explains one of these:\n\n"
@@ -42,6 +50,15 @@ extension Syntaxes {
       text += "\n\n" + syntax.examples.map { "  $ \($0)" }.joined(separator: "\n")
     }
     return text
+  }
+
+  /// Returns a line for each command; all lists are aligned.
+  private func summaries(of commands: [Syntax], _ style: Style) -> String {
+    Glossary(
+      commands.map { ($0.name, $0.summary) },
+      nameColumns: self.commands.map(\.name.columns).max() ?? 0
+    )
+    .text(width: Self.width, style)
   }
 
   private static func list(_ rows: [(String, String)], _ style: Style) -> String {

@@ -146,6 +146,10 @@ package struct Syntaxes: Sendable {
 
   package let commands: [Syntax]
 
+  /// The groups of the general help, with the names of their commands; a command without a group is
+  /// shown first.
+  package let groups: [(title: String, commands: [String])]
+
   /// The help topics besides the commands.
   package let topics: [HelpTopic]
 
@@ -153,12 +157,14 @@ package struct Syntaxes: Sendable {
   package var synonyms: [String: String] = [:]
 
   package init(
-    program: String, summary: String, options: [Option], commands: [Syntax], topics: [HelpTopic]
+    program: String, summary: String, options: [Option], commands: [Syntax],
+    groups: [(title: String, commands: [String])] = [], topics: [HelpTopic]
   ) {
     self.program = program
     self.summary = summary
     self.options = options
     self.commands = commands
+    self.groups = groups
     self.topics = topics
   }
 

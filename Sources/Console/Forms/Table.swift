@@ -109,15 +109,18 @@ package struct Columns {
 package struct Glossary {
   private let rows: [(name: String, meaning: String)]
 
-  package init(_ rows: [(String, String)]) {
-    self.rows = rows
+  /// The least width of the names in columns, with which several lists are aligned.
+  private let nameColumns: Int
+
+  package init(_ rows: [(String, String)], nameColumns: Int = 0) {
+    (self.rows, self.nameColumns) = (rows, nameColumns)
   }
 
   /// Returns the lines, without a line end after the last.
   ///
   /// - Parameter width: The width of a line in columns; `nil` for no limit.
   package func text(width: Int?, _ style: Style) -> String {
-    let column = (rows.map(\.name.columns).max() ?? 0) + 4
+    let column = max(nameColumns, rows.map(\.name.columns).max() ?? 0) + 4
     // A very narrow column is harder to read than lines wrapped by the terminal.
     let room = width.map { $0 - column }.flatMap { $0 < 20 ? nil : $0 } ?? .max
     return rows.map { name, meaning in
