@@ -85,6 +85,37 @@ struct PostgresMailTests {
   }
 
   @Test
+  func `numbers in forged notifications do no harm`() throws {
+    let address = try #require(first.store.mail?.active)
+    let sender = String(repeating: "f", count: 32)
+    for number in [Int.max, Int.max, Int.min, -1, 0, Int.max - 1, Int.max - 1] {
+      try cluster.sql(
+        "SELECT pg_notify('binder_\(address)', '\(sender) \(number) 1 ' || E'forged\\n')")
+      try cluster.sql(
+        "SELECT pg_notify('binder_\(address)', '\(sender) \(number) 0 ' || E'forged\\n')")
+    }
+    try cluster.sql("SELECT pg_notify('binder', '\(Int.max)')")
+    try send(["after"])
+    try cluster.run { [inbox] in inbox.messages.contains("after") }
+    #expect(first.store.isActive)
+  }
+
+  @Test
+  func `a position that the journal does not have is not believed`() throws {
+    var reasons: [String] = []
+    second.store.onInterruption = { if let reason = $0 { reasons.append(reason) } }
+    for position in ["9223372036854775807", "18446744073709551615", "7"] {
+      try cluster.sql("SELECT pg_notify('binder', '\(position)')")
+    }
+    _ = try first.store.append([draft("s", "1")])
+    first.store.submit()
+    try cluster.run { [second] in second.store.durable == 1 }
+    try cluster.run(milliseconds: 200)
+    #expect(reasons.isEmpty)
+    #expect(second.store.interruption == nil)
+  }
+
+  @Test
   func `messages that the server refuses are not repeated at once`() throws {
     let mail = try #require(first.store.mail)
     // A channel has at most 63 bytes.

@@ -235,7 +235,8 @@ private final class ForwardedClient: Transport {
 
   func take(_ count: Int) {
     let wasFull = untaken >= Self.most
-    untaken = max(0, untaken - count)
+    // The message comes from the database, where others may write it.
+    untaken = max(0, untaken - max(0, count))
     if wasFull, untaken < Self.most { connection.becameWritable() }
   }
 

@@ -126,11 +126,13 @@ final class PostgresMail: DaemonMail {
 
   // MARK: Receiving
 
-  /// Takes a notification of this daemon's channel.
+  /// Handles a notification of this daemon's channel.
+  ///
+  /// Whoever may use the database can send one, so a number out of range is ignored.
   func receive(_ notification: String) {
     let fields = notification.split(
       separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
-    guard fields.count == 4, let number = Int(fields[1]) else { return }
+    guard fields.count == 4, let number = Int(fields[1]), 1..<Int.max ~= number else { return }
     let (address, isBegun) = (String(fields[0]), fields[2] == "1")
     // Taken out, so that no copy is made.
     var sender = incoming.removeValue(forKey: address) ?? Incoming(last: number - 1)

@@ -36,7 +36,11 @@ extension PostgresStore {
       return fail(.corrupt(seq: damaged, detail: "its checksum does not match"))
     }
     guard !events.isEmpty else {
-      return reconnect(because: "the journal does not have event \(seq)")
+      // A position of a notification alone says nothing, because others may send one.
+      if seq <= lease.head?.last ?? 0 {
+        reconnect(because: "the journal does not have event \(seq)")
+      }
+      return
     }
     // Positions grow, so the last one shows a gap.
     guard events.last == durable + UInt64(events.count) else {
