@@ -55,6 +55,9 @@ package protocol EventStore: AnyObject {
   /// Call it once, after the replay. Call it again if the active daemon is known to be gone.
   func contend()
 
+  /// Does not become the active daemon any more; call it when the daemon begins to stop.
+  func stopContending()
+
   /// Leaves the daemons that share the journal; another one becomes active, if this one was.
   ///
   /// Call it when all appended events are durable; nothing may be appended afterwards.

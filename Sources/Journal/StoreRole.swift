@@ -48,6 +48,7 @@ extension EventStore {
   package var interruption: String? { nil }
   package var isInterrupted: Bool { interruption != nil }
   package func contend() {}
+  package func stopContending() {}
   package func resign() {}
 
   package func follow(_ record: Record, to stream: Int, by user: UInt32, growing growth: Int) {

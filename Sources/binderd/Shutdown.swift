@@ -51,6 +51,8 @@ final class Shutdown {
   /// Finishes requests in progress, closes connections and the journal; called after the loop
   /// stopped.
   func finish() {
+    // A daemon that became the active one now would start again what the next lines stop.
+    daemon.store.stopContending()
     daemon.server.stopListening()
     daemon.journal.stop()
     daemon.leases.stop()

@@ -1,3 +1,4 @@
+import EventLoop
 import Facts
 import Journal
 import JournalPostgres
@@ -184,6 +185,46 @@ struct PostgresRoleTests {
     #expect(first.store.role == .over(reason: "it has resigned"))
     try append(1, to: second)
     try cluster.run { [second] in second.store.durable == 3 }
+  }
+
+  @Test
+  func `a daemon that stops while it takes over does not become active, and gives the term back`()
+    throws
+  {
+    try append(3, to: first)
+    try run(upTo: 3)
+    for trial in [second, first] {
+      trial.store.resign()
+      try cluster.run { trial.store.isOver }
+      cluster.kill(trial)
+    }
+    // Each state of a takeover, by the turns of the loop since its beginning.
+    var (wasActive, turns) = (false, 0)
+    while !wasActive, turns < 100 {
+      let active = try cluster.add("a\(turns)")
+      try cluster.run { active.store.isActive }
+      let trial = try cluster.add("b\(turns)")
+      try cluster.run { trial.store.isFollowing && trial.store.durable == 3 }
+      active.store.resign()
+      try cluster.run(without: [trial]) { active.store.isOver }
+      cluster.kill(active)
+      trial.store.contend()
+      for _ in 0..<turns where !trial.store.isActive { trial.loop.runOnce() }
+      wasActive = trial.store.isActive
+      var roles: [StoreRole] = []
+      let observation = trial.store.roles.observeNext { roles.append($0) }
+      trial.store.stopContending()
+      trial.store.resign()
+      try cluster.run(seconds: 10) { trial.store.isOver }
+      #expect(roles == [.over(reason: "it has resigned")], "after \(turns) turns")
+      let isGiven = "SELECT active IS NULL OR active <> 'b\(turns)' FROM binder.head"
+      #expect(try cluster.sql(isGiven) == "t\n", "after \(turns) turns")
+      observation.dispose()
+      cluster.kill(trial)
+      turns += 1
+    }
+    #expect(wasActive)
+    #expect(turns > 2)
   }
 
   @Test

@@ -50,6 +50,9 @@ struct LeaseState {
   /// The notes that the journal has.
   var keptNotes: [JournalNote: String] = [:]
   var isResigning = false
+
+  /// Whether this daemon does not become the active one any more.
+  var isLeaving = false
   var timer: EventLoop.Timer?
 
   mutating func connected(at time: UInt64) { (seenAt, steadySince) = (time, time) }
@@ -197,7 +200,7 @@ extension PostgresStore {
   // MARK: Taking over
 
   private func takeIfDue() {
-    guard let head = lease.head, !lease.isTaking, lease.taken == nil, !lease.isResigning
+    guard let head = lease.head, !lease.isTaking, lease.taken == nil, !lease.isLeaving
     else { return }
     let now = loop.milliseconds
     let silence = now - max(lease.seenAt, lease.steadySince)
@@ -231,11 +234,16 @@ extension PostgresStore {
       }
       if let warning = outcome.warning { return reconnect(because: "\(warning)") }
       lease.takePause.reset()
-      guard result.integer(0, 0) == 1 else { return tryAgain() }
-      lease.hasHint = false
-      lease.taken = (
-        term: UInt64(clamping: result.integer(0, 3)), last: UInt64(clamping: result.integer(0, 1))
-      )
+      let isTaken = result.integer(0, 0) == 1
+      if isTaken {
+        lease.hasHint = false
+        lease.taken = (
+          term: UInt64(clamping: result.integer(0, 3)),
+          last: UInt64(clamping: result.integer(0, 1))
+        )
+      }
+      if lease.isResigning { return leave() }
+      guard isTaken else { return tryAgain() }
       fetch(upTo: lease.taken?.last ?? 0)
       finishTaking()
     }
@@ -244,7 +252,7 @@ extension PostgresStore {
   /// Tries again soon, while the active daemon is known to be gone.
   private func tryAgain() {
     noteActive()
-    guard lease.hasHint else { return }
+    guard lease.hasHint, !lease.isLeaving else { return }
     lease.attempts += 1
     guard lease.attempts < Self.maxAttempts else {
       (lease.hasHint, lease.attempts) = (false, 0)
@@ -265,9 +273,10 @@ extension PostgresStore {
 
   /// Becomes the active daemon, once all events before the term are applied.
   func finishTaking() {
-    guard let (term, last) = lease.taken, durable >= last, let link else { return }
-    // Still taking, so that no state of the journal begins another attempt.
-    (lease.taken, lease.isTaking) = (nil, true)
+    guard let (term, last) = lease.taken, !lease.isTaking, !lease.isLeaving, durable >= last,
+      let link
+    else { return }
+    lease.isTaking = true
     guard durable == last else {
       return fail(.unavailable(detail: "the journal ends at \(last), this daemon is at \(durable)"))
     }
@@ -277,11 +286,15 @@ extension PostgresStore {
       guard case .success(let result) = outcome.result else {
         return reconnect(because: "the notes cannot be read")
       }
+      lease.isTaking = false
+      if lease.isResigning { return leave() }
+      guard !lease.isLeaving else { return }
+      lease.taken = nil
       var texts: [String: String] = [:]
       for row in 0..<result.count { texts[result.text(row, 0) ?? ""] = result.text(row, 1) }
       notes = PostgresOpening.notes(in: texts)
       lease.keptNotes = notes
-      (lease.hasFollowers, lease.isTaking) = (true, false)
+      lease.hasFollowers = true
       setRole(.active(term: term))
       holdLock()
     }
@@ -321,21 +334,33 @@ extension PostgresStore {
     }
   }
 
+  // MARK: Leaving
+
+  package func stopContending() { lease.isLeaving = true }
+
   package func resign() {
-    guard let link, !lease.isResigning else { return }
+    lease.isLeaving = true
+    guard link != nil, !lease.isResigning else { return }
+    lease.isResigning = true
+    // The outcome of the attempt in flight says what to give back.
+    if !lease.isTaking { leave() }
+  }
+
+  /// Gives the term back, if this daemon has it, and ends.
+  private func leave() {
+    guard let link else { return }
     var parameters = PostgresParameters()
     parameters.add(settings.node)
     let statement: PostgresStatement
-    switch role {
-    case .active(let term):
+    switch (role, lease.taken) {
+    case (.active(let term), _), (_, (let term, _)?):
       statement = .resign
       parameters.add(term)
-    case .following:
+    case (.following, nil):
       statement = .leave
       parameters.add(settings.boot)
-    case .joining, .over: return
+    case (.joining, nil), (.over, nil): return
     }
-    lease.isResigning = true
     link.run(statement, parameters) { [unowned self] _ in end(because: "it has resigned") }
   }
 }
