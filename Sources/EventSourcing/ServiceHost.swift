@@ -18,6 +18,9 @@ package final class ServiceHost {
   /// Emits the reason when recorded events that were not durable are lost.
   package let rejected = PassthroughSubject<JournalError, Never>()
 
+  /// Emits when events have waited for too long to become durable; they may still become so.
+  package var stalled: Signal<JournalError, Never> { store.stalled }
+
   /// Emits when the journal accepts no more writes, because a write failed with an unknown
   /// outcome.
   package let failed = PassthroughSubject<JournalError, Never>()

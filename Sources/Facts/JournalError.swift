@@ -44,11 +44,18 @@ package enum JournalError: Error, Equatable, Sendable {
 extension JournalError {
   /// The journal is in a database that does not answer now.
   package static let databaseAway = JournalError.readOnly(reason: "database", outcome: .none)
+
+  /// The journal is in a database that did not answer for too long, so the outcome of an earlier write
+  /// is unknown.
+  package static let interrupted = JournalError.readOnly(reason: "interrupted", outcome: .unknown)
 }
 
 extension JournalError: CustomStringConvertible {
   package var description: String {
     switch self {
+    case .interrupted:
+      "the database has been away for too long; the command may have run, and may still run. "
+        + "Repeat it with the same cmd"
     case .readOnly(let reason, _): "the journal takes no writes: \(reason)"
     case .following(let active?, let address?):
       "this daemon only follows '\(active)', which takes writes at \(address)"

@@ -47,6 +47,11 @@ package protocol EventStore: AnyObject {
   /// The observer calls ``follow(_:to:by:growing:)`` with each of them, in order.
   var followed: Signal<RecordBatch, Never> { get }
 
+  /// Emits when the journal could not be reached for too long, with the error for those who wait.
+  ///
+  /// Appended events that are not durable stay, and may still become so.
+  var stalled: Signal<JournalError, Never> { get }
+
   /// Why the journal cannot be reached now; `nil` if it can. It goes on by itself.
   var interruption: String? { get }
 

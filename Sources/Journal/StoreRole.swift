@@ -1,3 +1,4 @@
+package import Facts
 package import Signals
 
 /// The part of a daemon in a journal that several daemons may share.
@@ -45,6 +46,7 @@ extension EventStore {
   package var role: StoreRole { .active(term: 0) }
   package var roles: Signal<StoreRole, Never> { .never() }
   package var followed: Signal<RecordBatch, Never> { .never() }
+  package var stalled: Signal<JournalError, Never> { .never() }
   package var interruption: String? { nil }
   package var isInterrupted: Bool { interruption != nil }
   package func contend() {}

@@ -1,3 +1,4 @@
+import Connections
 import JSON
 import TestSupport
 import Testing
@@ -31,6 +32,29 @@ struct RepeatedCommandTests {
     #expect(error(late, "chat.send", hi)?.data["reason"] == .string("not_logged_in"))
     _ = call(late, "users.log_in", #"{"name":"kim"}"#)
     #expect(call(late, "chat.send", hi).contains(#""value":1"#))
+  }
+
+  @Test
+  func `a command that waits too long is refused, and runs once when it is repeated`() throws {
+    let bench = try Bench()
+    let client = bench.connect()
+    let add = #"{"id":1,"method":"cells.add","params":{"name":"n","by":1,"_meta":{"cmd":"c"}}}"#
+    client.send(add, #"{"id":2,"method":"get","params":["cells/n"]}"#)
+    bench.table.flush()
+    #expect(client.received().isEmpty)
+    bench.store.stall()
+    bench.table.flush()
+    let lines = client.received()
+    #expect(lines.count == 2)
+    let reason = #""name":"read_only","retry":true,"reason":"interrupted","outcome":"unknown""#
+    #expect(lines.first?.contains(reason) == true, "\(lines)")
+    #expect(lines.last?.contains(#""not_found""#) == true, "values are served")
+    // The journal is back, and has the event.
+    #expect(client.settle().isEmpty)
+    #expect(client.call(add).contains(#""replayed":true"#))
+    #expect(
+      client.result(#"{"id":3,"method":"get","params":["cells/n"]}"#)?["value"]
+        == .number(JSONNumber(1)))
   }
 
   @Test

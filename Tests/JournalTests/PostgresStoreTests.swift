@@ -287,6 +287,30 @@ struct PostgresStoreTests {
   }
 
   @Test
+  func `commands that wait for a database that is away have a limit, and their events stay`() throws
+  {
+    let bench = try Bench(isAlone: true)
+    let other = try bench.cluster.add("b", patience: 500, answer: 200)
+    try bench.cluster.run { other.store.isFollowing }
+    bench.cluster.kill(bench.daemon)
+    bench.daemon.store.close()
+    try bench.cluster.run { other.store.isActive }
+    var stalls: [JournalError] = []
+    let observation = other.store.stalled.observeNext { stalls.append($0) }
+    try bench.cluster.server.pause()
+    _ = try other.store.append([draft("s")])
+    other.store.submit()
+    try bench.cluster.run { !stalls.isEmpty }
+    #expect(stalls == [.readOnly(reason: "interrupted", outcome: .unknown)])
+    #expect(other.store.last == 1)
+    try bench.cluster.server.resume()
+    try bench.cluster.run { other.store.durable == 1 }
+    #expect(other.rejections.isEmpty)
+    #expect(other.applied.map(\.seq) == [1])
+    observation.dispose()
+  }
+
+  @Test
   func `two daemons with the name of one node cannot run`() throws {
     let bench = try Bench()
     let other = try bench.cluster.add("a")

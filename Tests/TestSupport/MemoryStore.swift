@@ -16,6 +16,7 @@ package final class MemoryStore: EventStore {
   private var readings: [(pace: ReadingPace, run: (JournalError?) -> Void)] = []
   private let committedSubject = PassthroughSubject<RecordBatch, JournalError>()
   private let rejectedSubject = PassthroughSubject<JournalError, Never>()
+  private let stalledSubject = PassthroughSubject<JournalError, Never>()
   private let savedSubject = PassthroughSubject<SnapshotReport, Never>()
   private let removedSubject = PassthroughSubject<Result<RemovalReport, JournalError>, Never>()
   private var removals: [Removal] = []
@@ -40,6 +41,7 @@ package final class MemoryStore: EventStore {
   package var now: Int64 { max(appender.time, clock()) }
   package var committed: Signal<RecordBatch, JournalError> { committedSubject.toSignal() }
   package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
+  package var stalled: Signal<JournalError, Never> { stalledSubject.toSignal() }
 
   package func append(
     to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: borrowing EventOrigin,
@@ -210,6 +212,9 @@ package final class MemoryStore: EventStore {
     appender.reject()
     rejectedSubject.send(error)
   }
+
+  /// Lets the pending events wait, as a database does that is away for too long.
+  package func stall() { stalledSubject.send(.interrupted) }
 
   /// Fails for good, as a disk does whose writes cannot be trusted.
   package func fail(_ error: JournalError) {

@@ -75,6 +75,7 @@ package func bindTable(_ table: ConnectionTable, to catalog: Catalog, bag: Dispo
   table.advance(to: host.durable)
   host.progress.observeNext { table.advance(to: $0) }.dispose(in: bag)
   host.rejected.observeNext { table.reject(catalog.error($0)) }.dispose(in: bag)
+  host.stalled.observeNext { table.reject(catalog.error($0)) }.dispose(in: bag)
   host.failed.observeNext { fault in
     table.reject(catalog.error(fault))
     table.flush()

@@ -84,13 +84,17 @@ extension PostgresStore {
     checkPatience()
   }
 
-  /// Refuses commands when the database has been away for too long.
+  /// Refuses commands when the database has been away for too long, also those that wait.
+  ///
+  /// Their events stay, because some may be written already. They are settled once the database is
+  /// back.
   func checkPatience() {
     guard let away, !isOutOfPatience, case .active = role,
       loop.milliseconds - away.since >= settings.patienceMilliseconds
     else { return }
     isOutOfPatience = true
     updateRefusal()
+    if last > durable { stalledSubject.send(.interrupted) }
   }
 
   // MARK: Greeting

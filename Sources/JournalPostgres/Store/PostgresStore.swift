@@ -46,6 +46,7 @@ package final class PostgresStore: DaemonStore {
   let rejectedSubject = PassthroughSubject<JournalError, Never>()
   let followedSubject = PassthroughSubject<RecordBatch, Never>()
   let rolesSubject = PassthroughSubject<StoreRole, Never>()
+  let stalledSubject = PassthroughSubject<JournalError, Never>()
   let savedSubject = PassthroughSubject<SnapshotReport, Never>()
   let removedSubject = PassthroughSubject<Result<RemovalReport, JournalError>, Never>()
 
@@ -161,6 +162,7 @@ package final class PostgresStore: DaemonStore {
   package var now: Int64 { max(appender.time, clock()) }
   package var committed: Signal<RecordBatch, JournalError> { committedSubject.toSignal() }
   package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
+  package var stalled: Signal<JournalError, Never> { stalledSubject.toSignal() }
   package var followed: Signal<RecordBatch, Never> { followedSubject.toSignal() }
   package var roles: Signal<StoreRole, Never> { rolesSubject.toSignal() }
   package var nodes: [ClusterNode] { lease.head?.nodes ?? [] }
