@@ -129,9 +129,14 @@ let package = Package(
 
     // What test targets share.
     .target(
-      name: "TestSupport",
-      dependencies: ["EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals"],
+      name: "TestSupport", dependencies: ["Facts", "JSON", "Journal", "Signals"],
       path: "Tests/TestSupport"),
+    .target(
+      name: "ServiceTestSupport",
+      dependencies: [
+        "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals", "TestSupport",
+      ],
+      path: "Tests/ServiceTestSupport"),
     .target(
       name: "SignalsTestSupport", dependencies: ["Signals"], path: "Tests/SignalsTestSupport"),
     .target(name: "HistoryChecker", dependencies: ["JSON"], path: "Tests/HistoryChecker"),
@@ -150,7 +155,7 @@ let package = Package(
       dependencies: [
         "API", "Configuration", "Connections", "EventSourcing", "Facts", "Features", "JSON",
         "Journal",
-        "Signals", "TestSupport", "Wire",
+        "Signals", "ServiceTestSupport", "TestSupport", "Wire",
       ]),
     .testTarget(
       name: "ConfigurationTests",
@@ -168,7 +173,8 @@ let package = Package(
     .testTarget(
       name: "EventSourcingTests",
       dependencies: [
-        "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals", "TestSupport",
+        "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals", "ServiceTestSupport",
+        "TestSupport",
       ]),
     .testTarget(name: "QueuesTests", dependencies: ["Queues", "TestSupport"]),
     .testTarget(name: "FactsTests", dependencies: ["Facts", "JSON", "TestSupport"]),
@@ -176,7 +182,7 @@ let package = Package(
       name: "FeaturesTests",
       dependencies: [
         "API", "Configuration", "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals",
-        "TestSupport",
+        "ServiceTestSupport", "TestSupport",
       ]),
     .testTarget(name: "HistoryCheckerTests", dependencies: ["HistoryChecker", "JSON"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),

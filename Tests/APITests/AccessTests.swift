@@ -5,6 +5,7 @@ import EventSourcing
 import Facts
 import Features
 import JSON
+import ServiceTestSupport
 import TestSupport
 import Testing
 import Wire

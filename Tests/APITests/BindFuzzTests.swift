@@ -1,6 +1,7 @@
 import API
 import Features
 import JSON
+import ServiceTestSupport
 import Signals
 import TestSupport
 import Testing

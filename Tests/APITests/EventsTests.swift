@@ -2,6 +2,7 @@ import Configuration
 import Connections
 import Facts
 import JSON
+import ServiceTestSupport
 import Signals
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import API
 import Features
 import JSON
+import ServiceTestSupport
 import TestSupport
 import Testing
 import Wire

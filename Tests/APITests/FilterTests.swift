@@ -1,4 +1,5 @@
 import JSON
+import ServiceTestSupport
 import TestSupport
 import Testing
 import Wire

@@ -1,4 +1,5 @@
 import Connections
+import ServiceTestSupport
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import Configuration
 import Connections
 import EventSourcing
 import Facts
+import ServiceTestSupport
 import Signals
 import TestSupport
 

@@ -5,6 +5,7 @@ import Facts
 import Features
 import JSON
 import Journal
+import ServiceTestSupport
 import TestSupport
 import Testing
 import Wire

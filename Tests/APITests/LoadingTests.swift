@@ -1,6 +1,7 @@
 import API
 import EventSourcing
 import Features
+import ServiceTestSupport
 import Signals
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Connections
 import JSON
+import ServiceTestSupport
 import Signals
 import TestSupport
 import Testing

@@ -4,6 +4,7 @@ import EventSourcing
 import Facts
 import JSON
 import Journal
+import ServiceTestSupport
 import TestSupport
 import Testing
 import Wire

@@ -1,4 +1,5 @@
 import API
+import ServiceTestSupport
 import Signals
 import TestSupport
 import Testing

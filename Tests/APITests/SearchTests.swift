@@ -3,6 +3,7 @@ import Connections
 import Facts
 import Features
 import JSON
+import ServiceTestSupport
 import Signals
 import TestSupport
 import Testing

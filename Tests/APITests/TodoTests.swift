@@ -4,6 +4,7 @@ import Connections
 import Facts
 import Features
 import JSON
+import ServiceTestSupport
 import TestSupport
 import Testing
 import Wire

@@ -3,6 +3,7 @@ import Connections
 import EventSourcing
 import Features
 import JSON
+import ServiceTestSupport
 import TestSupport
 import Testing
 import Wire

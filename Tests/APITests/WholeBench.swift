@@ -4,6 +4,7 @@ import EventSourcing
 import Facts
 import Features
 import JSON
+import ServiceTestSupport
 import Signals
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import EventSourcing
 import Journal
+import ServiceTestSupport
 import TestSupport
 import Testing
 

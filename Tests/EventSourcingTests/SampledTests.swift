@@ -1,5 +1,6 @@
 import EventSourcing
 import Features
+import ServiceTestSupport
 import Signals
 import TestSupport
 import Testing

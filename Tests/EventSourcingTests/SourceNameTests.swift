@@ -1,4 +1,5 @@
 import EventSourcing
+import ServiceTestSupport
 import TestSupport
 import Testing
 

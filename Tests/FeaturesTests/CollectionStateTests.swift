@@ -2,6 +2,7 @@ import EventSourcing
 import Facts
 import JSON
 import Journal
+import ServiceTestSupport
 import Signals
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import EventSourcing
 import Facts
 import Features
 import Journal
+import ServiceTestSupport
 import TestSupport
 import Testing
 

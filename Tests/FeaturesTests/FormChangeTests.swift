@@ -3,6 +3,7 @@ import Facts
 import Features
 import JSON
 import Journal
+import ServiceTestSupport
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Features
+import ServiceTestSupport
 import Signals
 import TestSupport
 import Testing

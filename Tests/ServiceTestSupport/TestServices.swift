@@ -4,6 +4,7 @@ package import Features
 package import JSON
 internal import Journal
 package import Signals
+package import TestSupport
 
 /// A host on a memory store, with one service of each kind.
 package final class Bench {

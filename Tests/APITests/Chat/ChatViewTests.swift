@@ -2,6 +2,7 @@ import Connections
 import EventSourcing
 import Features
 import JSON
+import ServiceTestSupport
 import Signals
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Configuration
 import Connections
 import JSON
+import ServiceTestSupport
 import TestSupport
 import Testing
 import Wire

@@ -3,6 +3,7 @@ import Connections
 import Facts
 import Features
 import JSON
+import ServiceTestSupport
 import TestSupport
 import Testing
 import Wire

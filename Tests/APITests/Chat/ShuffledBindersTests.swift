@@ -1,6 +1,7 @@
 import Connections
 import Features
 import Journal
+import ServiceTestSupport
 import TestSupport
 import Testing
 
