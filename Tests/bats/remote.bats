@@ -139,8 +139,8 @@ start_far() {
 }
 
 @test "-H with a real sshd on the loopback interface" {
-    sshd=$(command -v sshd || command -v /usr/sbin/sshd) || skip 'sshd is missing'
-    command -v ssh-keygen > /dev/null || skip 'ssh-keygen is missing'
+    PATH=$PATH:/usr/sbin:$(realpath "$BATS_TEST_DIRNAME/../..")/.build/test/tools/usr/sbin
+    sshd=$(command -v sshd) || skip "sshd is missing; see 'Scripts/packages test'"
     [ "$(id -u)" = 0 ] && getent passwd sshd > /dev/null || skip 'needs root and the user sshd'
     mkdir -p /run/sshd "$directory/far/binder"
     start_far
@@ -187,13 +187,13 @@ END
 
     is "$(bindctl -H box lock a -- bindctl get -r cells/lamp)" there
 
-    beside timeout 5 bindctl -H box events cells/lamp --durable reader --since start --exec 'bindctl get -r cells/lamp'
+    beside timeout 60 bindctl -H box events cells/lamp --durable reader --since start --exec 'bindctl get -r cells/lamp'
     eventually has out there
 
-    beside timeout 5 bindctl -H box work worker --stream cells/lamp --since start -- bindctl get -r cells/lamp
+    beside timeout 60 bindctl -H box work worker --stream cells/lamp --since start -- bindctl get -r cells/lamp
     eventually has out there
 
-    beside timeout 5 bindctl -H box serve far.lamp='bindctl get -r cells/lamp'
+    beside timeout 60 bindctl -H box serve far.lamp='bindctl get -r cells/lamp'
     eventually bindctl -H box is 'providers/far exists'
     is "$(bindctl -H box call far.lamp -r)" there
 
