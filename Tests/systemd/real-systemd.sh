@@ -61,6 +61,8 @@ in_namespaces() {
     mount -t tmpfs -o mode=755 tmpfs "$W/fs"
     mkdir "$W/fs/upper" "$W/fs/work" "$R"
     mount -t overlay overlay -o "lowerdir=$(cat "$W/root"),upperdir=$W/fs/upper,workdir=$W/fs/work" "$R"
+    # The accounts that this script sees: a mount over them is not part of the lower directory.
+    [ "$(cat "$W/root")" != / ] || cp /etc/passwd /etc/group "$R/etc/"
     mount_kernel_files
     mount_devices
     mount -t tmpfs -o mode=755 tmpfs "$R/run"
