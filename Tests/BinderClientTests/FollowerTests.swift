@@ -16,7 +16,7 @@ extension Follower {
   /// Returns the next updates as text.
   fileprivate func words(_ count: Int) throws -> [String] {
     try (0..<count).map { _ in
-      switch try next(until: Deadline(inMilliseconds: 10_000)) {
+      switch try next(until: Deadline(inMilliseconds: 60_000)) {
       case .value(let value):
         "\(value.source)=\(value.value?.text ?? "gone")" + (value.isPresent ? "" : "!")
       case .event(let seq, let event): "\(seq) \(event)"
@@ -238,7 +238,7 @@ struct FollowerTests {
     #expect(try follower.words(1) == [#"4 {"type":"z"}"#])
     try follower.acknowledge(0, upTo: 4)
     #expect(throws: ClientError.closed(reason: "stolen")) {
-      try follower.next(until: Deadline(inMilliseconds: 10_000))
+      try follower.next(until: Deadline(inMilliseconds: 60_000))
     }
     let requests = try daemon.requests()
     let subscription = JSONValue.object([
@@ -288,7 +288,7 @@ struct FollowerTests {
     let follower = try client.follow([Topic(eventsFrom: nil)])
     #expect(try follower.words(1) == ["mark 3"])
     let error = #expect(throws: ClientError.self) {
-      try follower.next(until: Deadline(inMilliseconds: 10_000))
+      try follower.next(until: Deadline(inMilliseconds: 60_000))
     }
     guard case .refused(let refusal) = error else {
       Issue.record("\(String(describing: error))")
@@ -306,7 +306,7 @@ struct FollowerTests {
     let follower = try client.follow([Topic(eventsFrom: nil)], reconnects: false)
     _ = try follower.next()
     #expect(throws: ClientError.lost(reason: nil)) {
-      try follower.next(until: Deadline(inMilliseconds: 10_000))
+      try follower.next(until: Deadline(inMilliseconds: 60_000))
     }
   }
 

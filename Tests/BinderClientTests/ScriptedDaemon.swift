@@ -28,7 +28,7 @@ final class ScriptedDaemon: @unchecked Sendable {
     Step.answer(
       #"{"protocol":1,"server":{"name":"binderd","version":"9"},"epoch":"e","first":1,"last":7}"#)
 
-  /// A connection of the script has not ended within ten seconds.
+  /// A connection of the script has not ended within a minute.
   struct Unfinished: Error {}
 
   /// The path of the socket.
@@ -76,7 +76,7 @@ final class ScriptedDaemon: @unchecked Sendable {
   /// Waits until all connections have ended, and returns the requests of each.
   func requests() throws -> [[JSONObject]] {
     var end = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
-    guard poll(&end, 1, 10_000) == 1 else { throw Unfinished() }
+    guard poll(&end, 1, 60_000) == 1 else { throw Unfinished() }
     var byte: UInt8 = 0
     _ = read(ends[0], &byte, 1)
     return received.map { lines in

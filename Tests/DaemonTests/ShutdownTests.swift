@@ -255,6 +255,6 @@ struct ShutdownTests {
     usleep(100_000)
     let start = milliseconds()
     #expect(daemon.end() == 0)
-    #expect(1_500..<10_000 ~= milliseconds() - start)
+    #expect(milliseconds() - start >= 1_500)
   }
 }

@@ -19,10 +19,8 @@ struct SlowDiskTests {
     var pings = 0
     var answers = 0
     while writer.isSilent(for: 50) {
-      let before = milliseconds()
       let answer = try other.call(#"{"id":1,"method":"get","params":["cells/a"]}"#)
       answers += answer.contains(#""not_found""#) ? 1 : 0
-      #expect(milliseconds() - before < 1_000)
       while manager.told(within: 0)?.contains("WATCHDOG=1") == true { pings += 1 }
     }
     #expect(milliseconds() - start >= 1_900)
@@ -35,7 +33,7 @@ struct SlowDiskTests {
 
   @Test(.needs("strace"))
   func `20: commands that arrive during a flush share the next one`() throws {
-    let wrapper = Disturbance.slowDisk(milliseconds: 300)
+    let wrapper = Disturbance.slowDisk(milliseconds: 1_000)
     let daemon = try DaemonProcess()
     daemon.end()
     let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
@@ -49,7 +47,7 @@ struct SlowDiskTests {
     for (i, client) in clients.enumerated() {
       #expect(try client.line()?.contains(#""id":\#(i),"result""#) == true)
     }
-    #expect(milliseconds() - start < 20 * 300)
+    #expect(milliseconds() - start < 20 * 1_000)
   }
 
   @Test(.needs("strace"))

@@ -91,7 +91,7 @@ final class PostgresTrial {
   func run(until condition: () -> Bool) throws {
     var isLate = false
     let alarm = try EventLoop.Timer(on: loop) { isLate = true }
-    alarm.start(afterMilliseconds: 30_000)
+    alarm.start(afterMilliseconds: 60_000)
     while !condition(), !isLate { loop.runOnce() }
     alarm.close()
     if isLate { throw SystemError(code: ETIMEDOUT, call: "run(until:)") }
@@ -159,7 +159,7 @@ final class PostgresCluster {
 
   /// Runs the loops of all daemons but the paused ones until a condition holds.
   func run(
-    without paused: [PostgresTrial] = [], seconds: Int = 30, until condition: () -> Bool
+    without paused: [PostgresTrial] = [], seconds: Int = 60, until condition: () -> Bool
   ) throws {
     let end = Process.milliseconds + UInt64(seconds) * 1000
     while !condition() {

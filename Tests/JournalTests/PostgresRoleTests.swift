@@ -95,14 +95,14 @@ struct PostgresRoleTests {
     try cluster.run(milliseconds: 1_000)
     #expect(1...12 ~= Int(try cluster.sql("SELECT last_value FROM tries").dropLast()) ?? 0)
     try cluster.sql("DROP TRIGGER trial ON binder.head")
-    try cluster.run(seconds: 5) { [second] in second.store.isActive }
+    try cluster.run { [second] in second.store.isActive }
   }
 
   @Test
   func `without a hint too a follower notices that the active daemon is gone`() throws {
     first.store.close()
     cluster.kill(first)
-    try cluster.run(seconds: 5) { [second] in second.store.isActive }
+    try cluster.run { [second] in second.store.isActive }
   }
 
   @Test
@@ -146,7 +146,7 @@ struct PostgresRoleTests {
       SELECT n.name FROM pg_locks l JOIN binder.node n ON n.process = l.pid
       WHERE l.locktype = 'advisory' AND l.mode = 'ExclusiveLock' AND l.granted
       """
-    try cluster.run(seconds: 5) { [cluster] in (try? cluster.sql(owner)) == "b\n" }
+    try cluster.run { [cluster] in (try? cluster.sql(owner)) == "b\n" }
   }
 
   @Test
@@ -181,7 +181,7 @@ struct PostgresRoleTests {
     try append(2, to: first)
     try run(upTo: 2)
     first.store.resign()
-    try cluster.run(seconds: 1) { [second] in second.store.isActive }
+    try cluster.run { [second] in second.store.isActive }
     #expect(first.store.role == .over(reason: "it has resigned"))
     try append(1, to: second)
     try cluster.run { [second] in second.store.durable == 3 }
@@ -230,9 +230,9 @@ struct PostgresRoleTests {
   @Test
   func `a follower that resigns is not expected any more`() throws {
     second.store.resign()
-    try cluster.run(seconds: 1) { [second] in second.store.isOver }
+    try cluster.run { [second] in second.store.isOver }
     #expect(try cluster.sql("SELECT state FROM binder.node WHERE name = 'b'") == "stopped\n")
-    try cluster.run(seconds: 3) { [first] in first.store.nodes.map(\.name) == ["a"] }
+    try cluster.run { [first] in first.store.nodes.map(\.name) == ["a"] }
     #expect(first.store.role == .active(term: 1))
   }
 

@@ -120,7 +120,7 @@ struct PostgresStoreTests {
       "INSERT ON binder.event", "RAISE EXCEPTION 'damaged' USING ERRCODE = 'XX001';")
     let process = try bench.cluster.process(of: "a")
     try bench.append(1)
-    try bench.cluster.run(seconds: 3) { !bench.daemon.rejections.isEmpty }
+    try bench.cluster.run { !bench.daemon.rejections.isEmpty }
     #expect(bench.daemon.rejections == [.readOnly(reason: "SQL XX001", outcome: .none)])
     try bench.cluster.sql("DROP TRIGGER trial ON binder.event")
     try bench.append(1)
@@ -193,7 +193,7 @@ struct PostgresStoreTests {
     #expect(bench.daemon.store.interruption == reasons[1])
     try bench.cluster.server.sql("ALTER DATABASE \(name)_away RENAME TO \(name)")
     try bench.cluster.server.sql("ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
-    try bench.cluster.run(seconds: 5) { !bench.daemon.store.isInterrupted }
+    try bench.cluster.run { !bench.daemon.store.isInterrupted }
     pause = bench.daemon.store.connectPause
     #expect(pause.next() == 100)
     #expect(reasons.last == .some(nil))

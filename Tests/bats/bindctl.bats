@@ -219,7 +219,7 @@ start_false_daemon() { # script
     refuses 124 "timed out waiting for cells/none == true (not set)" wait cells/none -t 100ms
     gives 0 20 wait cells/temp 20 --timeout 0
     refuses 124 "timed out waiting for cells/temp > 30 (now 20)" wait 'cells/temp > 30' --timeout 0
-    beside timeout 20 bindctl wait 'cells/temp > 30' -t 20
+    beside timeout 60 bindctl wait 'cells/temp > 30' -t 20
     waiting=${background[-1]}
     subscribed() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }
     eventually subscribed
@@ -228,7 +228,7 @@ start_false_daemon() { # script
     bindctl call cells.set name=temp value:=19
     wait "$waiting"
     is "$(cat "$directory/out")" 31
-    beside timeout 20 bindctl wait cells/temp --change -j
+    beside timeout 60 bindctl wait cells/temp --change -j
     eventually subscribed
     bindctl set cells/temp 19
     wait "${background[-1]}"
@@ -276,7 +276,7 @@ END
     gives 1 '' is 'lists/q != []'
     refuses 2 "'lists/q' exists even if it is empty; use 'lists/q != []'; see 'bindctl help is'" is 'lists/q exists'
     gives 0 '[]' wait 'lists/q == []' -t 5
-    beside timeout 20 bindctl wait 'lists/q != []' -t 5
+    beside timeout 60 bindctl wait 'lists/q != []' -t 5
     waiting=${background[-1]}
     subscribed() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }
     eventually subscribed
@@ -290,7 +290,7 @@ END
 
 @test "wait begins again when the journal was replaced meanwhile" {
     bindctl set cells/temp 1
-    beside timeout 20 bindctl wait cells/temp 5
+    beside timeout 60 bindctl wait cells/temp 5
     waiting=${background[-1]}
     subscribed() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }
     eventually subscribed
@@ -304,7 +304,7 @@ END
 }
 
 @test "wait goes on when the daemon was restarted" {
-    beside timeout 20 bindctl wait cells/temp 5
+    beside timeout 60 bindctl wait cells/temp 5
     waiting=${background[-1]}
     subscribed() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }
     eventually subscribed
@@ -441,11 +441,11 @@ bindctl: connected again; continuing after 0'
     for command in "watch cells/a" 'events -f' 'wait cells/a 2'; do
         # bindctl notices the closed pipe even without another write.
         # shellcheck disable=SC2086
-        timeout 20 bindctl $command 2> "$directory/err" | sleep .3
+        timeout 60 bindctl $command 2> "$directory/err" | sleep .3
         is "${PIPESTATUS[0]}" 141
         is "$(cat "$directory/err")" ''
     done
-    yes '{"id":1,"method":"stats"}' | timeout 20 bindctl pipe 2> "$directory/err" | head -1 | grep -q result
+    yes '{"id":1,"method":"stats"}' | timeout 60 bindctl pipe 2> "$directory/err" | head -1 | grep -q result
     is "$(cat "$directory/err")" ''
 }
 
@@ -522,7 +522,7 @@ bindctl: connected again; continuing after 0'
     bindctl stats | grep -Eq '^connections +1$'
     is "$(bindctl stats -F '{stats.last} {limits.depth}')" '0 64'
     bindctl stats --limits | grep -Eq '^batch +256$'
-    is "$(timeout 10 bindctl stats --every 20ms 2> /dev/null | head -3 | cut -f 1,4 | sort -u)" $'1\t0'
+    is "$(timeout 60 bindctl stats --every 20ms 2> /dev/null | head -3 | cut -f 1,4 | sort -u)" $'1\t0'
     bindctl errors | grep -q $'^1001\tnot_found\tno\t'
     is "$(bindctl errors -j | jq -s length)" 28
     is "$(bindctl version | cut -d , -f 1)" $'bindctl 0.2.0\nbinderd 0.2.0'
@@ -555,13 +555,13 @@ bindctl: connected again; continuing after 0'
 }
 
 @test "session gives a command a daemon of its own, and takes it away again" {
-    run timeout 20 bindctl session -- sh -c 'bindctl set cells/x 1; bindctl get cells/x; echo "$BINDER_SOCKET"; exit 7'
+    run timeout 60 bindctl session -- sh -c 'bindctl set cells/x 1; bindctl get cells/x; echo "$BINDER_SOCKET"; exit 7'
     is "$status" 7
     is "${lines[0]}" 1
     [ ! -e "${lines[1]}" ]
     [ ! -e "${lines[1]%/*}" ]
     [ "${lines[1]}" != "$BINDER_SOCKET" ]
-    run timeout 20 bindctl session -- sh -c 'kill -TERM $$'
+    run timeout 60 bindctl session -- sh -c 'kill -TERM $$'
     is "$status" 143
     run -127 --separate-stderr bindctl session no-such-program
     is "$stderr" "bindctl: 'no-such-program' cannot be run: No such file or directory"
@@ -586,7 +586,7 @@ bindctl: connected again; continuing after 0'
 }
 
 @test "what a session has left in the background ends with it" {
-    run timeout 20 bindctl session -- sh -c "
+    run timeout 60 bindctl session -- sh -c "
         (bindctl watch cells/x; echo \$? >'$directory/watch') >/dev/null 2>'$directory/err' 3>&- &
         (bindctl work jobs true; echo \$? >'$directory/work') >/dev/null 2>&1 3>&- &
         sleep 1"

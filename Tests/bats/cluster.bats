@@ -396,7 +396,7 @@ END
     tool --verify --journal "$database"
     is "$status" 1
     [[ $output == *'event 2'* ]]
-    run --separate-stderr timeout 20 binderd --config /dev/null --socket "$directory/a.sock" --journal "$database" --without-replication
+    run --separate-stderr timeout 60 binderd --config /dev/null --socket "$directory/a.sock" --journal "$database" --without-replication
     is "$status" 78
     [[ $stderr == *'event 2 of the journal is damaged'* ]]
 }
@@ -406,7 +406,7 @@ END
     words=(binderd --config /dev/null --socket "$directory/a.sock")
     # refuse JOURNAL MESSAGE OPTION...: the daemon ends with 78 and one line that contains the message.
     refuse() {
-        run --separate-stderr timeout 20 "${words[@]}" --journal "$1" "${@:3}"
+        run --separate-stderr timeout 60 "${words[@]}" --journal "$1" "${@:3}"
         is "$status" 78
         is "$(wc -l <<< "$stderr")" 1
         [[ $stderr == *"$2"* ]] || is "$stderr" "$2"

@@ -42,15 +42,22 @@ beside() { # command...
     background+=($!)
 }
 
-# Retries a command until it succeeds, for at most ten seconds.
+# Retries a command until it succeeds, for at most a minute: on a busy machine everything takes long.
 eventually() { # command...
-    for _ in {1..200}; do
+    local end=$((SECONDS + 60))
+    while [ "$SECONDS" -lt "$end" ]; do
         if "$@"; then return; fi
         sleep .05
     done
     echo "never: $*"
     tail -n 20 "$directory"/{out,err,log} || true
     return 1
+}
+
+# Waits until so many lines of the trace contain a text: what the clients have sent, and what they got.
+traced() { # text [count]
+    enough() { [ "$(grep -cF -e "$1" "$BINDER_TRACE")" -ge "$2" ]; }
+    eventually enough "$1" "${2:-1}"
 }
 
 # Succeeds if a file contains the line.

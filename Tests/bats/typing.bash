@@ -1,23 +1,45 @@
 # Types the commands of a document and looks for the output that it shows.
 
-# Runs one line; stops commands that run forever after 2 s.
+# Runs one line. A command that runs forever goes on until the next line, so that its output can be awaited.
 types() {
     local status=0
+    end_running
     case $1 in
         *'&')
             eval "$1" > "$directory/beside" 2>&1 3>&- < /dev/null
             background+=($!)
             return ;;
-        *watch* | *' -f '* | *' --exec '* | "bindctl bind '"*) set -- "timeout 2 $1" ;;
+        *watch* | *' -f '* | *' --exec '* | "bindctl bind '"*)
+            setsid bash -c "$1" > "$directory/shown" 2> "$directory/said" 3>&- < /dev/null &
+            running=$!
+            return ;;
     esac
     eval "$1" > "$directory/shown" 2> "$directory/said" 3>&- < /dev/null || status=$?
     # doctor warns of the machine, for example of a full disk.
-    [[ $status = 0 || $1 = 'bindctl doctor'* && $status = 1 || $1 = timeout* && $status = 124 && ! -s $directory/said ]] || {
+    [[ $status = 0 || $1 = 'bindctl doctor'* && $status = 1 ]] || {
         echo "\$ $1"
         cat "$directory/shown" "$directory/said"
         echo "status $status"
         return 1
     }
+}
+
+# Ends the command that runs forever, if there is one. It must not have complained, or ended with an error.
+end_running() {
+    local status=0
+    [ -n "${running:-}" ] || return 0
+    # If no output was awaited, it has a moment in which to fail.
+    for _ in {1..20}; do
+        [ ! -s "$directory/shown" ] && kill -0 "$running" 2> /dev/null || break
+        sleep .05
+    done
+    kill -TERM -- "-$running" 2> /dev/null || true
+    wait "$running" || status=$?
+    running=
+    [[ $status = 0 || $status = 143 ]] && [ ! -s "$directory/said" ] && return
+    cat "$directory/shown" "$directory/said"
+    echo "status $status"
+    return 1
 }
 
 # Prints text without what differs between a terminal and a file, and between two runs.
@@ -42,5 +64,6 @@ types_blocks() {
             *) eventually printed "$line" ;;
         esac
     done < <(awk '/^```/ { inside = !inside; next } inside')
+    end_running
     typed=$count
 }

@@ -69,7 +69,7 @@ class Browser:
     def run(self, script, *values):
         return self.driver.execute_script(script, *values)
 
-    def eventually(self, condition, seconds=10, what="the condition"):
+    def eventually(self, condition, seconds=60, what="the condition"):
         def attempt():
             try:
                 return condition()
@@ -93,14 +93,14 @@ class Browser:
     def text(self):
         return self.run("return document.body.innerText")
 
-    def has(self, text, seconds=10):
+    def has(self, text, seconds=60):
         """Waits until the page shows a text."""
         return self.eventually(lambda: text in self.text, seconds, f"the page shows {text!r}")
 
     def all(self, selector):
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
-    def find(self, selector, seconds=10):
+    def find(self, selector, seconds=60):
         return self.eventually(lambda: next(iter(self.all(selector)), None), seconds, f"there is {selector}")
 
     def named(self, name, role=None, within=""):

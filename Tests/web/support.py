@@ -18,7 +18,7 @@ root = pathlib.Path(__file__).resolve().parents[2]
 programs = pathlib.Path(os.environ.get("BINDERD_BIN", root / ".build/debug"))
 
 
-def eventually(condition, seconds=10, what="the condition"):
+def eventually(condition, seconds=60, what="the condition"):
     """Waits until a condition holds, and returns its value."""
     end = time.monotonic() + seconds
     while True:
@@ -257,7 +257,7 @@ class Answer:
         return f"{self.status} {self.headers} {self.text[:300]}"
 
 
-def receive(connection, seconds=5):
+def receive(connection, seconds=60):
     """Returns all bytes up to the end of the stream."""
     connection.settimeout(seconds)
     chunks = []
@@ -269,7 +269,7 @@ def receive(connection, seconds=5):
     return b"".join(chunks)
 
 
-def send_raw(address, data, seconds=5):
+def send_raw(address, data, seconds=60):
     """Sends bytes and returns what comes back until the connection is closed."""
     family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
     with socket.socket(family) as connection:
@@ -314,7 +314,7 @@ class WebSocket:
     ):
         family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
         self.socket = socket.socket(family)
-        self.socket.settimeout(10)
+        self.socket.settimeout(60)
         self.socket.connect(address)
         lines = [
             f"GET {path} HTTP/1.1", f"Host: {host}", "Upgrade: websocket", "Connection: Upgrade",

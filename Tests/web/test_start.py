@@ -25,7 +25,7 @@ class Start(Case):
     def fail(self, *words, program="binder-web", **changes):
         """Runs a command that must fail; returns its exit code and what it says."""
         done = subprocess.run(
-            [str(programs / program), *words], env={**self.place.environment, **changes}, capture_output=True, text=True, timeout=10)
+            [str(programs / program), *words], env={**self.place.environment, **changes}, capture_output=True, text=True, timeout=60)
         self.assertEqual(done.stdout, "")
         return done.returncode, done.stderr
 

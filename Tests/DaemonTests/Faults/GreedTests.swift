@@ -53,7 +53,7 @@ struct GreedTests {
     }
     try bench.waitUntil("it is noted") { try bench.stats("output_bytes") > 0 }
     while try bench.stats("connections") > 1, milliseconds() - start < 120_000 { usleep(100_000) }
-    #expect(3_000..<60_000 ~= milliseconds() - start)
+    #expect(3_000..<120_000 ~= milliseconds() - start)
     #expect(bench.daemon.processorSeconds < 10)
     stalled.close()
     try bench.checkWellBeing()
