@@ -113,14 +113,17 @@ struct ConfigurationParser {
   private func retention(_ node: Node) -> Retention? {
     guard
       let members = reader.members(
-        of: node, "a retention", known: ["streams", "max_age", "max_count", "max_bytes"])
+        of: node, "a retention",
+        known: ["streams", "max_age", "max_count", "max_bytes", "max_stream_bytes"])
     else { return nil }
     guard let streams = members["streams"] else {
       reader.note(at: node.offset, "a retention needs 'streams'")
       return nil
     }
     guard members.count > 1 else {
-      reader.note(at: node.offset, "a retention needs 'max_age', 'max_count' or 'max_bytes'")
+      reader.note(
+        at: node.offset,
+        "a retention needs 'max_age', 'max_count', 'max_bytes' or 'max_stream_bytes'")
       return nil
     }
     guard let pattern = reader.pattern(streams, "'streams'", separator: "/") else { return nil }
@@ -133,14 +136,15 @@ struct ConfigurationParser {
       maxCount: members["max_count"].flatMap {
         reader.integer($0, "'max_count'", in: 1...Int(Int64.max))
       },
-      maxBytes: members["max_bytes"].flatMap { node in
-        if case .number = node.value {
-          return reader.integer(node, "'max_bytes'", in: 1...Int(Int64.max))
-        }
-        return reader.word(
-          node, "'max_bytes'", #"a number of bytes, or a size such as "64M" or "2G""#, Unit.bytes
-        )
-        .map { Int($0) }
-      })
+      maxBytes: members["max_bytes"].flatMap { bytes($0, "'max_bytes'") },
+      maxStreamBytes: members["max_stream_bytes"].flatMap { bytes($0, "'max_stream_bytes'") })
+  }
+
+  private func bytes(_ node: Node, _ name: String) -> Int? {
+    if case .number = node.value { return reader.integer(node, name, in: 1...Int(Int64.max)) }
+    return reader.word(
+      node, name, #"a number of bytes, or a size such as "64M" or "2G""#, Unit.bytes
+    )
+    .map { Int($0) }
   }
 }

@@ -69,6 +69,7 @@ extension Retention {
   fileprivate var text: String {
     let limits = [
       maxAge.map { "\($0) s" }, maxCount.map { "\($0) events" }, maxBytes.map { "\($0) bytes" },
+      maxStreamBytes.map { "\($0) bytes of each stream" },
     ]
     return "\(streams.text), at most " + limits.compactMap(\.self).joined(separator: ", ")
   }

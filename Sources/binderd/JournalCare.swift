@@ -80,6 +80,14 @@ extension JournalService {
         binderd --export, correct 'time' in the lines, binderd --import
         """)
     }
+    onFilling = { filling in
+      log.write(
+        .warning,
+        """
+        the past of \(filling.stream) has \(filling.bytes >> 20) MiB; beyond \(filling.max >> 20) MiB its \
+        oldest events are removed; to keep more or less: "retention" in binder.conf
+        """)
+    }
     onCompaction = { result in
       switch result {
       case .success(let done):

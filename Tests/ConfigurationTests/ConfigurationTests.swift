@@ -16,6 +16,7 @@ struct ConfigurationTests {
         "retention": [
           { "streams": "log/**", "max_age": "30d", "max_count": 1000, "max_bytes": "64M" },
           { "streams": "cells/x", "max_bytes": 10 },
+          { "streams": "cells/*", "max_stream_bytes": "2M" },
         ],
         "web": { "allow_local": true, "search": "http://127.0.0.1/s?q={term}" },
         "feeds": { "interval": "15m", "unwatched": true },
@@ -28,12 +29,13 @@ struct ConfigurationTests {
     #expect(read.limits.lineIn == 4096)
     #expect(read.limits.stallMilliseconds == 5000)
     #expect(read.limits.lineOut == Limits().lineOut)
-    #expect(read.retention.map(\.streams.text) == ["log/**", "cells/x"])
+    #expect(read.retention.map(\.streams.text) == ["log/**", "cells/x", "cells/*"])
     #expect(read.retention[0].maxAge == 2_592_000)
     #expect(read.retention[0].maxCount == 1000)
     #expect(read.retention[0].maxBytes == 64 << 20)
     #expect(read.retention[1].maxBytes == 10)
     #expect(read.retention[1].maxAge == nil)
+    #expect(read.retention[2].maxStreamBytes == 2 << 20)
     #expect(read.web.allowsLocal)
     #expect(read.feeds.interval == 900)
     #expect(read.feeds.unwatched)
@@ -77,7 +79,7 @@ struct ConfigurationTests {
         "4:30: 'limits' has no member 'lineout'; did you mean 'line_out'?",
         "4:53: 'batch' is an integer from 1 to 65536, not a number",
         "4:66: 'subs' is an integer from 0 to 65536, not \"many\"",
-        "5:18: a retention needs 'max_age', 'max_count' or 'max_bytes'",
+        "5:18: a retention needs 'max_age', 'max_count', 'max_bytes' or 'max_stream_bytes'",
         "5:41: a retention needs 'streams'",
         "5:75: 'streams' is a name or a pattern (* is one part between '/', ** at the end the rest), not \"*a\"",
         "7:15: 'name' is 1 to 32 of a-z 0-9 _ - and not \"owner\", not \"Ä\"",

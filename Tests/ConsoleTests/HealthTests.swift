@@ -81,6 +81,10 @@ struct HealthTests {
     #expect(HealthCheck.retention(rules: 0, bytes: 5 << 20).state == .ok)
     #expect(HealthCheck.retention(rules: 0, bytes: 2 << 30).state == .warning)
     #expect(HealthCheck.retention(rules: 1, bytes: 2 << 30).state == .ok)
+    let full = HealthCheck.retention(rules: 1, bytes: 0, filling: ["cells/a", "cells/b"])
+    #expect(full.state == .warning)
+    #expect(full.text.hasPrefix("cells/a and 1 others: near the 1 GiB"))
+    #expect(full.fix?.contains(#"{"streams": "cells/a", "max_stream_bytes": "1G"}"#) == true)
     #expect(HealthCheck.clients(80, of: 100).state == .warning)
   }
 

@@ -118,11 +118,12 @@ private final class Care {
 }
 
 private func rule(
-  _ pattern: String, maxAge: Int64? = nil, maxCount: Int? = nil, maxBytes: Int? = nil
+  _ pattern: String, maxAge: Int64? = nil, maxCount: Int? = nil, maxBytes: Int? = nil,
+  maxStreamBytes: Int? = nil
 ) -> Retention {
   Retention(
     streams: Pattern(pattern) ?? .everything, maxAge: maxAge.map { $0 / 1_000_000 },
-    maxCount: maxCount, maxBytes: maxBytes)
+    maxCount: maxCount, maxBytes: maxBytes, maxStreamBytes: maxStreamBytes)
 }
 
 @Suite(.leavesNothing)
@@ -166,6 +167,72 @@ struct CompactionTests {
       throws: JournalError.corrupt(
         seq: 6, detail: "it was removed, and no snapshot of cells after it can be read")
     ) { try Care(care.store) }
+  }
+
+  /// Returns the number of events that a stream has left.
+  private func events(of stream: String, _ care: Care) -> Int {
+    var count = 0
+    care.store.replay(after: 0) { count += $0.records.count { $0.stream == stream } }
+    return count
+  }
+
+  @Test
+  func `the past of one stream is bounded without a rule, and others keep theirs`() throws {
+    let care = try Care()
+    care.journal.defaultRule = rule("**", maxStreamBytes: 20_000)
+    for i in 1...40 { try care.set("slow\(i)", i) }
+    for i in 1...900 { try care.set("fast", i) }
+    var filling: [JournalFigures.Filling] = []
+    care.journal.onFilling = { filling.append($0) }
+    let removed = try care.compact().removed
+    let size = 20_000 / (900 - removed)
+    #expect(160...200 ~= size, "as many events as fit: \(removed)")
+    for i in 1...40 { #expect(events(of: "cells/slow\(i)", care) == 1) }
+    #expect(care.cells.ledger.value(of: "cells/fast")?.text == "900")
+    #expect(filling.map(\.stream) == ["cells/fast"])
+    // It goes on, and so does a daemon that starts again.
+    for i in 1...50 { try care.set("fast", i) }
+    #expect(try care.compact().removed == 50)
+    let again = try Care(care.store)
+    again.journal.defaultRule = care.journal.defaultRule
+    for i in 1...30 { try again.set("fast", i) }
+    #expect(try again.compact().removed == 30)
+    #expect(try again.compact().removed == 0)
+  }
+
+  @Test
+  func `a rule for a stream takes the place of the default`() throws {
+    let care = try Care()
+    care.journal.defaultRule = rule("**", maxStreamBytes: 5_000)
+    care.journal.retention = [
+      rule("cells/all", maxBytes: 1 << 40),
+      rule("cells/twins/*", maxStreamBytes: 2_000),
+    ]
+    for i in 1...100 {
+      for name in ["all", "twins/a", "twins/b", "other"] { try care.set(name, i) }
+    }
+    try care.compact()
+    #expect(events(of: "cells/all", care) == 100)
+    #expect(5...12 ~= events(of: "cells/twins/a", care))
+    #expect(events(of: "cells/twins/a", care) == events(of: "cells/twins/b", care))
+    #expect(20...30 ~= events(of: "cells/other", care))
+  }
+
+  @Test
+  func `a warning comes before the past of a stream is cut`() throws {
+    let care = try Care()
+    care.journal.defaultRule = rule("**", maxStreamBytes: 20_000)
+    var filling: [JournalFigures.Filling] = []
+    care.journal.onFilling = { filling.append($0) }
+    for i in 1...60 { try care.set("a", i) }
+    #expect(try care.compact().removed == 0)
+    #expect(filling.isEmpty)
+    for i in 1...40 { try care.set("a", i) }
+    #expect(try care.compact().removed == 0)
+    #expect(filling.map(\.stream) == ["cells/a"])
+    #expect(filling.allSatisfy { $0.max == 20_000 && 16_000...20_000 ~= $0.bytes })
+    try care.compact()
+    #expect(filling.count == 1, "once")
   }
 
   @Test

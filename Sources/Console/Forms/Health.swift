@@ -123,7 +123,17 @@ extension HealthCheck {
   }
 
   /// Checks that the journal cannot grow without limit.
-  package static func retention(rules: Int, bytes: UInt64) -> HealthCheck {
+  ///
+  /// - Parameter filling: The streams that have most of what the default rule keeps of each.
+  package static func retention(rules: Int, bytes: UInt64, filling: [String] = []) -> HealthCheck {
+    if let first = filling.first {
+      let others = filling.count == 1 ? "" : " and \(filling.count - 1) others"
+      return .init(
+        "retention", .warning,
+        "\(first)\(others): near the 1 GiB that is kept of each stream; then the oldest events go",
+        fix: "add {\"streams\": \"\(first)\", \"max_stream_bytes\": \"1G\"} to \"retention\" in "
+          + "binder.conf, with as much as you want to keep, then type: bindctl reload")
+    }
     guard rules == 0 else {
       return .init("retention", .ok, rules == 1 ? "1 rule" : "\(rules) rules")
     }

@@ -19,6 +19,9 @@ final class CompactionRun {
     /// The duration of the longest step in nanoseconds; commits may have waited as long.
     var longestStep: UInt64 = 0
     var steps = 0
+
+    /// The bytes of each stream, as they are after the run; `nil` if it did not count them.
+    var tallies: StreamTallies?
   }
 
   /// The progress, in positions.
@@ -26,7 +29,7 @@ final class CompactionRun {
   private(set) var total: UInt64 = 0
 
   private let host: ServiceHost
-  private let plan: CompactionPlan
+  private var plan: CompactionPlan
   private let scheduler: any Scheduler
   private let onEnd: (Outcome) -> Void
 
@@ -57,9 +60,45 @@ final class CompactionRun {
 
   func start() {
     steppings = host.removed.observeNext { [unowned self] in finishStep($0) }
+    plan.countsStreams ? count() : findEnds()
+  }
+
+  /// Counts the events of each stream that were written since the last run, a few at a time.
+  private func count() {
+    let tallies = plan.tallies
+    read({ reader throws(JournalError) in
+      var tallies = tallies
+      let begun = ContinuousClock.now
+      var hasMore = true
+      while hasMore, ContinuousClock.now - begun < Self.countingTime {
+        hasMore = try tallies.advance(reader)
+      }
+      return Counted(
+        tallies: tallies, hasMore: hasMore, seconds: (ContinuousClock.now - begun) / .seconds(1))
+    }) { [unowned self] counted in
+      plan.tallies = counted.tallies
+      outcome.tallies = counted.tallies
+      guard counted.hasMore else { return findEnds() }
+      pending = scheduler.schedule(after: max(Self.shortestPause, counted.seconds * Self.pause)) {
+        [unowned self] in count()
+      }
+    }
+  }
+
+  private struct Counted: Sendable {
+    let tallies: StreamTallies
+    let hasMore: Bool
+    let seconds: Double
+  }
+
+  /// The time for which events are counted between two pauses.
+  private static let countingTime = Duration.milliseconds(10)
+
+  private func findEnds() {
     let plan = plan
     read({ reader throws(JournalError) in try plan.ends(reader) }) { [unowned self] ends in
       self.ends = ends
+      for (stream, bytes) in ends.kept { outcome.tallies?[stream] = bytes }
       (done, total) = (host.first - 1, ends.last)
       find()
     }
@@ -174,9 +213,29 @@ struct CompactionPlan: Sendable {
   /// Events of other services are retained.
   let makeFolds: [String: @Sendable () -> any Fold]
 
+  /// The bytes of each stream.
+  var tallies: StreamTallies
+
+  /// Whether a stream may have an eighth more than its limit before it is cut.
+  ///
+  /// Otherwise each run of a series would cut a little, and each needs new snapshots.
+  var isPatient = false
+
+  /// Whether a rule limits the bytes of each stream.
+  var countsStreams: Bool {
+    guard case .rules(let rules, _) = wish else { return false }
+    return rules.contains { $0.maxStreamBytes != nil }
+  }
+
   /// The end positions of the compaction: for each rule (0 for none), and their maximum.
   struct Ends: Sendable {
     fileprivate let byRule: [UInt64]
+
+    /// The ends for single streams, which a rule limits each for itself.
+    fileprivate var byStream: [String: UInt64] = [:]
+
+    /// The bytes that such streams keep.
+    fileprivate(set) var kept: [String: Int] = [:]
     let last: UInt64
 
     /// The position of the snapshots.
@@ -202,9 +261,46 @@ struct CompactionPlan: Sendable {
       }
     }
     ends = ends.map { min($0, bounds.last - 1) }
-    let last = ends.max() ?? 0
+    let (byStream, kept) = try excess(reader, bounds)
+    let last = max(ends.max() ?? 0, byStream.values.max() ?? 0)
     let removed = try reader.lastRemoval(of: Removal.anyService, upTo: .max)
-    return Ends(byRule: ends, last: last, snapshot: max(last, removed))
+    return Ends(
+      byRule: ends, byStream: byStream, kept: kept, last: last, snapshot: max(last, removed))
+  }
+
+  /// Returns, for each stream with more bytes than its rule allows, its last event beyond them, and
+  /// the bytes that it keeps.
+  ///
+  /// It goes back from the end of the journal until the limit of each such stream is reached.
+  private func excess(
+    _ reader: any JournalReader, _ bounds: (first: UInt64, last: UInt64)
+  ) throws(JournalError) -> (ends: [String: UInt64], kept: [String: Int]) {
+    guard case .rules(let rules, _) = wish else { return ([:], [:]) }
+    func limit(of stream: String) -> Int? {
+      rule(of: stream, rules).flatMap { rules[$0].maxStreamBytes }
+    }
+    var limits: [String: Int] = [:]
+    for stream in tallies.streams(above: { limit(of: $0).map { isPatient ? $0 / 8 * 9 : $0 } }).keys
+    {
+      limits[stream] = limit(of: stream)
+    }
+    var (ends, kept): ([String: UInt64], [String: Int]) = ([:], [:])
+    var end = min(tallies.position, bounds.last)
+    while ends.count < limits.count, end >= bounds.first {
+      let start = end - min(end, Self.chunk)
+      let records = try reader.records(after: start, limit: Int(end - start))
+      for record in records.reversed() where record.seq <= end {
+        guard let limit = limits[record.stream], ends[record.stream] == nil else { continue }
+        let sum = (kept[record.stream] ?? 0) + record.size
+        guard sum > limit else {
+          kept[record.stream] = sum
+          continue
+        }
+        ends[record.stream] = min(record.seq, bounds.last - 1)
+      }
+      end = start
+    }
+    return (ends, kept)
   }
 
   /// Returns, for each rule, the last event that exceeds its limit on count or bytes.
@@ -248,6 +344,7 @@ struct CompactionPlan: Sendable {
       switch wish {
       case .before: return true
       case .rules(let rules, _):
+        if let end = ends.byStream[record.stream], record.seq <= end { return true }
         return rule(of: record.stream, rules).map { record.seq <= ends.byRule[$0] } ?? false
       }
     }

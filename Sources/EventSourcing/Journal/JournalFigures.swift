@@ -47,6 +47,19 @@ package struct JournalFigures: Codable, Equatable, Sendable {
   package var bytes: Int
   package var freeBytes: Int
 
+  /// A stream whose past will soon be cut by the default rule.
+  package struct Filling: Codable, Equatable, Sendable {
+    package let stream: String
+
+    /// The bytes of its events, and the bytes beyond which the oldest are removed.
+    package let bytes: Int
+    package let max: Int
+  }
+
+  /// The streams that have most of the bytes that the default rule keeps of each; set only by a
+  /// running daemon.
+  package var filling: [Filling]?
+
   /// Set only by a running daemon.
   package var retention: [Retention]?
   package var compaction: DaemonRecord.Compaction?
@@ -76,7 +89,7 @@ package struct JournalFigures: Codable, Equatable, Sendable {
     case dataBytes = "data_bytes"
     case mostWritten = "most_written"
     case freeBytes = "free_bytes"
-    case retention, compaction
+    case filling, retention, compaction
     case clockAhead = "clock_ahead_s"
     case clockBehind = "clock_behind_s"
   }

@@ -35,8 +35,20 @@ package final class JournalService {
     }
   }
 
-  /// The retention rules, applied periodically.
+  /// The retention rules of the configuration, applied periodically.
   package var retention: [Retention] = []
+
+  /// The rule for streams that none of ``retention`` matches.
+  package var defaultRule = Retention.byDefault
+
+  /// Called once for each stream that the default rule will cut soon.
+  package var onFilling: (JournalFigures.Filling) -> Void = { _ in }
+
+  /// The bytes of each stream.
+  private var tallies = StreamTallies()
+
+  /// The streams that ``onFilling`` was called for.
+  private var filled: Set<String> = []
 
   /// Called once per jump of the wall clock that was not accepted, with the microseconds by which
   /// it is ahead.
@@ -108,6 +120,7 @@ package final class JournalService {
       var figures = figures
       figures.boot = boot
       figures.retention = retention
+      figures.filling = filling
       figures.compaction = ledger.shown.lastCompaction
       let ahead = leap
       figures.clockAhead = ahead > 0 ? ahead / 1_000_000 : nil
@@ -131,8 +144,8 @@ package final class JournalService {
   /// Applies the retention rules, unless a compaction is running.
   package func applyRetention() {
     let time = believedTime()
-    guard run == nil, host.refusal == nil, !retention.isEmpty else { return }
-    compact(.rules(retention, time: time)).observe { [unowned self] event in
+    guard run == nil, host.refusal == nil else { return }
+    compact(.rules(rules, time: time), isPatient: true).observe { [unowned self] event in
       switch event {
       case .next(let compacted):
         if compacted.removed > 0 { onCompaction(.success(compacted)) }
@@ -157,10 +170,24 @@ package final class JournalService {
   ) -> Signal<Compacted, JournalError> {
     if isForced { believeClock() }
     if let seq { return compact(.before(seq)) }
-    return compact(.rules(retention, time: believedTime()))
+    return compact(.rules(rules, time: believedTime()))
   }
 
-  private func compact(_ wish: CompactionPlan.Wish) -> Signal<Compacted, JournalError> {
+  private var rules: [Retention] { retention + [defaultRule] }
+
+  /// The streams with more than four fifths of what the default rule keeps of each.
+  private var filling: [JournalFigures.Filling] {
+    guard let max = defaultRule.maxStreamBytes else { return [] }
+    return tallies.streams { [retention] stream in
+      retention.contains { $0.streams.matches(stream) } ? nil : max / 5 * 4
+    }
+    .map { JournalFigures.Filling(stream: $0.key, bytes: $0.value, max: max) }
+    .sorted { ($1.bytes, $0.stream) < ($0.bytes, $1.stream) }
+  }
+
+  private func compact(
+    _ wish: CompactionPlan.Wish, isPatient: Bool = false
+  ) -> Signal<Compacted, JournalError> {
     Signal { [self] observer in
       let observation = finished.observeNext { result in
         switch result {
@@ -170,15 +197,16 @@ package final class JournalService {
         case .failure(let fault): observer.fail(fault)
         }
       }
-      if run == nil { begin(wish) }
+      if run == nil { begin(wish, isPatient) }
       return observation
     }
   }
 
-  private func begin(_ wish: CompactionPlan.Wish) {
+  private func begin(_ wish: CompactionPlan.Wish, _ isPatient: Bool) {
     if let refusal = host.refusal { return finished.send(.failure(refusal)) }
     let plan = CompactionPlan(
-      wish: wish, commandTime: host.now - Self.commandAge, makeFolds: host.keptFolds)
+      wish: wish, commandTime: host.now - Self.commandAge, makeFolds: host.keptFolds,
+      tallies: tallies, isPatient: isPatient)
     let run = CompactionRun(plan, host, on: scheduler) { [unowned self] in finish($0) }
     self.run = run
     run.start()
@@ -189,6 +217,8 @@ package final class JournalService {
     // The run calls this from its own method, so it is released later.
     scheduler.schedule { withExtendedLifetime(last) {} }.dispose(in: bag)
     run = nil
+    tallies = outcome.tallies ?? tallies
+    for stream in filling where filled.insert(stream.stream).inserted { onFilling(stream) }
     record(outcome)
     guard host.last > host.durable else { return tell(outcome) }
     // Callers can then find the compaction in the journal.

@@ -222,7 +222,8 @@ private struct Doctor {
     health.add(
       .clock(ahead: journal.uint("clock_ahead_s"), behind: journal.uint("clock_behind_s")))
     let rules = if case .array(let rules)? = journal["retention"] { rules.count } else { 0 }
-    health.add(.retention(rules: rules, bytes: bytes))
+    let filling = journal.objects("filling").compactMap { $0.string("stream") }
+    health.add(.retention(rules: rules, bytes: bytes, filling: filling))
     if isShared {
       health.add(.init("disk", .skipped, "the events are in a database"))
     } else {

@@ -200,7 +200,13 @@ private func describe(_ figures: JSONObject) -> String {
     if let age = rule.uint("max_age_s") { kept.append(Amount.time(seconds: Double(age))) }
     if let count = rule.uint("max_count") { kept.append("\(count) events") }
     if let bytes = rule.uint("max_bytes") { kept.append(size(bytes)) }
+    if let bytes = rule.uint("max_stream_bytes") { kept.append("\(size(bytes)) of each stream") }
     lines.append("\(rule["streams"]?.bare ?? "?") is kept for \(kept.joined(separator: ", "))")
+  }
+  for stream in figures.objects("filling") {
+    lines.append(
+      "\(stream["stream"]?.bare ?? "?") has \(size(stream.uint("bytes"))); beyond "
+        + "\(size(stream.uint("max"))) its oldest events are removed")
   }
   if case .object(let last)? = figures["compaction"] {
     lines.append(
@@ -303,7 +309,7 @@ extension JSONObject {
     if case .object(let figures)? = self["value"] { figures } else { JSONObject() }
   }
 
-  fileprivate func objects(_ name: String) -> [JSONObject] {
+  func objects(_ name: String) -> [JSONObject] {
     guard case .array(let elements)? = self[name] else { return [] }
     return elements.compactMap { if case .object(let object) = $0 { object } else { nil } }
   }
