@@ -15,12 +15,12 @@ def connect():
 
 
 @contextlib.contextmanager
-def running(binderd, **options):
+def running(binderd, *words, **options):
     """Starts a daemon, waits until it accepts clients, and yields its process.
 
-    The options are those of Popen.
+    The words are arguments, and the options are those of Popen.
     """
-    daemon = subprocess.Popen([binderd, "--socket", path, "--journal", journal], **options)
+    daemon = subprocess.Popen([binderd, "--socket", path, "--journal", journal, *words], **options)
     try:
         while True:
             try:

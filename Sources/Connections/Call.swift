@@ -120,6 +120,8 @@ package struct Call {
   /// Releases the call's work without an answer.
   func abandon() { late?.end() }
 
+  var lateBytes: Int { late?.bytes ?? 0 }
+
   /// Returns this call as a late call, which is answered in a later turn, out of order, and can be
   /// cancelled until then.
   ///
@@ -128,12 +130,14 @@ package struct Call {
   ///     not wait for the call when it stops. `nil` if the call waits for work.
   ///   - isLong: Whether the answer may be as long as a line. This limits such calls in flight.
   ///   - isLimited: Whether the limits of late calls apply.
+  ///   - bytes: What the user is charged until the call is answered.
   /// - Returns: `nil` if too many calls are in flight; the call is then refused.
   package func later(
-    waitingFor source: String? = nil, isLong: Bool = false, isLimited: Bool = true
+    waitingFor source: String? = nil, isLong: Bool = false, isLimited: Bool = true,
+    bytes: Int = ItemBytes.lateCall
   ) -> Call? {
     var call = self
-    call.late = LateCall(waitingFor: source, isLong: isLong)
+    call.late = LateCall(waitingFor: source, isLong: isLong, bytes: bytes)
     do throws(WireError) {
       try connection.startLate(call, isLimited: isLimited)
     } catch {
@@ -164,6 +168,9 @@ final class LateCall {
   /// Whether the answer may be as long as a line.
   let isLong: Bool
 
+  /// The bytes charged to the user.
+  let bytes: Int
+
   /// Whether the call has had a lasting effect.
   var hasBegun = false
 
@@ -175,9 +182,8 @@ final class LateCall {
   /// It is disposed when the call is answered, by any path.
   let work = DisposeBag()
 
-  init(waitingFor source: String?, isLong: Bool) {
-    self.source = source
-    self.isLong = isLong
+  init(waitingFor source: String?, isLong: Bool, bytes: Int) {
+    (self.source, self.isLong, self.bytes) = (source, isLong, bytes)
   }
 
   func end() {
@@ -208,7 +214,9 @@ extension Connection {
     guard !isLimited || context.mayStartLate(for: user) else {
       throw .limit(.allInFlight, limits, .overloaded)
     }
+    if isLimited { try checkMemory(for: call.lateBytes) }
     late.append(call)
+    charge(call.lateBytes)
     context.countLate(1, of: user)
   }
 
@@ -225,6 +233,7 @@ extension Connection {
     ended.end()
     guard let i = late.firstIndex(where: { $0.isLate(ended) }) else { return }
     late.remove(at: i)
+    charge(-ended.bytes)
     context.countLate(-1, of: user)
     list()
   }
@@ -234,7 +243,10 @@ extension Connection {
     let late = late
     self.late = []
     context.countLate(-late.count, of: user)
-    for call in late { call.abandon() }
+    for call in late {
+      charge(-call.lateBytes)
+      call.abandon()
+    }
   }
 
   /// Cancels the calls in flight with an identifier.

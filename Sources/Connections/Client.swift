@@ -1,4 +1,5 @@
 package import Facts
+internal import JSON
 package import Wire
 
 /// A client, as its turn, its subscriptions and its views see it.
@@ -84,6 +85,26 @@ package class Client {
 
   /// Whether the clients of the user together have reached their memory limit.
   final var isCrowded: Bool { user.bufferedBytes >= context.limits.bufferedPerUser }
+
+  /// The estimated bytes of what all clients of the user hold; see ``checkMemory(for:)``.
+  package final var userItemBytes: Int { user.itemBytes }
+
+  /// Checks that the clients of the user may hold more.
+  ///
+  /// - Parameter bytes: The estimate for a new item; see ``ItemBytes``.
+  /// - Throws: ``WireError`` `limit_reached` with the limit `memory_user`.
+  package final func checkMemory(for bytes: Int) throws(WireError) {
+    let max = context.limits.memoryPerUser
+    guard user.itemBytes + bytes > max, !context.owners.contains(user.uid) else { return }
+    var data = JSONObject()
+    data.add(.memoryPerUser, max: max)
+    throw WireError(
+      .limitReached,
+      "\(LimitName.memoryPerUser.row.meaning): \(max) at most; end some of them first", data)
+  }
+
+  /// Charges the user for an item, or, with a negative number, ends the charge.
+  package final func charge(_ bytes: Int) { user.itemBytes += bytes }
 
   /// The bytes of output to gather before sending.
   final var chunkSize: Int { isCrowded ? Self.crowdedBytes : ConnectionContext.chunkSize }

@@ -104,7 +104,7 @@ package final class Connection: Client {
   package internal(set) var requests: UInt64 = 0
 
   /// The bindings that end with this connection, by handle.
-  package internal(set) var bindings: [Handle: any Disposable] = [:]
+  package internal(set) var bindings: [Handle: HeldBinding] = [:]
 
   /// The most recent names of ended subscriptions, oldest first; at most 64.
   package private(set) var endedNames: [String] = []
@@ -190,6 +190,12 @@ package final class Connection: Client {
   /// Parks the current request, which its handler has postponed, until ``endWork()``.
   package func awaitWork() { isAwaitingWork = true }
 
+  /// Parks the current request, which its handler has postponed, for a time.
+  package func awaitTime(seconds: Double) {
+    awaitWork()
+    attach(context.scheduler.schedule(after: seconds) { [weak self] in self?.endWork() })
+  }
+
   /// Marks the work as complete, so that the parked request runs again.
   package func endWork() {
     guard isAwaitingWork, !isEnded else { return }
@@ -246,9 +252,12 @@ package final class Connection: Client {
 
   /// Returns a free handle for a subscription: the requested one, or the next number.
   ///
+  /// - Parameter bytes: What the subscription will be charged.
   /// - Throws: ``WireError``: `already_exists` or `limit_reached`.
-  package func reserveHandle(_ wish: Handle?) throws(WireError) -> Handle {
-    try checkHandle(wish)
+  package func reserveHandle(
+    _ wish: Handle?, _ bytes: Int = ItemBytes.subscription
+  ) throws(WireError) -> Handle {
+    try checkHandle(wish, bytes)
     if let wish { return wish }
     repeat { lastHandle += 1 } while subscription(.number(lastHandle)) != nil
     return .number(lastHandle)
@@ -260,11 +269,14 @@ package final class Connection: Client {
     views.skippedNumbers = number
   }
 
-  /// - Throws: The errors of ``reserveHandle(_:)``. Reserves no number.
-  package func checkHandle(_ wish: Handle?) throws(WireError) {
+  /// - Throws: The errors of ``reserveHandle(_:_:)``. Reserves no number.
+  package func checkHandle(
+    _ wish: Handle?, _ bytes: Int = ItemBytes.subscription
+  ) throws(WireError) {
     guard subscriptions.count < limits.subscriptions else {
       throw .limitReached(.subscriptions, limits)
     }
+    try checkMemory(for: bytes)
     guard let wish, subscription(wish) != nil else { return }
     throw WireError(
       .alreadyExists, "there is a subscription \(wish.text.text) already",
@@ -283,6 +295,7 @@ package final class Connection: Client {
   package func add(_ subscription: Subscription, of source: String = "") {
     subscription.source = source
     subscriptions.append(subscription)
+    charge(subscription.bytes)
     noteAdded(subscription)
     // Not weak: a weak reference would slow down every frame of the subscription.
     subscription.isInBatch = afterBatch { subscription.isInBatch = false }
@@ -297,6 +310,7 @@ package final class Connection: Client {
   package func remove(_ subscription: Subscription) {
     guard let i = subscriptions.firstIndex(where: { $0 === subscription }) else { return }
     subscriptions.remove(at: i)
+    charge(-subscription.bytes)
     noteRemoved(subscription)
     context.subscriptionCount -= 1
     if subscription.isCostly { costlySubscriptions -= 1 }
@@ -360,9 +374,15 @@ package final class Connection: Client {
     let ended = subscriptions.reversed()
     subscriptions = []
     context.subscriptionCount -= ended.count
-    for subscription in ended { subscription.end() }
+    for subscription in ended {
+      charge(-subscription.bytes)
+      subscription.end()
+    }
     openViews?.endAll()
-    for binding in bindings.values { binding.dispose() }
+    for binding in bindings.values {
+      charge(-binding.bytes)
+      binding.work.dispose()
+    }
     bindings = [:]
     syncs = []
     behindAnswers = []
@@ -455,10 +475,21 @@ extension Connection {
   }
 }
 
+/// A binding of a connection.
+package struct HeldBinding {
+  package let work: any Disposable
+
+  /// The bytes charged to the user while the binding exists.
+  let bytes: Int
+}
+
 extension Connection {
   /// Adds a binding that ends with this connection.
-  package func add(_ binding: any Disposable, as handle: Handle) {
-    bindings[handle] = binding
+  ///
+  /// - Parameter bytes: What the user is charged for it.
+  package func add(_ binding: any Disposable, as handle: Handle, _ bytes: Int) {
+    bindings[handle] = HeldBinding(work: binding, bytes: bytes)
+    charge(bytes)
   }
 
   /// Returns whether a binding has a handle.
@@ -468,7 +499,9 @@ extension Connection {
   package func removeBinding(_ handle: Handle) -> (any Disposable)? {
     drop(.binding, handle.text.text)
     defer { list() }  // the binding may have kept the connection open
-    return bindings.removeValue(forKey: handle)
+    guard let binding = bindings.removeValue(forKey: handle) else { return nil }
+    charge(-binding.bytes)
+    return binding.work
   }
 
   /// Returns a free handle for a binding: the requested one, or the next number.

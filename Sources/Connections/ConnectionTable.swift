@@ -89,6 +89,14 @@ package final class ConnectionTable {
     return users[uid]?.connections ?? 0 < limits.connectionsPerUser ? nil : .connectionsPerUser
   }
 
+  /// Returns whether a user has so many clients that the kernel must hold less output for each.
+  package func isCrowd(_ uid: UInt32) -> Bool {
+    users[uid]?.connections ?? 0 > Self.crowd && !context.owners.contains(uid)
+  }
+
+  /// The clients of a user for which the kernel may hold as much output as usual.
+  private static let crowd = 256
+
   /// The slow log.
   package var slowLog: SlowLog { context.slowLog }
 
@@ -98,6 +106,11 @@ package final class ConnectionTable {
     slowLog.limitMilliseconds = limitMilliseconds
     slowLog.size = size
     context.stages.isEvery = limitMilliseconds > 0
+  }
+
+  /// The users with clients: the number of clients, and the estimated and buffered bytes.
+  package var usages: [(uid: UInt32, connections: Int, itemBytes: Int, bufferedBytes: Int)] {
+    users.values.map { ($0.uid, $0.connections, $0.itemBytes, $0.bufferedBytes) }
   }
 
   /// The bytes of pending output of all clients.

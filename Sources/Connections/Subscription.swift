@@ -19,6 +19,9 @@ package class Subscription {
   /// The parameters with which a later daemon can restore the subscription; `nil` if it need not.
   package final var terms: JSONText?
 
+  /// The bytes charged to the user while the client has the subscription.
+  package final var bytes = ItemBytes.subscription
+
   /// The index of this subscription in its broadcast; `nil` if it has none.
   final var place: Int?
 

@@ -130,6 +130,10 @@ final class UserShare {
   /// Bytes buffered for the clients: incomplete input, waiting answers and pending output.
   var bufferedBytes = 0
 
+  /// The estimated bytes of the subscriptions, views, bindings, providers and late calls of the
+  /// clients.
+  var itemBytes = 0
+
   /// The nanoseconds of this turn that the clients have used.
   var spent: UInt64 = 0
 

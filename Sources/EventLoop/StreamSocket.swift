@@ -74,6 +74,15 @@ package final class StreamSocket {
     }
   }
 
+  /// Limits the output that the kernel holds for the peer, to about twice a number of bytes.
+  ///
+  /// The kernel counts it as memory of this process. The setting is a hint: errors are ignored.
+  package func limitKernelOutput(to bytes: CInt) {
+    var bytes = bytes
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout.size(ofValue: bytes)))
+  }
+
   /// Takes over a connected socket of an earlier process; closes it on failure.
   package convenience init(inherited descriptor: CInt, on loop: Loop) throws(SystemError) {
     do {

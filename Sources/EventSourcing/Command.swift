@@ -21,6 +21,9 @@ package struct Command {
   /// The required versions of streams (`_meta.expect`).
   package var expectations: [(stream: String, at: Expectation)]
 
+  /// The origin of the command, on which depends whether limits of a user refuse it.
+  package var origin = Origin.request
+
   /// Whether the response waits until the events are on disk (`_meta.wait`), regardless of the
   /// durability setting.
   package var waitsForDisk = false
@@ -34,6 +37,18 @@ package struct Command {
 }
 
 extension Command {
+  /// The origins of commands.
+  package enum Origin: Sendable {
+    /// A client that waits for the answer, and whose commands wait while it writes too fast.
+    case request
+
+    /// A binding, which tries a refused value again later.
+    case binding
+
+    /// A promise that the daemon has made, such as a will: it is not refused.
+    case promise
+  }
+
   // Not an initializer of its own, which would return a copy of all members.
   package init(
     method: String, caller: Peer, id: String? = nil, parameters: String = "",
@@ -42,7 +57,7 @@ extension Command {
   ) {
     self.init(
       method: method, caller: caller, id: id, parameters: parameters, expectations: expectations,
-      waitsForDisk: false, lease: nil, mayRecord: mayRecord)
+      origin: .request, waitsForDisk: false, lease: nil, mayRecord: mayRecord)
   }
 }
 

@@ -9,6 +9,9 @@ extension ServiceHost {
   /// Returns the bytes of state charged to a user.
   package func stateBytes(of user: UInt32) -> Int { store.usage[user: user] }
 
+  /// The users who are charged for state, with its bytes.
+  package var stateUsers: [(user: UInt32, bytes: Int)] { store.usage.users }
+
   /// Checks the quotas after the running command.
   ///
   /// - Throws: ``Refusal`` if the command has grown the state beyond a quota.
@@ -20,6 +23,16 @@ extension ServiceHost {
     let user = owners.contains(runningUser) ? nil : runningUser
     try quota.check(now, after: before, of: user)
     quota.forEachCrossing(from: before, to: now, of: user) { filling.send($0) }
+  }
+
+  /// Checks that a user may write now.
+  ///
+  /// Commands of clients that write too fast wait before they run, and are not refused here.
+  func checkShare(of command: Command) throws(Refusal) {
+    let user = command.caller.uid
+    if command.origin == .promise || owners.contains(user) { return }
+    if shares.isReserved { throw .journal(.diskReserved) }
+    if command.origin == .binding, shares.isSpent(user) { throw .journal(.rateSpent) }
   }
 
   /// The quotas that are nearly exhausted.

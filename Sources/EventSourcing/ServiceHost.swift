@@ -288,6 +288,7 @@ package final class ServiceHost {
       if let error = try refused.refusal(of: command) { throw .service(error) }
     }
     if store.isRefusing, let refusal { throw .journal(refusal) }
+    if command.origin != .request || shares.isReserved { try checkShare(of: command) }
     for (stream, expected) in command.expectations {
       let actual = store.head(of: stream).version
       guard expected.holds(at: actual) else {
@@ -306,6 +307,7 @@ package final class ServiceHost {
     if deniedStream != nil { deniedStream = nil }
     if badStream != nil { badStream = nil }
     let before = charges(of: command.caller.uid)
+    let bytesBefore = waitingBytes
     defer {
       isPerforming = false
       if runningOrigin.command != nil { runningOrigin.command = nil }
@@ -317,6 +319,7 @@ package final class ServiceHost {
       let value = try body()
       try checkRights()
       try checkQuota(since: before)
+      if lastAppended != nil { shares.charge(waitingBytes - bytesBefore, to: runningUser) }
       return seal(command, value: value)
     } catch {
       takeBack()
@@ -339,7 +342,12 @@ package final class ServiceHost {
   package let filling = PassthroughSubject<StateFilling, Never>()
 
   /// Users exempt from per-user limits (administrators).
-  package var owners: Set<UInt32> = [0]
+  package var owners: Set<UInt32> = [0] {
+    didSet { shares.owners = owners }
+  }
+
+  /// The share of the journal that each user may write.
+  package let shares = WriteShares()
 
   /// The daemon itself, as the caller of commands that no client sends.
   package var daemon = Peer(uid: 0)

@@ -11,7 +11,8 @@ package enum JournalError: Error, Equatable, Sendable {
 
   /// The journal refuses writes.
   ///
-  /// `reason` is `"ENOSPC"`, `"EIO"`, … or `"read_only"`.
+  /// `reason` is `"ENOSPC"`, `"EIO"`, … or `"read_only"`; `"disk_reserve"` and
+  /// `"journal_rate_user"` concern only users who are no administrators.
   case readOnly(reason: String, outcome: Outcome)
 
   /// Another daemon writes the journal; `active` is its name, and `address` where clients reach it.
@@ -56,6 +57,11 @@ extension JournalError: CustomStringConvertible {
     case .interrupted:
       "the database has been away for too long; the command may have run, and may still run. "
         + "Repeat it with the same cmd"
+    case .readOnly("disk_reserve", _):
+      "the disk of the journal is nearly full, and the rest (disk_reserve) is for administrators; "
+        + "ask one to make room"
+    case .readOnly("journal_rate_user", _):
+      "the user writes more to the journal than journal_rate_user allows"
     case .readOnly(let reason, _): "the journal takes no writes: \(reason)"
     case .following(let active?, let address?):
       "this daemon only follows '\(active)', which takes writes at \(address)"

@@ -57,11 +57,25 @@ public struct Limits: Equatable, Sendable {
   /// Bytes buffered for all clients of one user together.
   public var bufferedPerUser = 64 << 20
 
+  /// Estimated bytes of the subscriptions, views, bindings, providers and waiting calls of all
+  /// clients of one user, except root and the daemon's own user.
+  public var memoryPerUser = 128 << 20
+
   /// Bytes of state that all services may hold.
   public var state = 256 << 20
 
   /// Bytes of state that services may hold for one user, except root and the daemon's own user.
   public var statePerUser = 128 << 20
+
+  /// Bytes of events that one user may write in a second on average, except root and the daemon's
+  /// own user.
+  public var journalRatePerUser = 8 << 20
+
+  /// Bytes of events that such a user may write at once.
+  public var journalBurstPerUser = 256 << 20
+
+  /// Free bytes on the disk of the journal that only root and the daemon's own user may use.
+  public var diskReserve = 256 << 20
 
   /// Simultaneous clients.
   public var connections = 10_000
@@ -139,8 +153,12 @@ public enum LimitName: String, CaseIterable, Sendable {
   case outputSoft = "output_soft"
   case outputHard = "output_hard"
   case bufferedPerUser = "buffered_user"
+  case memoryPerUser = "memory_user"
   case state
   case statePerUser = "state_user"
+  case journalRatePerUser = "journal_rate_user"
+  case journalBurstPerUser = "journal_burst_user"
+  case diskReserve = "disk_reserve"
   case connections
   case connectionsPerUser = "connections_user"
   case partialLine = "partial_line_ms"
@@ -192,8 +210,18 @@ public enum LimitName: String, CaseIterable, Sendable {
       Row(\.outputHard, 1024...Self.most, "bytes queued for a client before it is disconnected")
     case .bufferedPerUser:
       Row(\.bufferedPerUser, 1 << 16...1 << 40, "bytes that are held for all clients of one user")
+    case .memoryPerUser:
+      Row(
+        \.memoryPerUser, 1 << 16...1 << 40,
+        "bytes of subscriptions, views, bindings and waiting calls of one user")
     case .state: Row(\.state, 1 << 20...1 << 40, "bytes of state")
     case .statePerUser: Row(\.statePerUser, 1 << 20...1 << 40, "bytes of state of one user")
+    case .journalRatePerUser:
+      Row(\.journalRatePerUser, 1024...1 << 40, "bytes of events of one user in a second")
+    case .journalBurstPerUser:
+      Row(\.journalBurstPerUser, 1 << 20...1 << 40, "bytes of events of one user at once")
+    case .diskReserve:
+      Row(\.diskReserve, 0...1 << 40, "bytes of the disk that only administrators may use")
     case .connections: Row(\.connections, 1...1_000_000, "clients at a time")
     case .connectionsPerUser: Row(\.connectionsPerUser, 1...1_000_000, "clients of one user")
     case .partialLine: Row(\.partialLineMilliseconds, 10...Self.day, "a line from start to end")

@@ -40,6 +40,9 @@ final class Daemon {
   private let journalWatch: JournalWatch
   private let programs: Programs
 
+  /// Keeps a reserve of the disk for administrators; `nil` if the journal is in a database.
+  let disk: DiskWatch?
+
   /// Commands between the daemons of a shared journal; `nil` in a journal for one daemon.
   private let forwarding: Forwarding?
 
@@ -70,7 +73,11 @@ final class Daemon {
     table.context.owners = [0, Process.user]
     host.owners = table.context.owners
     host.daemon = Process.peer
+    host.shares.now = { loop.milliseconds }
     let stats = DaemonMeasures(table: table, host: host, store: store, loop: loop)
+    let disk = DiskWatch(of: location, host, store, on: scheduler)
+    stats.disk = disk
+    disk.map(journalWatch.watch)
     host.onSnapshotFailure = { log.write(.warning, "cannot save a snapshot: \($0)") }
 
     // Services and their binders: a new service adds one line to each part.
@@ -87,6 +94,9 @@ final class Daemon {
     func apply(_ limits: Limits) {
       table.context.limits = limits.fitting(descriptors)
       host.quota = StateQuota(limits)
+      host.shares.bytesPerSecond = limits.journalRatePerUser
+      host.shares.burst = limits.journalBurstPerUser
+      disk?.reserve = limits.diskReserve
       leases.maxPerUser = limits.leasesPerUser
       leases.graceMilliseconds = limits.leaseGraceMilliseconds
       locks.maxPerUser = limits.locksPerUser
@@ -127,7 +137,8 @@ final class Daemon {
     let search = SearchService([index, webSearch], on: scheduler)
     let daemon = DaemonService(
       on: scheduler, stats: { stats.now }, connections: { stats.connections },
-      streams: StreamMeter(host) { Process.nanoseconds }, slow: { table.slowLog.shown })
+      streams: StreamMeter(host) { Process.nanoseconds }, slow: { table.slowLog.shown },
+      users: { stats.users })
     table.slowLog.now = { Process.now }
     logSlowRequests(of: table, log) { loop.milliseconds }
     table.setSlowLog(configuration.slowLog)
@@ -169,6 +180,7 @@ final class Daemon {
       ) { [unowned mail] in mail.send($0, to: $1) }
     }
     let metrics = DaemonMetrics(table, host, store, log, forwarding)
+    metrics.users = { stats.users }
     leases.will = { calls, owner throws(WireError) in
       try makeWill(of: calls, owner, access, rights, table)
     }
@@ -252,6 +264,7 @@ final class Daemon {
         remove: { _ = try feeds.unsubscribe(String($0.dropFirst("feeds/".count))) }),
     ]
     self.refusals = refusals
+    self.disk = disk
     (self.programs, self.forwarding) = (programs, forwarding)
     // Not in a cluster: a daemon that begins again would not get its clients from the manager.
     let descriptorStore = manager.storeSize > 0 && !store.isShared ? manager.queue : nil
@@ -284,6 +297,7 @@ final class Daemon {
     let begin = { [unowned self] in
       if settings.durability != nil {
         journal.start()
+        disk?.start()
         feeds.start()
         leases.start()
       }
@@ -377,6 +391,7 @@ final class Daemon {
     endBindings()
     if table.context.handover != nil { table.leaveAll() }
     journal.stop()
+    disk?.stop()
     leases.stop()
     stopFetching()
     index.stop()

@@ -14,6 +14,9 @@ final class DaemonMeasures {
   private let host: ServiceHost
   private let store: any DaemonStore
   private let loop: Loop
+
+  /// Watches the disk of the journal; `nil` if it is a database.
+  var disk: DiskWatch?
   private let started: UInt64
 
   /// The wall time of the start, in microseconds since 1970.
@@ -67,6 +70,9 @@ final class DaemonMeasures {
     stats.outputBytes = table.outputBytes
     stats.stateBytes = host.stateBytes
     stats.residentBytes = LinuxProbe.residentBytes
+    if let disk, let room = disk.room {
+      (stats.diskFreeBytes, stats.diskReservedBytes) = (room.available, disk.reserve(on: room))
+    }
     stats.uptimeSeconds = (Double(loop.milliseconds - started) / 1000).rounded()
     return stats
   }
@@ -82,6 +88,21 @@ final class DaemonMeasures {
       eventsPerSecond: (Double(times.events) / seconds).rounded(),
       commitMeanMilliseconds: times.meanMilliseconds,
       commitMaxMilliseconds: times.maxMilliseconds)
+  }
+
+  /// The use of each user, by uid.
+  var users: [UserInfo] {
+    let clients = Dictionary(
+      table.usages.map { ($0.uid, $0) }, uniquingKeysWith: { first, _ in first })
+    let stateful = host.stateUsers.map(\.user)
+    let all = Set(clients.keys).union(stateful).union(host.shares.users)
+    return all.sorted().map { uid in
+      UserInfo(
+        uid: uid, user: Process.name(ofUser: uid), connections: clients[uid]?.connections ?? 0,
+        stateBytes: host.stateBytes(of: uid), memoryBytes: clients[uid]?.itemBytes ?? 0,
+        bufferedBytes: clients[uid]?.bufferedBytes ?? 0,
+        journalBytes: host.shares.written(by: uid))
+    }
   }
 
   var connections: [ConnectionInfo] {

@@ -4,6 +4,7 @@ import Connections
 import EventLoop
 import EventSourcing
 import Facts
+import Features
 import Glibc
 import Journal
 import Wire
@@ -20,6 +21,9 @@ final class DaemonMetrics {
 
   private let forwarding: Forwarding?
 
+  /// Returns what each user uses.
+  var users: () -> [UserInfo] = { [] }
+
   init(
     _ table: ConnectionTable, _ host: ServiceHost, _ store: any DaemonStore, _ log: Log,
     _ forwarding: Forwarding?
@@ -30,7 +34,7 @@ final class DaemonMetrics {
 
   /// Returns all metrics.
   func now(callsOf catalog: Catalog) -> [Metric] {
-    process + clients + requests(catalog) + journal + cluster
+    process + clients + perUser + requests(catalog) + journal + cluster
   }
 
   private var process: [Metric] {
@@ -88,6 +92,31 @@ final class DaemonMetrics {
       Metric(
         "binderd_output", .gauge, unit: "bytes", "Bytes that clients have not taken yet.",
         table.outputBytes),
+    ]
+  }
+
+  private var perUser: [Metric] {
+    let users = users()
+    func metric(
+      _ name: String, _ kind: Metric.Kind, _ help: String, _ value: (UserInfo) -> UInt64
+    ) -> Metric {
+      Metric(
+        name, kind, unit: "bytes", help, by: "uid", users.map { ("\($0.uid)", value($0)) })
+    }
+    return [
+      Metric(
+        "binderd_user_connections", .gauge, "Connected clients, by user.", by: "uid",
+        users.map { ("\($0.uid)", UInt64($0.connections)) }),
+      metric("binderd_user_state", .gauge, "Size of values, by the user charged for them.") {
+        UInt64(max(0, $0.stateBytes))
+      },
+      metric(
+        "binderd_user_memory", .gauge,
+        "Estimated size of subscriptions, views, bindings and waiting calls, by user."
+      ) { UInt64(max(0, $0.memoryBytes)) },
+      metric("binderd_user_journal", .counter, "Bytes of events since the start, by user.") {
+        $0.journalBytes
+      },
     ]
   }
 

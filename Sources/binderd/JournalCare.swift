@@ -1,6 +1,8 @@
+import Adapters
 import EventLoop
 import EventSourcing
 import Facts
+import Features
 import Journal
 import JournalPostgres
 import JournalSQLite
@@ -40,6 +42,29 @@ extension JournalFigures {
       Snapshot(seq: $0.seq, services: $0.services, bytes: $0.bytes)
     }
     (bytes, freeBytes) = (found.bytes, found.freeBytes)
+  }
+}
+
+extension DiskWatch {
+  /// Creates the watch of the disk of a journal; `nil` if the journal is in a database.
+  convenience init?(
+    of location: JournalLocation, _ host: ServiceHost, _ store: any DaemonStore,
+    on scheduler: any Scheduler
+  ) {
+    guard case .file(let path) = location else { return nil }
+    self.init(host, on: scheduler, reserve: Limits().diskReserve) { [unowned store] in
+      Signal { observer in
+        store.reading(.prompt) { _ throws(JournalError) in Disk(at: path) }.observe { event in
+          switch event {
+          case .next(let disk):
+            observer.receive(
+              disk.map { DiskRoom(available: $0.available, total: $0.total) })
+          case .failed: observer.receive(nil)
+          case .completed: observer.complete()
+          }
+        }
+      }
+    }
   }
 }
 

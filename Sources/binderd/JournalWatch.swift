@@ -17,6 +17,9 @@ final class JournalWatch {
   /// The time of the last line, in milliseconds.
   private var loggedAt: UInt64?
 
+  /// When the warning about the rate of each user was last logged, in milliseconds.
+  private var spentAt: [UInt32: UInt64] = [:]
+
   /// When the warning about each quota was last logged, in milliseconds, by user.
   private var warnedAt: [UInt32?: UInt64] = [:]
   private let bag = DisposeBag()
@@ -53,6 +56,16 @@ final class JournalWatch {
       log.write(.warning, filling.warning, .stateFilling)
     }
     .dispose(in: bag)
+    host.shares.spent.observeNext { [unowned self] user in
+      let time = now()
+      guard spentAt[user].map({ time - $0 >= Self.pause }) ?? true else { return }
+      spentAt[user] = time
+      log.write(
+        .warning,
+        "user \(user) writes more to the journal than journal_rate_user and journal_burst_user "
+          + "allow; the commands of this user wait", .stateFilling)
+    }
+    .dispose(in: bag)
     (store as? SQLiteStore)?.onLogNotice = { notice in
       switch notice {
       case .held(let bytes, let path):
@@ -68,6 +81,27 @@ final class JournalWatch {
       log.write(
         .warning, "the database is away: \(reason); commands wait for it, everything else continues"
       )
+    }
+  }
+
+  /// Logs the changes of the room on the disk.
+  func watch(_ disk: DiskWatch) {
+    disk.onChange = { [log] level, room, reserve in
+      let free = "the disk of the journal has \(room.available >> 20) MiB free"
+      switch level {
+      case .ample: log.write(.notice, "\(free) again")
+      case .low:
+        log.write(
+          .warning,
+          "\(free); below \(reserve >> 20) MiB (disk_reserve) only administrators may write: "
+            + "remove files, or shorten the retention and type: bindctl journal compact",
+          .stateFilling)
+      case .reserved:
+        log.write(
+          .error,
+          "\(free), less than disk_reserve: commands of all users but administrators are refused "
+            + "until files are removed", .journalRefuses)
+      }
     }
   }
 

@@ -55,6 +55,7 @@ final class Shutdown {
     daemon.store.stopContending()
     daemon.server.stopListening()
     daemon.journal.stop()
+    daemon.disk?.stop()
     daemon.leases.stop()
     daemon.stopFetching()
     daemon.index.stop()

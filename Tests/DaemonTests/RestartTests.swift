@@ -44,6 +44,33 @@ struct RestartTests {
   }
 
   @Test(arguments: End.allCases)
+  func `what a client has is charged to its user again`(how: End) throws {
+    let client = try connect()
+    func usage() throws -> JSONValue? {
+      guard case .object(let usage)? = try client.result(#"{"id":9,"method":"stats"}"#)["usage"]
+      else { return nil }
+      return usage["memory_user"]
+    }
+    for (method, params) in [
+      ("subscribe", #"{"source":"cells/**","pick":"/a/b"}"#),
+      ("subscribe", #"{"source":"events","filter":{"types":["cells.set"],"streams":["cells/a"]}}"#),
+      ("bind", #"{"expr":"(cells/a, cells/b) | sum ~> cells/c"}"#),
+      ("provide", #"{"service":"lamp","methods":{"blink":{}}}"#),
+    ] {
+      let answer = try client.call(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
+      #expect(answer.contains(#""result""#), "\(answer)")
+    }
+    let before = try usage()
+    guard case .number(let bytes)? = before else {
+      Issue.record("no usage")
+      return
+    }
+    #expect((bytes.int64 ?? 0) > 15_000)
+    try end(how, clients: [client])
+    #expect(try usage() == before)
+  }
+
+  @Test(arguments: End.allCases)
   func `a client that reads late gets its output once and whole`(how: End) throws {
     let (reader, writer) = (try connect(), try connect())
     _ = try reader.call(

@@ -91,6 +91,86 @@ struct StateQuotaTests {
     #expect(2_000_000..<2_010_000 ~= all.int64 ?? 0)
   }
 
+  @Test(.enabled(if: getuid() == 0, "only root can become other users"))
+  func `the last room of the disk is for administrators, and each user's figures are shown`()
+    throws
+  {
+    let mount = try TemporaryMount(kibibytes: 65_536)
+    guard mount.isMounted else { return }
+    chmod(mount.path, 0o755)
+    let daemon = try DaemonProcess(["--config", place.path + "/binder.conf"], in: mount.path)
+    let user = try OtherUser(uid: 4001, groups: [], socket: daemon.socket)
+    let set = line("cells.set", #"["a","\#(value)"]"#)
+    // On a slow machine the disk may be full for a moment before it is measured again.
+    var data: JSONObject?
+    for _ in 0..<1_000_000 where data?["reason"] != .string("disk_reserve") {
+      data = try refusal(#require(user.call(set)))
+    }
+    #expect(data?["name"] == .string("read_only"))
+    #expect(data?["reason"] == .string("disk_reserve"))
+    #expect(data?["retry"] == .bool(true))
+    #expect(daemon.log.contains("less than disk_reserve: commands of all users but administrators"))
+    let owner = try TestSocket(daemon.socket)
+    #expect(try refusal(owner.call(set))?["reason"] != .string("disk_reserve"))
+    let stats = try owner.result(line("stats", "{}"))
+    guard case .object(let counters)? = stats["stats"],
+      case .number(let free)? = counters["disk_free_bytes"],
+      case .number(let reserved)? = counters["disk_reserved_bytes"]
+    else {
+      Issue.record("\(stats)")
+      return
+    }
+    #expect((free.int64 ?? 0) < (reserved.int64 ?? 0))
+    guard case .array(let users)? = try owner.result(line("get", #"["daemon/users"]"#))["value"]
+    else {
+      Issue.record("no users")
+      return
+    }
+    let own = users.compactMap { if case .object(let user) = $0 { user } else { nil } }
+      .first { $0["uid"] == .number(JSONNumber(4001)) }
+    #expect(own?["connections"] == .number(JSONNumber(1)))
+    guard case .number(let written)? = own?["journal_bytes"] else { return }
+    #expect((written.int64 ?? 0) > 40_000_000)
+  }
+
+  /// Connects many times as another user, asks for a long value on the first and on the last
+  /// connection, and prints how many bytes the kernel holds for each.
+  private static let crowd = """
+    import array, fcntl, os, socket, sys, termios, time
+    os.chdir(os.path.dirname(sys.argv[1]))
+    os.setgroups([]); os.setgid(4001); os.setuid(4001)
+    def connect():
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(os.path.basename(sys.argv[1]))
+        return client
+    clients = [connect() for _ in range(300)]
+    clients[-1].sendall(b'{"id":1,"method":"ping"}\\n')
+    clients[-1].recv(4096)
+    def held(client):
+        client.sendall(b'{"id":1,"method":"hello","params":{"limits":{"line":1000000}}}\\n')
+        client.recv(65536)
+        client.sendall(b'{"id":2,"method":"get","params":["cells/a"]}\\n')
+        count = array.array("i", [0])
+        for _ in range(2000):
+            before = count[0]
+            fcntl.ioctl(client, termios.FIONREAD, count)
+            if count[0] and count[0] == before: break
+            time.sleep(0.005)
+        return count[0]
+    print(held(clients[0]), held(clients[-1]))
+    """
+
+  @Test(.enabled(if: getuid() == 0, "only root can become other users"))
+  func `the kernel holds less output for each client of a user who has very many`() throws {
+    let client = try TestSocket(daemon.socket)
+    #expect(try refusal(client.call(line("cells.set", #"["a","\#(value)"]"#))) == nil)
+    let counts = try run(["python3", "-c", Self.crowd, daemon.socket]).split(separator: " ")
+      .compactMap { Int($0.filter(\.isNumber)) }
+    #expect(counts.count == 2)
+    #expect(counts.first ?? 0 > 65_536, "\(counts)")
+    #expect(1...40_000 ~= counts.last ?? 0, "\(counts)")
+  }
+
   @Test
   func `a name without a value is charged to nobody, and goes on with its version`() throws {
     let client = try TestSocket(daemon.socket)

@@ -152,6 +152,14 @@ END
     bindctl stats | grep -qE '^resident_bytes +[0-9]+$'
 }
 
+@test "stats --users shows what each user uses" {
+    bindctl set cells/t 1
+    is "$(bindctl stats --users -j | jq -c 'keys')" \
+        '["buffered_bytes","connections","journal_bytes","memory_bytes","state_bytes","uid","user"]'
+    bindctl stats --users | tr '\t' ' ' > "$directory/out"
+    grep -qE "^ *$(id -u) +$(id -un) +[0-9]+ +[1-9][0-9]* +[0-9]+ +[0-9]+ +[1-9][0-9]*$" "$directory/out"
+}
+
 @test "journal info shows sizes with units, and the streams with most events and bytes" {
     for i in 1 2 3; do bindctl set cells/often "$i"; done
     bindctl set cells/large "\"$(printf 'x%.0s' {1..5000})\""

@@ -155,7 +155,9 @@ extension CallContext {
     _ bind: Bind, _ live: LiveBindings, _ call: Call, _ command: Command
   ) throws(WireError) {
     try checkIsNoCommand(command)
-    let binding = try access.makeBinding(access.readBinding(bind.expr), in: live)
+    let read = try access.readBinding(bind.expr)
+    try connection.checkMemory(for: read.bytes)
+    let binding = try access.makeBinding(read, in: live)
     let handle: Handle
     do throws(WireError) {
       handle = try connection.reserveBinding(bind.binding)
@@ -163,7 +165,7 @@ extension CallContext {
       binding.dispose()
       throw error
     }
-    connection.add(binding, as: handle)
+    connection.add(binding, as: handle, read.bytes)
     keep(KeptBinding(expr: bind.expr, at: host.last), as: handle)
     let failures = binding.start()
     connection.noteWritten(upTo: host.last)
@@ -198,8 +200,9 @@ extension CallContext {
       else { throw CannotRestore(unreadable: item) }
       do throws(WireError) {
         let read = try access.readBinding(kept.expr)
+        try connection.checkMemory(for: read.bytes)
         let binding = try access.makeBinding(read, in: live)
-        connection.add(binding, as: handle)
+        connection.add(binding, as: handle, read.bytes)
         keep(kept, as: handle)
         watchFailures(of: binding, as: handle)
         restored.append(

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Connections
 internal import EventSourcing
 internal import Facts
 internal import JSON
@@ -47,6 +48,15 @@ struct ReadBinding {
     let isPlain = expression.isOfOnePath && transformers.count == steps.count
     self.steps = isPlain ? nil : steps
     transformer = isPlain ? known.chain(transformers) : .identity
+  }
+}
+
+extension ReadBinding {
+  /// The bytes charged to the user who makes it for a connection.
+  var bytes: Int {
+    ItemBytes.binding + ItemBytes.copies * expression.description.utf8.count
+      + ItemBytes.source * (expression.leftPaths.count - 1)
+      + ItemBytes.transformer * (steps?.count ?? expression.transformers.count)
   }
 }
 
@@ -152,7 +162,7 @@ extension Access {
     return Automation(
       read.expression, inputs, steps, read.schedule, in: host, catalog.parts, live, key: stateKey
     ) { [host] body throws(Refusal) in
-      _ = try host.perform(Command(method: "bind", caller: Peer(uid: uid))) {
+      _ = try host.perform(.ofBinding(by: uid)) {
         try body()
         return nil
       }
@@ -199,7 +209,7 @@ extension Access {
       write: rights.service(of: source)?.writer.map { write in
         { [host, unowned ends, weak automation] value in
           // There is no process: the user who made the binding may have disconnected.
-          let command = Command(method: "bind", caller: Peer(uid: uid))
+          let command = Command.ofBinding(by: uid)
           let giver: BindSide = side == .left ? .right : .left
           let accepted: Accepted
           do throws(Refusal) {
@@ -230,6 +240,15 @@ extension Access {
         .dispose(in: bag)
         return bag
       })
+  }
+}
+
+extension Command {
+  /// Returns the command of a binding that writes as the user who has made it.
+  fileprivate static func ofBinding(by uid: UInt32) -> Command {
+    var command = Command(method: "bind", caller: Peer(uid: uid))
+    command.origin = .binding
+    return command
   }
 }
 

@@ -132,6 +132,7 @@ extension CallContext: RequestHandler {
     switch method.kind {
     case .command:
       guard !host.isBehind else { return .durability }
+      guard !host.shares.isSpent(caller.uid) else { return waitForShare() }
     case .query, .late, .long:
       // A read sees earlier writes of the same client.
       guard connection.isUpToDate else { return .durability }
@@ -144,6 +145,18 @@ extension CallContext: RequestHandler {
     method.calls &-= 1  // it runs again
     connection.awaitWork()
     return reason
+  }
+}
+
+extension CallContext {
+  /// The least time in seconds that a client waits which writes too fast.
+  private static let shareSeconds = 0.1
+
+  /// Parks the request until its user may write to the journal again.
+  private func waitForShare() -> Connection.Parking {
+    let seconds = Double(host.shares.wait(of: caller.uid)) / 1000
+    connection.awaitTime(seconds: max(Self.shareSeconds, seconds))
+    return .work
   }
 }
 

@@ -26,7 +26,7 @@ package func bindConnection(
       subscription, with: .permissionDenied(of: rights.role, need: "read \(subscription.source)"))
   }
   for (handle, binding) in connection.bindings {
-    guard let binding = binding as? LiveBinding,
+    guard let binding = binding.work as? LiveBinding,
       let error = access.denial(of: binding.expression)
     else { continue }
     connection.fail(binding: handle, error)

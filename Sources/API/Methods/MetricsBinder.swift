@@ -63,11 +63,11 @@ package struct Metric: Codable {
 
   /// Creates a metric with a sample for each value of a label.
   package init(
-    _ name: String, _ kind: Kind, _ help: String, by label: String,
+    _ name: String, _ kind: Kind, unit: String? = nil, _ help: String, by label: String,
     _ samples: [(label: String, value: UInt64)]
   ) {
     self.init(
-      name, kind, nil, help,
+      name, kind, unit, help,
       samples.map {
         Sample(
           labels: [label: $0.label], value: Double($0.value), count: nil, sum: nil, buckets: nil)

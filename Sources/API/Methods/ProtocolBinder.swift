@@ -246,7 +246,7 @@ extension Connection {
       (.inFlight, lateCount), (.allInFlight, context.lateCalls), (.held, heldCount),
       (.outputSoft, outputBytes), (.outputHard, outputBytes),
       (.connections, context.connectionCount),
-      (.connectionsPerUser, userConnectionCount),
+      (.connectionsPerUser, userConnectionCount), (.memoryPerUser, userItemBytes),
     ]
     var usage = JSONObject()
     for (name, count) in counts { usage[name.rawValue] = .number(JSONNumber(count)) }

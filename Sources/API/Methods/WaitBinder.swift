@@ -42,9 +42,19 @@ private struct Wait: DocumentedParameters {
     value = try members.decodeOperand(forKey: .value)
   }
 
+  private var filterCondition: FilterCondition {
+    FilterCondition(path: path ?? "", op: op ?? (value == nil ? "exists" : "=="), value: value)
+  }
+
+  /// The bytes charged to the user until the answer.
+  var bytes: Int {
+    let texts = (path?.utf8.count ?? 0) + (value?.text.utf8.count ?? 0)
+    return ItemBytes.lateCall + ItemBytes.copies * texts
+      + ItemBytes.condition * filterCondition.cost
+  }
+
   func condition(_ limits: Limits) throws(WireError) -> Condition {
-    let op = op ?? (value == nil ? "exists" : "==")
-    let condition = FilterCondition(path: path ?? "", op: op, value: value)
+    let condition = filterCondition
     guard condition.cost <= limits.filterCost else {
       throw .tooExpensive("condition", condition.cost, max: limits.filterCost)
     }
@@ -65,7 +75,7 @@ extension CallContext {
     let condition = try wait.condition(call.connection.limits)
     let present = sources.present(name)
     if condition.holds(for: present) { return answer(call, name, present, sources) }
-    guard let call = call.later(waitingFor: name) else { return }
+    guard let call = call.later(waitingFor: name, bytes: wait.bytes) else { return }
     let finder = catalog.parts
     call.keep(finder.watch(condition.path))
     var (isAnswered, isDue) = (false, false)

@@ -63,6 +63,9 @@ extension Programs {
     /// Whether it gets no more calls.
     var isWithdrawn = false
 
+    /// The bytes charged to the user of the connection.
+    let bytes: Int
+
     /// Whether it is one of the providers of its user.
     var isCounted = true
 
@@ -72,11 +75,11 @@ extension Programs {
     private var timer: (any Disposable)?
 
     init(
-      _ service: String, _ connection: Connection, since: String, _ terms: Terms,
+      _ service: String, _ connection: Connection, since: String, _ terms: Terms, _ bytes: Int,
       _ programs: Programs
     ) {
       (self.service, self.connection, self.since) = (service, connection, since)
-      (self.terms, self.programs) = (terms, programs)
+      (self.terms, self.bytes, self.programs) = (terms, bytes, programs)
     }
 
     /// Whether it can take a call with so many bytes of parameters now.

@@ -43,13 +43,16 @@ extension Programs {
     guard counts[uid] ?? 0 < maxProvidersPerUser || host.owners.contains(uid) else {
       throw .tooMany("a user has at most \(maxProvidersPerUser) providers (providers_user)")
     }
+    let bytes = ItemBytes.provider + ItemBytes.copies * (text?.text.utf8.count ?? 0)
+    try connection.checkMemory(for: bytes)
     if isNew { try declare(definition, context) }
     let service = isNew ? Service(definition, makeMethod) : known ?? Service(definition, makeMethod)
     if isNew, let known { (service.queue, service.deliveries) = (known.queue, known.deliveries) }
     know(name, service)
     let provider = Provider(
-      name, connection, since: Timestamp(microseconds: host.now).text, terms, self)
+      name, connection, since: Timestamp(microseconds: host.now).text, terms, bytes, self)
     service.providers.append(provider)
+    connection.charge(bytes)
     if providers[key] == nil {
       connection.attach(.providers, BlockDisposable { [weak self] in self?.end(key) })
     }
@@ -100,6 +103,7 @@ extension Programs {
   private func uncount(_ provider: Provider) {
     guard provider.isCounted else { return }
     provider.isCounted = false
+    provider.connection.charge(-provider.bytes)
     let uid = provider.connection.peer.uid
     counts[uid] = counts[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
   }

@@ -28,10 +28,17 @@ struct Filter: Decodable {
 
   /// The cost of testing one event: one for each pattern, condition and value of `in`, and one for
   /// each 64 bytes of their texts.
-  private var cost: Int {
+  var cost: Int {
     let patterns = (types ?? []) + (streams ?? [])
     return patterns.reduce(0) { $0 + 1 + $1.utf8.count / 64 }
       + (`where` ?? []).reduce(0) { $0 + $1.cost }
+  }
+
+  /// The bytes of all texts.
+  var textBytes: Int {
+    let patterns = (types ?? []) + (streams ?? [])
+    return patterns.reduce(0) { $0 + $1.utf8.count }
+      + (`where` ?? []).reduce(0) { $0 + $1.path.utf8.count + ($1.value?.text.utf8.count ?? 0) }
   }
 
   private static func patterns(

@@ -65,6 +65,23 @@ struct Subscribe: DocumentedParameters {
   ]
 }
 
+extension Subscribe {
+  /// The bytes charged to the user.
+  ///
+  /// They depend only on the parameters, so that the subscription costs the same after a restart.
+  var bytes: Int {
+    let texts = source.utf8.count + (filter?.textBytes ?? 0)
+    return ItemBytes.subscription + ItemBytes.copies * texts
+      + ItemBytes.condition * (filter?.cost ?? 0)
+      + ItemBytes.pointerByte * (pick?.pointer.text.utf8.count ?? 0)
+  }
+
+  /// Sets what a subscription costs, and what survives a restart of it.
+  func describe(_ subscription: Subscription) {
+    (subscription.terms, subscription.bytes) = (terms, bytes)
+  }
+}
+
 extension CallContext {
   func subscribe(
     _ subscribe: Subscribe, _ call: Call, _ readers: LiveReaders?
@@ -109,7 +126,7 @@ extension CallContext {
   ) throws(WireError) {
     let name = subscribe.source
     let connection = call.connection
-    let handle = try connection.reserveHandle(subscribe.sub)
+    let handle = try connection.reserveHandle(subscribe.sub, subscribe.bytes)
     let kind = sources.kind(of: name)
     let sources = try sources.picking(subscribe.pick, of: name, by: catalog.parts)
     if subscribe.resumed == nil { try checkSize(sources.value(name), call) }
@@ -121,7 +138,7 @@ extension CallContext {
     let subscription = StateSubscription(
       handle, to: source, on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.minInterval?.milliseconds ?? 0)
-    subscription.terms = subscribe.terms
+    subscribe.describe(subscription)
     let value = subscription.value
     call.answer { buffer in
       buffer.object {
@@ -138,7 +155,7 @@ extension CallContext {
     let connection = call.connection
     let providers = try providers(of: pattern, picking: subscribe.pick)
     guard !providers.isEmpty else { throw access.notFound(subscribe.source) }
-    let handle = try connection.reserveHandle(subscribe.sub)
+    let handle = try connection.reserveHandle(subscribe.sub, subscribe.bytes)
     let values =
       subscribe.resumed == nil ? try values(of: pattern, in: providers, limit: call.room) : nil
     let changes = Signal<SourceChange, Never> { observer in
@@ -152,7 +169,7 @@ extension CallContext {
       handle, to: changes, value: { [rights] in rights.sources(of: $0)?.value($0) },
       on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.minInterval?.milliseconds ?? 0)
-    subscription.terms = subscribe.terms
+    subscribe.describe(subscription)
     call.answer { buffer in
       buffer.object {
         writeHead(subscribe, handle, isJournaled: true, &$0)

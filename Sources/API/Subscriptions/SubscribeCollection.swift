@@ -13,7 +13,7 @@ extension CallContext {
     let name = subscribe.source
     if subscribe.pick != nil { throw .notPicked(name) }
     if subscribe.distinct != nil { throw .unusable("distinct", "distinct is for state") }
-    let handle = try call.connection.reserveHandle(subscribe.sub)
+    let handle = try call.connection.reserveHandle(subscribe.sub, subscribe.bytes)
     let kind = sources.kind(of: name)
     let none: SourceCollection = kind == .map ? .map([:]) : .list([])
     let source = CollectionSource(
@@ -24,7 +24,7 @@ extension CallContext {
     let subscription = CollectionSubscription(
       handle, to: source, at: host.durable, on: call.connection,
       everyMilliseconds: subscribe.minInterval?.milliseconds ?? 0)
-    subscription.terms = subscribe.terms
+    subscribe.describe(subscription)
     call.answer { buffer in
       buffer.object {
         writeHead(subscribe, handle, kind: kind, isJournaled: true, &$0)

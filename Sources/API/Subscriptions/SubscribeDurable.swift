@@ -46,7 +46,7 @@ extension CallContext {
       throw .unusable("steal", "a shared reader has no holder: steal is for the others")
     }
     try checkHolder(of: name, readers, subscribe)
-    try call.connection.checkHandle(subscribe.sub)
+    try call.connection.checkHandle(subscribe.sub, subscribe.bytes)
     let ledger = readers.service.ledger
     if let position = ledger.shown[name] {
       return try attach(subscribe, name, readers, at: position, isNew: false, call)
@@ -79,7 +79,7 @@ extension CallContext {
     _ = try durableFilter(subscribe, call)
     try begin(subscribe, call) { [self] call, position in
       do throws(WireError) {
-        try call.connection.checkHandle(subscribe.sub)
+        try call.connection.checkHandle(subscribe.sub, subscribe.bytes)
       } catch {
         return call.refuse(error)
       }
@@ -126,7 +126,7 @@ extension CallContext {
     _ subscribe: Subscribe, _ name: String, _ readers: LiveReaders, at position: UInt64,
     isNew: Bool, _ call: Call
   ) throws(WireError) {
-    let handle = try call.connection.reserveHandle(subscribe.sub)
+    let handle = try call.connection.reserveHandle(subscribe.sub, subscribe.bytes)
     let filter = try durableFilter(subscribe, call)
     let passesGaps = try passesGaps(subscribe)
     guard subscribe.share != true else {
@@ -142,7 +142,7 @@ extension CallContext {
       handle, to: eventSource(filter, withOrigin: try showsOrigin(subscribe.who)),
       where: filter.isWanted, after: start, on: call.connection, passesGaps: passesGaps,
       maxUnacknowledged: subscribe.maxUnacked?.count ?? Self.maxUnacked)
-    subscription.terms = subscribe.terms
+    subscribe.describe(subscription)
     if let resumed = subscribe.resumed {
       subscription.resume(
         isCaughtUp: resumed.isCaughtUp, unacknowledged: unacknowledged ?? [])
@@ -176,7 +176,7 @@ extension CallContext {
     }
     let worker = WorkSubscription(
       handle, on: call.connection, max: subscribe.maxUnacked?.count ?? 1)
-    worker.terms = subscribe.terms
+    subscribe.describe(worker)
     call.answer { buffer in
       buffer.object {
         writeEvents(handle, after: position, &$0)

@@ -152,7 +152,7 @@ extension CallContext {
     _ subscribe: Subscribe, _ pattern: Pattern, _ source: LogSource, _ sources: SourceProvider,
     _ call: Call, _ passesGaps: Bool
   ) throws(WireError) {
-    let handle = try call.connection.reserveHandle(subscribe.sub)
+    let handle = try call.connection.reserveHandle(subscribe.sub, subscribe.bytes)
     let value = pattern.isLiteral ? sources.present(pattern.text) : nil
     let values =
       pattern.isLiteral
@@ -206,11 +206,11 @@ extension CallContext {
   private func start(
     _ subscribe: Subscribe, _ call: Call, _ add: @escaping (Call, Handle, UInt64?) -> Void
   ) throws(WireError) {
-    try call.connection.checkHandle(subscribe.sub)
+    try call.connection.checkHandle(subscribe.sub, subscribe.bytes)
     try begin(subscribe, call) { call, position in
       do throws(WireError) {
         try self.rights.checkIsBound(call.connection, showing: subscribe.source)
-        add(call, try call.connection.reserveHandle(subscribe.sub), position)
+        add(call, try call.connection.reserveHandle(subscribe.sub, subscribe.bytes), position)
       } catch {
         call.refuse(error)
       }
@@ -264,7 +264,7 @@ extension Connection {
   ) {
     let subscription = LogSubscription(
       handle, to: source, where: isWanted, after: position, on: self, passesGaps: passesGaps)
-    subscription.terms = subscribe.terms
+    subscribe.describe(subscription)
     answer()
     add(subscription, of: subscribe.source)
   }

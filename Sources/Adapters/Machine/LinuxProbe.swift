@@ -66,7 +66,7 @@ extension Disk {
   /// Measures the file system at a path; `nil` if this fails or the size is unknown.
   ///
   /// It blocks until the file system responds.
-  fileprivate init?(at path: String) {
+  package init?(at path: String) {
     var status = statvfs()
     guard statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
     let size = UInt64(status.f_frsize)

@@ -67,6 +67,10 @@ package final class SocketServer {
     listener = nil
   }
 
+  /// The bytes of output that the kernel holds for a client of a user who has very many: it would
+  /// hold 208 KiB for each, which counts as memory of the daemon.
+  private static let crowdOutput: CInt = 16 << 10
+
   private func accept(_ descriptor: CInt) {
     let socket: StreamSocket
     do throws(SystemError) {
@@ -79,6 +83,7 @@ package final class SocketServer {
     if let limit = table.limitReached(by: peer.uid) { return turnAway(socket, peer, limit) }
     hasLoggedRefusal = false
     let connection = table.connect(peer)
+    if table.isCrowd(peer.uid) { socket.limitKernelOutput(to: Self.crowdOutput) }
     let client = SocketClient(socket, connection, store)
     onConnection(connection)
     client.start()

@@ -31,7 +31,7 @@ package final class OpenViews {
   private var failedViews: [(handle: Handle, error: WireError)] = []
 
   /// The views that exceeded the limit; the client gets an error for each.
-  private var unopenedViews: [View] = []
+  private var unopenedViews: [(view: View, error: WireError)] = []
 
   /// Whether the client has left, so that nothing is sent any more.
   private var hasEnded = false
@@ -64,7 +64,7 @@ package final class OpenViews {
     func opened() -> [View] { all.filter { !known.contains(ObjectIdentifier($0)) } }
     do {
       let value = try body()
-      if unopenedViews.count > failures { throw WireError.limitReached(.views, limits) }
+      if unopenedViews.count > failures, let last = unopenedViews.last { throw last.error }
       for view in opened() {
         if let size = view.excess { throw WireError.viewTooLarge(view, size, max: client.lineOut) }
       }
@@ -89,15 +89,16 @@ package final class OpenViews {
     _ binder: String, as wish: Handle?, with arguments: JSONText? = nil,
     _ bind: (View) throws(WireError) -> Void
   ) throws(WireError) -> View {
-    guard all.count < limits.views else { throw .limitReached(.views, limits) }
     let view = View(
       try reserveView(wish), binder, .present, parent: nil, in: self)
     view.isTold = true
     view.arguments = arguments
+    try checkRoom(for: view)
     view.childCount = wish.flatMap(takeReturning)?.kept.childCount ?? 0
     hasChanged = true
     view.isInBatch = client.afterBatch { view.isInBatch = false }
     all.append(view)
+    client.charge(view.bytes)
     var failure: WireError?
     view.fill { view in
       do throws(WireError) {
@@ -111,6 +112,14 @@ package final class OpenViews {
       throw failure
     }
     return view
+  }
+
+  /// Checks that the client may have one more view.
+  ///
+  /// - Throws: ``WireError`` `limit_reached`.
+  func checkRoom(for view: View) throws(WireError) {
+    guard all.count < limits.views else { throw .limitReached(.views, limits) }
+    try client.checkMemory(for: view.bytes)
   }
 
   private func reserveView(_ wish: Handle?) throws(WireError) -> Handle {
@@ -145,18 +154,21 @@ package final class OpenViews {
   /// Adds a child view, which is announced to the client later.
   func add(_ view: View) {
     all.append(view)
+    client.charge(view.bytes)
     view.markDirty()
   }
 
   /// Records a view that exceeded the limit, so that the client gets an error.
-  func note(unopened view: View) {
-    unopenedViews.append(view)
+  func note(unopened view: View, _ error: WireError) {
+    unopenedViews.append((view, error))
     client.list()
   }
 
   func remove(_ view: View) {
     hasChanged = true
-    all.removeAll { $0 === view }
+    guard let i = all.firstIndex(where: { $0 === view }) else { return }
+    all.remove(at: i)
+    client.charge(-view.bytes)
     client.list()  // the view may have kept the connection open
   }
 
@@ -200,7 +212,7 @@ package final class OpenViews {
     for i in closedViews.indices where closedViews[i].after == 0 {
       closedViews[i].after = position
     }
-    for view in all + unopenedViews where !view.isTold && view.openedAfter == 0 {
+    for view in all + unopenedViews.map(\.view) where !view.isTold && view.openedAfter == 0 {
       view.openedAfter = position
     }
     context.await(client)
@@ -235,12 +247,12 @@ package final class OpenViews {
   }
 
   private func tellUnopened(_ buffer: inout ByteBuffer) {
-    unopenedViews.removeAll { view in
+    unopenedViews.removeAll { view, error in
       guard let parent = view.parent, !parent.isClosed else { return true }
       guard parent.isTold, !parent.isHeld, view.openedAfter <= context.position else {
         return false
       }
-      view.writeUnopened(.limitReached(.views, limits), &buffer)
+      view.writeUnopened(error, &buffer)
       return true
     }
   }

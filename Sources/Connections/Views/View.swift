@@ -46,6 +46,9 @@ package final class View: DisposeBagProvider {
   /// The arguments with which it was opened; `nil` if its parent opens it by itself.
   var arguments: JSONText?
 
+  /// The bytes charged to the user while the view is open.
+  var bytes: Int { ItemBytes.view + ItemBytes.copies * (arguments?.text.utf8.count ?? 0) }
+
   /// The values that its binder remembers over a restart of the daemon.
   var memories: [String: Memory] = [:]
 
@@ -142,8 +145,10 @@ package final class View: DisposeBagProvider {
     child.arguments = arguments
     child.isTold = returning != nil
     child.childCount = returning?.kept.childCount ?? 0
-    guard views.all.count < client.limits.views else {
-      views.note(unopened: child)
+    do throws(WireError) {
+      try views.checkRoom(for: child)
+    } catch {
+      views.note(unopened: child, error)
       return nil
     }
     children.append(child)

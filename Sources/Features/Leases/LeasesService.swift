@@ -292,7 +292,8 @@ package final class LeasesService: LeaseKeeper {
   private func run(_ reason: LeaseEnd, of name: String) {
     guard let lease = ledger.newest[name] else { return }
     let owner = Peer(uid: lease.uid, pid: lease.pid, groups: lease.will?.groups ?? [])
-    let end = Command(method: "lease.end", caller: owner)
+    var end = Command(method: "lease.end", caller: owner)
+    end.origin = .promise
     do {
       guard let text = lease.will?.text else { return try perform(end, name, reason) }
       let will = try will(JSONText(kept: text), owner)

@@ -8,6 +8,8 @@ package func bindDaemon(_ catalog: Catalog, to daemon: DaemonService) {
     "daemon/stats", "Connections, commits, queues and memory.", daemon.stats)
   catalog.offerSource("daemon/connections", "The connected clients.", daemon.connections)
   catalog.offerSource(
+    "daemon/users", "What each user uses of the limits of one user.", daemon.users)
+  catalog.offerSource(
     "daemon/streams", "The streams that are written most, while somebody watches.",
     daemon.streams)
   catalog.offerSource(

@@ -8,6 +8,7 @@ package final class DaemonService {
   package let connections: Sampled<[ConnectionInfo]>
   package let streams: Sampled<StreamRates>
   package let slow: Sampled<SlowRequests>
+  package let users: Sampled<[UserInfo]>
 
   /// - Parameters:
   ///   - interval: Seconds between measurements.
@@ -15,11 +16,14 @@ package final class DaemonService {
   ///   - connections: Returns the open connections.
   ///   - streams: Counts the events of each stream.
   ///   - slow: Returns the slow log.
+  ///   - users: Returns what each user uses.
   package init(
     on scheduler: any Scheduler, every interval: Double = 1,
     stats: @escaping () -> DaemonStats, connections: @escaping () -> [ConnectionInfo],
-    streams: StreamMeter, slow: @escaping () -> SlowRequests = { SlowRequests() }
+    streams: StreamMeter, slow: @escaping () -> SlowRequests = { SlowRequests() },
+    users: @escaping () -> [UserInfo] = { [] }
   ) {
+    self.users = Sampled(every: interval, on: scheduler, users)
     self.stats = Sampled(every: interval, on: scheduler, stats)
     self.connections = Sampled(every: interval, on: scheduler, connections)
     self.streams = Sampled(
@@ -60,6 +64,11 @@ package struct DaemonStats: Codable, Equatable {
   /// The resident memory in bytes.
   package var residentBytes: UInt64 = 0
 
+  /// The free bytes on the disk of the journal, and those of them that only administrators may
+  /// use; `nil` if the journal is in a database.
+  package var diskFreeBytes: UInt64?
+  package var diskReservedBytes: UInt64?
+
   /// Seconds since the start.
   package var uptimeSeconds = 0.0
 
@@ -75,7 +84,47 @@ package struct DaemonStats: Codable, Equatable {
     case outputBytes = "output_bytes"
     case stateBytes = "state_bytes"
     case residentBytes = "resident_bytes"
+    case diskFreeBytes = "disk_free_bytes"
+    case diskReservedBytes = "disk_reserved_bytes"
     case uptimeSeconds = "uptime_s"
+  }
+}
+
+/// The use of one user, as counted for the limits of one user.
+package struct UserInfo: Codable, Equatable {
+  package let uid: UInt32
+
+  /// The name of the user; `nil` if the system does not know it.
+  package let user: String?
+  package let connections: Int
+
+  /// Bytes of values that are charged to the user.
+  package let stateBytes: Int
+
+  /// Estimated bytes of subscriptions, views, bindings and waiting calls.
+  package let memoryBytes: Int
+
+  /// Bytes of input and output that wait.
+  package let bufferedBytes: Int
+
+  /// Bytes of the events that the user has caused since the start.
+  package let journalBytes: UInt64
+
+  package init(
+    uid: UInt32, user: String?, connections: Int, stateBytes: Int, memoryBytes: Int,
+    bufferedBytes: Int, journalBytes: UInt64
+  ) {
+    (self.uid, self.user, self.connections) = (uid, user, connections)
+    (self.stateBytes, self.memoryBytes) = (stateBytes, memoryBytes)
+    (self.bufferedBytes, self.journalBytes) = (bufferedBytes, journalBytes)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case uid, user, connections
+    case stateBytes = "state_bytes"
+    case memoryBytes = "memory_bytes"
+    case bufferedBytes = "buffered_bytes"
+    case journalBytes = "journal_bytes"
   }
 }
 

@@ -27,11 +27,16 @@ let statsSyntax = Syntax(
   options: [
     Option("every", value: "TIME", "print one line each TIME, until Ctrl-C"),
     Option("limits", "show the limits of the daemon instead"),
+    Option("users", "show what each user uses instead"),
   ],
-  examples: ["bindctl stats", "bindctl stats --every 1s", "bindctl stats -F '{stats.last}'"])
+  examples: [
+    "bindctl stats", "bindctl stats --every 1s", "bindctl stats --users",
+    "bindctl stats -F '{stats.last}'",
+  ])
 
 var statsCommand: Command {
   Command(statsSyntax) { context in
+    if context.invocation.has("users") { return try showUsers(context) }
     guard let interval = try context.milliseconds("every") else {
       let answer = try context.client.call("stats").object
       let part = context.invocation.has("limits") ? "limits" : "stats"
@@ -43,6 +48,31 @@ var statsCommand: Command {
     }
     try follow(context, everyMilliseconds: max(interval, 10))
   }
+}
+
+/// Shows a line for each user.
+private func showUsers(_ context: Context) throws -> ExitCode {
+  let answer = try context.client.call("get", ["source": .string("daemon/users")]).object
+  guard case .array(let users)? = answer["value"] else {
+    throw Failure("the daemon does not count by user; it is older than this bindctl")
+  }
+  let columns = [
+    ("CLIENTS", "connections"), ("STATE", "state_bytes"), ("MEMORY", "memory_bytes"),
+    ("BUFFERED", "buffered_bytes"), ("JOURNAL", "journal_bytes"),
+  ]
+  var table = Table(["UID", "USER"] + columns.map(\.0), numbers: [0, 2, 3, 4, 5, 6])
+  for case .object(let user) in users {
+    guard context.output.form == .human else {
+      context.output.result(user, bare: nil, human: "")
+      continue
+    }
+    let cells = columns.map {
+      context.output.isTerminal ? amount(user[$1], $1) : user[$1]?.bare ?? ""
+    }
+    table.add([user["uid"]?.bare ?? "", user["user"]?.bare ?? ""] + cells)
+  }
+  if context.output.form == .human { context.output.table(table) }
+  return .done
 }
 
 /// The columns of a line of `--every`.
