@@ -71,6 +71,68 @@ struct ProgramsTests {
     caller.result(#"{"id":1,"method":"get","params":["\#(source)"]}"#)?["value"]?.text.text
   }
 
+  // MARK: Costs of checks
+
+  /// Compared with each other, the words and the elements would be 80 million pairs.
+  @Test
+  func `a long list of words and a long value are compared in a table`() {
+    let words = (0..<4_000).map { "\($0)" }.joined(separator: ",")
+    let schema = #"{"type":"object","properties":{"v":{"items":{"enum":[\#(words)]}}}}"#
+    #expect(
+      provider.call(provide(#""service":"lamp","methods":{"blink":{"params":\#(schema)}}"#))
+        .contains("providers"))
+    func call(_ last: Int) {
+      let values = repeatElement("3999", count: 20_000).joined(separator: ",")
+      caller.send(blink(#"{"v":[\#(values),\#(last)]}"#))
+    }
+    call(3998)
+    // It fits, but the provider does not take so long a line.
+    #expect(caller.received().first?.contains("unavailable") == true)
+    call(4000)
+    let answer = caller.received().joined()
+    #expect(answer.contains(#""path":"/v/20000""#), "\(answer.prefix(200))")
+    #expect(answer.utf8.count < 2_000)
+  }
+
+  @Test
+  func `an object or array may be one of the words`() {
+    let schema = #"{"properties":{"v":{"enum":[{"a":[1,2]},[3],"x",1.0]}}}"#
+    _ = provider.call(provide(#""service":"lamp","methods":{"blink":{"params":\#(schema)}}"#))
+    for fitting in [#"{"a":[1,2.0]}"#, "[3]", #""x""#, "1"] {
+      caller.send(blink(#"{"v":\#(fitting)}"#))
+      #expect(caller.received().isEmpty, "\(fitting)")
+    }
+    for other in [#"{"a":[2,1]}"#, "[3,3]", #""y""#, "null"] {
+      #expect(caller.error(blink(#"{"v":\#(other)}"#))?.name == .invalidParams, "\(other)")
+    }
+  }
+
+  @Test
+  func `values and declarations with too many parts to check are refused`() {
+    let many = repeatElement("[]", count: 25_001).joined(separator: ",")
+    let text = String(repeating: "[,\\\"", count: 20_000)
+    _ = provider.call(provide())
+    caller.send(blink(#"{"times":1,"v":[\#(many)]}"#))
+    let error = caller.received().first.flatMap { try? JSONValue(parsing: $0) }
+    guard case .object(let answer)? = error, let error = answer["error"].flatMap(WireError.init)
+    else {
+      Issue.record("no error")
+      return
+    }
+    #expect(error.name == .tooExpensive)
+    #expect(error.data["max"] == .number(JSONNumber(25_000)))
+    // Commas and brackets within strings are no parts.
+    #expect(caller.error(blink(#"{"times":"\#(text)"}"#))?.name == .invalidParams)
+    let schema = #"{"properties":{"v":{"enum":[\#(many)]}}}"#
+    let refused = provider.error(
+      provide(#""service":"s","methods":{"m":{"params":\#(schema)}}"#))
+    #expect(refused?.data["path"] == .string("/methods"))
+    // Nobody checks the parts of parameters without a schema.
+    _ = provider.call(provide(#""service":"free","methods":{"m":{}}"#))
+    caller.send(#"{"id":1,"method":"free.m","params":{"v":[\#(many)]}}"#)
+    #expect(caller.received().first?.contains("unavailable") == true)
+  }
+
   // MARK: Direct calls
 
   @Test

@@ -24,9 +24,14 @@ struct JSONSchema {
 
   /// The allowed types; `nil` for all.
   private var types: [String]?
-  private var words: [JSONValue]?
+  private var words: Words?
   private(set) var properties: [(name: String, schema: JSONSchema)] = []
-  private(set) var required: Set<String> = []
+
+  /// The index of each property in ``properties``.
+  private var places: [String: Int] = [:]
+
+  /// The names of required members, sorted.
+  private(set) var required: [String] = []
   private var takesOthers = true
 
   /// The schema of elements: one or none.
@@ -49,6 +54,58 @@ struct JSONSchema {
   /// The deepest nesting of schemas.
   private static let maxDepth = 16
 
+  /// The most parts of a declaration, and of a value that is checked: its elements and members, also
+  /// those within others.
+  ///
+  /// A check looks at each part once, in a table. It is not interrupted, so this bounds its time.
+  static let maxParts = 25_000
+
+  /// Returns the number of parts of a JSON text, or of one that is as long; at most one too many for
+  /// each array and object.
+  static func parts(of text: Span<UInt8>) -> Int {
+    // Each part takes a byte and a comma or bracket.
+    guard text.count > maxParts else { return text.count }
+    var (count, isText, isEscaped) = (0, false, false)
+    for i in text.indices {
+      let byte = text[i]
+      if isEscaped {
+        isEscaped = false
+      } else if byte == UInt8(ascii: "\"") {
+        isText.toggle()
+      } else if isText {
+        isEscaped = byte == UInt8(ascii: "\\")
+      } else if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{")
+      {
+        count += 1
+      }
+    }
+    return count
+  }
+
+  /// The allowed values of `enum`.
+  private struct Words {
+    private static let maxShownBytes = 512
+    let all: Set<JSONValue>
+
+    /// The values in the order in which they were given.
+    let list: [JSONValue]
+
+    /// Whether one of them is an array or object.
+    private let haveParts: Bool
+
+    init(_ list: [JSONValue]) {
+      (self.list, all) = (list, Set(list))
+      haveParts = list.contains(where: \.hasParts)
+    }
+
+    func contain(_ value: JSONValue) -> Bool {
+      (haveParts || !value.hasParts) && all.contains(value)
+    }
+
+    /// The beginning of the list, for an error.
+    var text: String { JSONValue.array(list).text.text.cut(toBytes: Self.maxShownBytes) }
+  }
+
   init(_ value: JSONValue, depth: Int = 0) throws(Fault) {
     self.value = value
     guard depth < Self.maxDepth else {
@@ -66,7 +123,7 @@ struct JSONSchema {
       }
     }
     for name in required
-    where !properties.isEmpty && !properties.contains(where: { $0.name == name }) {
+    where !properties.isEmpty && places[name] == nil {
       throw Fault(path: "/required", expected: "names of properties", got: name)
     }
   }
@@ -74,10 +131,11 @@ struct JSONSchema {
   private mutating func take(_ name: String, _ value: JSONValue, _ depth: Int) throws(Fault) {
     switch name {
     case "type": types = try Self.types(value)
-    case "enum": words = try Self.array(value, "a list of values")
+    case "enum": words = Words(try Self.array(value, "a list of values"))
     case "properties":
       guard case .object(let object) = value else { throw Self.fault("an object", value) }
       for member in object.members {
+        places[member.name] = properties.count
         do throws(Fault) {
           properties.append((member.name, try JSONSchema(member.value, depth: depth + 1)))
         } catch {
@@ -85,7 +143,7 @@ struct JSONSchema {
         }
       }
     case "required":
-      required = Set(try Self.texts(value))
+      required = Set(try Self.texts(value)).sorted()
     case "additionalProperties":
       guard case .bool(let takes) = value else { throw Self.fault("true or false", value) }
       takesOthers = takes
@@ -149,8 +207,8 @@ struct JSONSchema {
     if let types, !types.contains(where: { Self.is(value, $0) }) {
       return Self.fault(types.joined(separator: " or "), value)
     }
-    if let words, !words.contains(value) {
-      return Self.fault("one of \(JSONValue.array(words).text.text)", value)
+    if let words, !words.contain(value) {
+      return Self.fault("one of \(words.text)", value)
     }
     switch value {
     case .object(let object): return fault(in: object)
@@ -175,20 +233,22 @@ struct JSONSchema {
   }
 
   private func fault(in object: JSONObject) -> Fault? {
-    for name in required.sorted() where object[name] == nil {
+    for name in required where object[name] == nil {
       return Fault(path: "/\(name)", expected: "a value", got: "nothing")
     }
     for member in object.members {
-      guard let property = properties.first(where: { $0.name == member.name }) else {
+      guard let place = places[member.name] else {
         guard takesOthers else {
+          let names = properties.map(\.name).joined(separator: " ")
           return Fault(
-            path: "/\(member.name)",
-            expected: "one of " + properties.map(\.name).joined(separator: " "),
+            path: "/\(member.name)", expected: "one of " + names.cut(toBytes: 512),
             got: "'\(member.name)'")
         }
         continue
       }
-      if let fault = property.schema.fault(in: member.value) { return fault.within(member.name) }
+      if let fault = properties[place].schema.fault(in: member.value) {
+        return fault.within(member.name)
+      }
     }
     return nil
   }
@@ -214,8 +274,8 @@ struct JSONSchema {
   /// The type as `describe` shows it.
   var shape: Shape {
     if let words {
-      let texts = words.compactMap { if case .string(let text) = $0 { text } else { nil } }
-      if texts.count == words.count { return .words(texts) }
+      let texts = words.list.compactMap { if case .string(let text) = $0 { text } else { nil } }
+      if texts.count == words.list.count { return .words(texts) }
     }
     guard let types, types.count == 1 else { return .any }
     return switch types[0] {
@@ -241,5 +301,15 @@ struct JSONSchema {
       return nil
     }
     return doc
+  }
+}
+
+extension JSONValue {
+  /// Whether it is an array or object.
+  fileprivate var hasParts: Bool {
+    switch self {
+    case .array, .object: true
+    case .null, .bool, .number, .string: false
+    }
   }
 }

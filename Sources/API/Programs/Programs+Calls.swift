@@ -210,12 +210,23 @@ extension Programs {
         return ("a value that is too long", error)
       }
     }
-    guard reply.error == nil,
-      let fault = call.method.result?.fault(in: (reply.value ?? .null).value)
+    guard reply.error == nil, let fault = Self.fault(in: reply.value ?? .null, of: call.method)
     else { return nil }
     let error = WireError(
       JSONDecodingError(path: "/value" + fault.path, expected: fault.expected, got: fault.got))
     return ("a value of another type", error)
+  }
+
+  private static func fault(
+    in value: JSONText, of method: ProvidedService.Method
+  ) -> JSONSchema.Fault? {
+    guard let schema = method.result else { return nil }
+    let parts = JSONSchema.parts(of: value.text.utf8.span)
+    guard parts <= JSONSchema.maxParts else {
+      return JSONSchema.Fault(
+        path: "", expected: "at most \(JSONSchema.maxParts) elements and members", got: "\(parts)")
+    }
+    return schema.fault(in: value.value)
   }
 
   /// Ends a call with an error of the daemon.

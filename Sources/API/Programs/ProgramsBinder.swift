@@ -397,6 +397,7 @@ extension Programs {
   /// Returns the function that queues a call as a part of an `atomic`.
   fileprivate func step(_ method: ProvidedService.Method) -> Method.Step {
     { [unowned self] context, parameters throws(WireError) in
+      if let parameters { try method.checkCost(of: parameters.text.utf8.span) }
       let parameters = try method.checked(parameters?.value)
       try Self.check(parameters, "")
       return { JSONText(try self.queue(method, parameters, by: context.caller)) }
@@ -424,7 +425,18 @@ extension ProvidedService.Method {
     {
       return JSONText(scanned: line.extracting(text))
     }
-    return try checked(request.params.map { JSONText(scanned: line.extracting($0)).value })
+    guard let range = request.params else { return try checked(nil) }
+    let text = line.extracting(range)
+    try checkCost(of: text)
+    return try checked(JSONText(scanned: text).value)
+  }
+
+  /// - Throws: `too_expensive` if the parameters have too many parts to check them.
+  fileprivate func checkCost(of text: Span<UInt8>) throws(WireError) {
+    guard !params.takesAnyObject else { return }
+    let parts = JSONSchema.parts(of: text)
+    guard parts > JSONSchema.maxParts else { return }
+    throw .tooExpensive("call", parts, max: JSONSchema.maxParts)
   }
 
   /// Returns parameters by name, after a check.

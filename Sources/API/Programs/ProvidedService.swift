@@ -66,6 +66,11 @@ struct ProvidedService {
     self.name = name
     self.declaration = declaration
     _ = try Self.doc(.string(declaration.doc), "/doc")
+    let parts = JSONSchema.parts(of: declaration.methods.text.utf8.span)
+    guard parts <= JSONSchema.maxParts else {
+      throw Self.fault(
+        "/methods", "at most \(JSONSchema.maxParts) elements and members", "\(parts)")
+    }
     var found: [String: Method] = [:]
     for member in try Self.members(declaration.methods, "/methods") {
       let path = "/methods/\(member.name)"
