@@ -10,14 +10,12 @@ import changes
 import lint
 from job import Job
 
-# Debug builds for tests: nobody looks things up in an index, and failures name file and line without debug
-# information. The integrated driver compiles a module as soon as the interfaces that it needs are there.
-BUILD = ["swift", "build", "--build-tests", "--quiet", "--disable-index-store", "--use-integrated-swift-driver"]
-BUILD += ["--explicit-target-dependency-import-check", "error"]
+BUILD = ["swift", "build", "--build-tests", "--quiet", "--explicit-target-dependency-import-check", "error"]
 
 # A race or a leak ends the affected program, also a daemon that a suite has started.
 THREAD = dict(scratch=".build/thread", flags=["--sanitize=thread", "-Xswiftc", "-gline-tables-only"])
 ADDRESS = dict(scratch=".build/address", flags=["--sanitize=address", "-Xswiftc", "-gline-tables-only"])
+# Failures name file and line also without debug information.
 PLAIN = dict(scratch=".build", flags=["-Xswiftc", "-gnone"])
 
 # Freed memory waits in a small quarantine, because tests watch the memory of their own process. Ten
