@@ -139,8 +139,10 @@ def clean_inheritance():
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     os.umask(0o022)
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 65536 if os.getuid() == 0 else hard
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, max(wanted, hard)))
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(hard, 65536), max(hard, 65536)))
+    except (ValueError, OSError):  # only some may raise it
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     for name in list(os.environ):
         if name.startswith(("BINDER_", "XDG_", "LISTEN_", "CLICOLOR", "NOTIFY_SOCKET", "NO_COLOR")):
             del os.environ[name]
