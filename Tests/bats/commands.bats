@@ -42,8 +42,10 @@ keys() { tmux -S "$directory/tmux" send-keys -t look "$@"; }
     is "$status" 1
     bindctl is 'cells/w !exists' --pick /snow
     is "$(bindctl wait 'cells/w exists' --pick /wind)" '{"speed":5}'
+    subscribed='"sub":"t0","source":"cells/w","kind":"state"'
+    before=$(grep -cF "$subscribed" "$BINDER_TRACE" || true)
     beside bindctl wait cells/w --change --pick /wind/speed
-    traced '"change":true'
+    traced "$subscribed" $((before + 1))
     bindctl set cells/w '{"wind":{"speed":5},"rain":true}'
     bindctl set cells/w '{"wind":{"speed":6},"rain":true}'
     eventually has out 6

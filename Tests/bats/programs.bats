@@ -144,7 +144,7 @@ add_jobs() { # from to
     for worker in a b; do
         beside bindctl work w --stream lists/q --since start --jobs 2 -- sh -c 'cat >> done; sleep .1; echo '$worker' >> by'
     done
-    traced '"kind":"stream"' 2
+    traced '"sub":"work","source":"events","kind":"events"' 2
     add_jobs 1 12
     eventually lines_in done 12
     add_jobs 13 20
