@@ -38,7 +38,8 @@ struct SliceRuleTests {
       "filters of a shared reader, for each event"),
     "API/Subscriptions/Subscribe.swift": .passed, "Connections/Broadcast.swift": .short,
     "Connections/Call.swift": .short, "Connections/CollectionSubscription.swift": .noted,
-    "Connections/ConnectionContext.swift": .short, "Connections/Handover/Handover.swift": .short,
+    "Connections/Connection.swift": .short, "Connections/ConnectionContext.swift": .short,
+    "Connections/Handover/Handover.swift": .short,
     "Connections/LogSource.swift": .noted, "Connections/LogSubscription.swift": .short,
     "Connections/PatternSubscription.swift": .unlimited(
       "notes each change once for each subscription"),

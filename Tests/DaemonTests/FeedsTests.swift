@@ -75,7 +75,7 @@ struct FeedsTests {
     let (daemon, _) = try daemon(Self.local)
     let client = try TestSocket(daemon.socket)
     for (path, text) in [
-      ("html", #""message":"line 1 of the feed: neither RSS nor Atom""#),
+      ("html", #""message":"the address leads to a web page, not to a feed""#),
       ("file", "only http and https are allowed"),
       ("broken", "the server closed the connection too early"),
       ("none", "the server answered with status 404"),

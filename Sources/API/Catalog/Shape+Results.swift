@@ -43,7 +43,7 @@ extension Shape {
           .init("sub", .handle), .init("source", .words(["events"])),
           .init("kind", .words(["events"])), .init("epoch", .string), .init("first", .natural),
           .init("last", .natural), .init("after", .natural), .optional("durable", .string),
-          .optional("new", .bool), .optional("share", .bool),
+          .optional("new", .bool), .optional("delivered", .natural), .optional("share", .bool),
         ]),
       ]
   }
