@@ -41,6 +41,7 @@ struct StreamSocketTests {
     socket.readNow()
     #expect(waiting == [5, 0])
     #expect(recorder.reads == [true, false])
+    (recorder.onRead, recorder.onReceive) = (nil, nil)
     finish()
   }
 

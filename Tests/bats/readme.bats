@@ -45,7 +45,7 @@ teardown() { remove_place; }
 
 @test "is it healthy" {
     types_blocks < <(sed -n '/^## Is it healthy/,/^## From another/p' README.md)
-    is "$typed" 3
+    is "$typed" 4
 }
 
 @test "the commands for another machine, with ssh in place of which a program runs them here" {
