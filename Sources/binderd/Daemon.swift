@@ -108,7 +108,7 @@ final class Daemon {
     let threads = ThreadsService(in: host)
     let todo = TodoService(in: host)
     let bindings = BindingsService(in: host)
-    let liveBindings = LiveBindings(on: scheduler, in: table.context)
+    let liveBindings = LiveBindings(on: scheduler)
     liveBindings.time = .local
     let readers = LiveReaders(ReadersService(in: host))
     let journal = JournalService(
