@@ -38,12 +38,14 @@ let package = Package(
     .target(name: "Facts", dependencies: ["JSON"]),
     // libm rounds; a program that links nothing else would miss it.
     .target(
-      name: "Signals", dependencies: ["Queues"], exclude: ["README.md"],
+      name: "Signals", dependencies: ["Queues"], path: "Libraries/Signals", exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("m")]),
     .target(name: "EventLoop", dependencies: ["CSupport", "Clibuv", "Facts", "Signals"]),
 
     // Beside the layers: for programs outside this package. No layer uses it.
-    .target(name: "SignalsDialects", dependencies: ["Signals"], exclude: ["README.md"]),
+    .target(
+      name: "SignalsDialects", dependencies: ["Signals"], path: "Libraries/SignalsDialects",
+      exclude: ["README.md"]),
 
     // The language of the socket, shared with the client.
     .target(name: "Wire", dependencies: ["JSON"]),

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Testing
 
 /// The largest number of files of a target that may refer to each other in a circle.
@@ -9,7 +8,7 @@ private let largestKnot = 8
 /// A file needs another one if it names a type or function that the other declares. To understand
 /// one file of a knot, one has to read them all.
 struct KnotTests {
-  @Test(arguments: layers)
+  @Test(arguments: Targets.names)
   func `no large knot of files`(layer: String) throws {
     let knots = try FileGraph(of: layer).knots
     for knot in knots where knot.count > largestKnot {
@@ -28,21 +27,14 @@ struct KnotTests {
   }
 }
 
-private let root = #filePath.replacing("Tests/ArchitectureTests/KnotTests.swift", with: "Sources")
-
-private let layers: [String] =
-  (try? FileManager.default.contentsOfDirectory(atPath: root).sorted()) ?? []
-
 /// The files of a target, and which of them refers to which.
 private struct FileGraph {
   private let references: [String: Set<String>]
 
   init(of layer: String) throws {
     var texts: [String: String] = [:]
-    for name in try FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(layer)")
-    where name.hasSuffix(".swift") {
-      let data = FileManager.default.contents(atPath: "\(root)/\(layer)/\(name)") ?? Data()
-      texts[name] = String(decoding: data, as: UTF8.self)
+    for name in try Targets.files(of: layer) {
+      texts[name] = Targets.text(of: "\(layer)/\(name)")
     }
     self.init(texts)
   }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Testing
 
 /// The dependency rules: the modules that each layer may import.
@@ -89,22 +88,20 @@ struct LayerTests {
   }
 
   @Test
-  func `the list of unchecked files names only files with unchecked code`() throws {
+  func `the list of unchecked files names only files with unchecked code`() {
     for name in unchecked {
-      let data = FileManager.default.contents(atPath: "\(root)/\(name)") ?? Data()
-      let text = String(decoding: data, as: UTF8.self)
+      let text = Targets.text(of: name)
       #expect(
         text.contains("@unchecked Sendable") || text.contains("nonisolated(unsafe)"), "\(name)")
     }
   }
 
   @Test
-  func `every layer has an import rule`() throws {
-    let layers = try FileManager.default.contentsOfDirectory(atPath: root)
+  func `every layer has an import rule`() {
     let inC: Set = [
       "CCurl", "CExpat", "CPostgres", "CSQLite", "CSupport", "CWebSockets", "Clibuv",
     ]
-    #expect(Set(layers).subtracting(inC) == Set(law.keys))
+    #expect(Set(Targets.names).subtracting(inC) == Set(law.keys))
   }
 
   @Test(arguments: law.keys.sorted())
@@ -187,13 +184,6 @@ private struct Source {
   }
 }
 
-private let root = #filePath.replacing("Tests/ArchitectureTests/LayerTests.swift", with: "Sources")
-
 private func sources(of layer: String) throws -> [Source] {
-  try FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(layer)")
-    .filter { $0.hasSuffix(".swift") }
-    .map { name in
-      let data = FileManager.default.contents(atPath: "\(root)/\(layer)/\(name)") ?? Data()
-      return Source(name: name, text: String(decoding: data, as: UTF8.self))
-    }
+  try Targets.files(of: layer).map { Source(name: $0, text: Targets.text(of: "\(layer)/\($0)")) }
 }

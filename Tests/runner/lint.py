@@ -2,7 +2,7 @@
 
 import subprocess
 
-SWIFT = ["Package.swift", "Sources", "Tests", "Benchmarks", "Examples"]
+SWIFT = ["Package.swift", "Libraries", "Sources", "Tests", "Benchmarks", "Examples"]
 FORMAT = ["swift", "format", "lint", "--strict", "--parallel"]
 
 
