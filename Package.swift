@@ -34,11 +34,10 @@ let package = Package(
 
     // Ground: no layer above.
     .target(name: "JSON"),
-    .target(name: "Queues"),
     .target(name: "Facts", dependencies: ["JSON"]),
     // libm rounds; a program that links nothing else would miss it.
     .target(
-      name: "Signals", dependencies: ["Queues"], path: "Libraries/Signals", exclude: ["README.md"],
+      name: "Signals", path: "Libraries/Signals", exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("m")]),
     .target(name: "EventLoop", dependencies: ["CSupport", "Clibuv", "Facts", "Signals"]),
 
@@ -54,25 +53,24 @@ let package = Package(
     .target(name: "Configuration", dependencies: ["Facts", "JSON", "Wire"]),
 
     // Promise.
-    .target(name: "Journal", dependencies: ["Facts", "JSON", "Queues", "Signals"]),
+    .target(name: "Journal", dependencies: ["CSupport", "Facts", "JSON", "Signals"]),
 
     // The engine: services whose state is made of journaled events.
     .target(
       name: "EventSourcing",
-      dependencies: ["Facts", "JSON", "Journal", "Queues", "Signals", "Wire"],
+      dependencies: ["Facts", "JSON", "Journal", "Signals", "Wire"],
       exclude: ["README.md"]),
 
     // The view: one client, as the application sees it; and the sockets that clients come from.
     .target(
       name: "Connections",
-      dependencies: ["EventLoop", "Facts", "JSON", "Queues", "Signals", "Wire"]),
+      dependencies: ["EventLoop", "Facts", "JSON", "Signals", "Wire"]),
 
     // What all clients can use: the catalogue, subscriptions, bindings, views.
     .target(
       name: "API",
       dependencies: [
-        "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Queues", "Signals",
-        "Wire",
+        "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
       ]),
 
     // A folder for each feature: state, service, binder, views.
@@ -86,25 +84,20 @@ let package = Package(
     .target(
       name: "Adapters",
       dependencies: [
-        "CCurl", "CExpat", "CSQLite", "EventLoop", "Facts", "Features", "JSON", "Queues", "Signals",
-        "Wire",
+        "CCurl", "CExpat", "CSQLite", "EventLoop", "Facts", "Features", "JSON", "Signals", "Wire",
       ], linkerSettings: [.linkedLibrary("crypt")]),
-
-    // Shared by all stores: checksums, which snapshots stay, readers that stop.
-    .target(
-      name: "JournalStores", dependencies: ["CSupport", "EventLoop", "Facts", "Journal"]),
 
     // Stores: one target for each C library.
     .target(
       name: "JournalSQLite",
       dependencies: [
-        "CSQLite", "EventLoop", "Facts", "JSON", "Journal", "JournalStores", "Queues", "Signals",
+        "CSQLite", "EventLoop", "Facts", "JSON", "Journal", "Signals",
       ],
       exclude: ["README.md"]),
     .target(
       name: "JournalPostgres",
       dependencies: [
-        "CPostgres", "EventLoop", "Facts", "JSON", "Journal", "JournalStores", "Queues", "Signals",
+        "CPostgres", "EventLoop", "Facts", "JSON", "Journal", "Signals",
       ]),
 
     // Composition root.
@@ -125,9 +118,9 @@ let package = Package(
       dependencies: ["BinderClient", "CSupport", "Console", "Facts", "JSON", "Wire"]),
 
     // The page for browsers, which reaches the daemon as any client.
-    .target(name: "Browsers", dependencies: ["CWebSockets", "EventLoop", "JSON", "Wire"]),
     .executableTarget(
-      name: "binder-web", dependencies: ["BinderClient", "Browsers", "EventLoop", "Facts", "Wire"]),
+      name: "binder-web",
+      dependencies: ["BinderClient", "CWebSockets", "EventLoop", "Facts", "JSON", "Wire"]),
 
     // What test targets share.
     .target(
@@ -148,7 +141,7 @@ let package = Package(
       name: "AdaptersTests",
       dependencies: ["Adapters", "EventLoop", "Features", "Signals", "TestSupport"]),
     .testTarget(name: "ArchitectureTests"),
-    .testTarget(name: "BrowsersTests", dependencies: ["Browsers", "TestSupport"]),
+    .testTarget(name: "BinderWebTests", dependencies: ["TestSupport", "binder-web"]),
     .testTarget(
       name: "BinderClientTests",
       dependencies: ["BinderAsync", "BinderClient", "JSON", "TestSupport", "Wire"]),
@@ -178,7 +171,6 @@ let package = Package(
         "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals", "ServiceTestSupport",
         "TestSupport",
       ]),
-    .testTarget(name: "QueuesTests", dependencies: ["Queues", "TestSupport"]),
     .testTarget(name: "FactsTests", dependencies: ["Facts", "JSON", "TestSupport"]),
     .testTarget(
       name: "FeaturesTests",
@@ -192,7 +184,7 @@ let package = Package(
       name: "JournalTests",
       dependencies: [
         "CSQLite", "EventLoop", "Facts", "Journal", "JournalPostgres", "JournalSQLite",
-        "JournalStores", "Signals", "TestSupport",
+        "Signals", "TestSupport",
       ]),
     .testTarget(
       name: "SignalsTests", dependencies: ["Signals", "SignalsTestSupport", "TestSupport"]),
@@ -225,7 +217,7 @@ where !["CCurl", "CPostgres", "CSupport", "CWebSockets"].contains(target.name) {
 let selections: [String: Set<String>] = [
   "programs": ["binderd", "bindctl", "binder-web"],
   "memory": [
-    "AdaptersTests", "BrowsersTests", "EventLoopTests", "JSONTests", "JournalTests", "QueuesTests",
+    "AdaptersTests", "BinderWebTests", "EventLoopTests", "JSONTests", "JournalTests",
   ],
   "threads": ["AdaptersTests", "DaemonTests", "EventLoopTests", "JournalTests"],
 ]

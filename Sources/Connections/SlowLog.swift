@@ -1,6 +1,6 @@
 package import Facts
 internal import JSON
-internal import Queues
+internal import Signals
 internal import Wire
 
 /// Collects the requests that take longer than a limit.

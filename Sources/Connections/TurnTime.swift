@@ -1,5 +1,4 @@
 internal import Facts
-internal import Queues
 internal import Signals
 
 /// A scheduler that shares one turn of the loop between users, and between the clients of each.

@@ -1,7 +1,6 @@
 internal import Facts
 internal import JSON
 internal import Journal
-internal import Queues
 internal import Signals
 
 /// The commands that already ran, by idempotency key, so that none runs twice.

@@ -1,6 +1,6 @@
 public import JSON
 public import Journal
-public import Queues
+public import Signals
 
 /// A state by number: its values after the events that are not durable yet.
 extension Ledger {

@@ -1,7 +1,6 @@
 public import Facts
 public import JSON
 public import Journal
-public import Queues
 public import Signals
 
 /// The state of one service, pending and durable, and its access to the journal.

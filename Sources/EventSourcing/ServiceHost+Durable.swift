@@ -1,4 +1,3 @@
-internal import Queues
 internal import Facts
 package import Signals
 

@@ -1,7 +1,6 @@
 public import Facts
 public import JSON
 public import Journal
-internal import Queues
 package import Signals
 
 /// The services of a daemon over one journal.

@@ -1,5 +1,5 @@
 package import Facts
-internal import Queues
+internal import Signals
 
 /// Assigns positions, versions and times to events.
 ///

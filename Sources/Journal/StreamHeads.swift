@@ -1,5 +1,5 @@
 package import Facts
-internal import Queues
+internal import Signals
 
 /// The head of each stream by the number of its name, kept in memory because an index on disk would
 /// slow every append.

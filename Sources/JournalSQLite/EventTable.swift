@@ -1,6 +1,5 @@
 internal import JSON
 internal import Journal
-internal import JournalStores
 
 /// Writes the rows of the `event` table, inside the caller's transaction.
 final class EventTable {

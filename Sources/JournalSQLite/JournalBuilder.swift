@@ -1,7 +1,6 @@
 package import Facts
 internal import Glibc
 package import Journal
-internal import JournalStores
 
 /// Builds a journal in a partial file, verifies it, and renames it into place.
 ///

@@ -1,7 +1,7 @@
 internal import EventLoop
 internal import Facts
 internal import Journal
-internal import Queues
+internal import Signals
 
 /// The queue of pages from the reading thread to the replaying thread.
 final class PageQueue: Sendable {

@@ -2,7 +2,6 @@ internal import EventLoop
 internal import Facts
 internal import JSON
 internal import Journal
-internal import JournalStores
 
 /// Reads the journal on its own connection.
 ///

@@ -1,8 +1,6 @@
 package import EventLoop
 package import Facts
 package import Journal
-internal import JournalStores
-internal import Queues
 package import Signals
 
 /// A journal in one SQLite file.
@@ -380,7 +378,7 @@ package final class SQLiteStore: DaemonStore {
       }
     return thread.run(
       { reader, cancellation throws(JournalError) in
-        try job(StoppableReader(base: reader, cancellation: cancellation))
+        try job(StoppableReader(base: reader) { cancellation.isCancelled })
       },
       unavailable: { refusal in
         switch refusal {

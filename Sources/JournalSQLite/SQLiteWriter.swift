@@ -1,9 +1,9 @@
-internal import Queues
 internal import CSQLite
 internal import EventLoop
 internal import Facts
 internal import Glibc
 internal import Journal
+internal import Signals
 
 /// Writes records, and does background work between commits.
 ///

@@ -1,5 +1,4 @@
 internal import Journal
-internal import JournalStores
 
 /// Writes the rows of the `snapshot` table, one part at a time, so that commits wait only briefly.
 final class SnapshotTable {

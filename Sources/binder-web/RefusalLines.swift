@@ -1,4 +1,3 @@
-import Browsers
 import EventLoop
 
 /// Logs refused requests: the first of a kind at once, and then how many followed in ten seconds.

@@ -1,5 +1,4 @@
 import BinderClient
-import Browsers
 import EventLoop
 import Facts
 import Glibc

@@ -1,4 +1,3 @@
-import Browsers
 import EventLoop
 import Glibc
 import Wire

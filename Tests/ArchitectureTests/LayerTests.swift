@@ -6,9 +6,8 @@ import Testing
 /// visible.
 private let law: [String: Set<String>] = [
   // Foundations.
-  "Queues": [],
   "Facts": ["JSON"],
-  "Signals": ["Queues"],
+  "Signals": [],
   // For programs outside this package: no layer may import it.
   "SignalsDialects": ["Signals"],
   "JSON": [],
@@ -16,29 +15,25 @@ private let law: [String: Set<String>] = [
   "Configuration": ["Facts", "JSON", "Wire"],
   "EventLoop": ["CSupport", "Clibuv", "Facts", "Glibc", "Signals"],
   // The event store, and its implementations.
-  "Journal": ["Facts", "JSON", "Queues", "Signals"],
-  "JournalStores": ["CSupport", "EventLoop", "Facts", "Journal"],
+  "Journal": ["CSupport", "Facts", "JSON", "Signals"],
   "JournalSQLite": [
-    "CSQLite", "EventLoop", "Facts", "Glibc", "JSON", "Journal", "JournalStores", "Queues",
-    "Signals",
+    "CSQLite", "EventLoop", "Facts", "Glibc", "JSON", "Journal", "Signals",
   ],
   "JournalPostgres": [
-    "CPostgres", "EventLoop", "Facts", "Glibc", "JSON", "Journal", "JournalStores", "Queues",
-    "Signals",
+    "CPostgres", "EventLoop", "Facts", "Glibc", "JSON", "Journal", "Signals",
   ],
   // Event sourcing, the view of a client, the features, and their access to the machine.
-  "EventSourcing": ["Facts", "JSON", "Journal", "Queues", "Signals", "Wire"],
-  "Connections": ["EventLoop", "Facts", "JSON", "Queues", "Signals", "Wire"],
+  "EventSourcing": ["Facts", "JSON", "Journal", "Signals", "Wire"],
+  "Connections": ["EventLoop", "Facts", "JSON", "Signals", "Wire"],
   "API": [
-    "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Queues", "Signals", "Wire",
+    "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
   ],
   "Features": [
-    "API", "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Queues",
+    "API", "Configuration", "Connections", "EventSourcing", "Facts", "JSON",
     "Signals", "Wire",
   ],
   "Adapters": [
     "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Facts", "Features", "Glibc",
-    "Queues",
     "JSON", "Signals", "Wire",
   ],
   // The client, the terminal, the command line.
@@ -50,8 +45,9 @@ private let law: [String: Set<String>] = [
     "BinderClient", "CSupport", "Console", "Facts", "Glibc", "JSON", "Synchronization", "Wire",
   ],
   // The page for browsers, beside the daemon.
-  "Browsers": ["CWebSockets", "EventLoop", "Glibc", "JSON", "Wire"],
-  "binder-web": ["BinderClient", "Browsers", "EventLoop", "Facts", "Glibc", "Wire"],
+  "binder-web": [
+    "BinderClient", "CWebSockets", "EventLoop", "Facts", "Glibc", "JSON", "Wire",
+  ],
   // Composition.
   "binderd": [
     "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",

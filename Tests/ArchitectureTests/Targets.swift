@@ -2,7 +2,8 @@ import FoundationEssentials
 
 /// The targets of the package that are not tests.
 enum Targets {
-  private static let package = #filePath.replacing("Tests/ArchitectureTests/Targets.swift", with: "")
+  private static let package = #filePath.replacing(
+    "Tests/ArchitectureTests/Targets.swift", with: "")
 
   /// The directory of each target, by its name.
   static let directories: [String: String] = {

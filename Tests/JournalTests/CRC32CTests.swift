@@ -1,4 +1,4 @@
-import JournalStores
+import Journal
 import Testing
 
 struct CRC32CTests {

@@ -1,5 +1,3 @@
-internal import Queues
-
 /// One transformer or operator of a binding.
 public enum BindStep<Value> {
   /// Converts each value.

@@ -1,5 +1,3 @@
-internal import Queues
-
 /// A container of an observable collection.
 public protocol ChangesetContainerProtocol<Changeset>: AnyObject {
   associatedtype Changeset: ChangesetProtocol

@@ -1,5 +1,3 @@
-internal import Queues
-
 extension Collection where Index == Int {
   /// Returns the difference to another collection.
   ///

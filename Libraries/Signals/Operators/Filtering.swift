@@ -1,5 +1,3 @@
-internal import Queues
-
 extension SignalProtocol {
   /// Emits the elements for which `isIncluded` returns `true`.
   @inlinable

@@ -1,5 +1,3 @@
-internal import Queues
-
 /// A way to turn a signal of signals into one signal.
 public enum FlattenStrategy: Sendable {
   /// Runs one inner signal after another, in the order of arrival.

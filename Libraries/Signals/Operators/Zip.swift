@@ -1,5 +1,3 @@
-internal import Queues
-
 extension SignalProtocol {
   /// Emits the combination of the elements at the same position of both signals.
   ///

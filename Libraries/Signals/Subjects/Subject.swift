@@ -1,5 +1,3 @@
-public import Queues
-
 /// A hot source: it sends each event to its current observers.
 ///
 /// Observers are called in the order of subscription. An event sent during a delivery waits until

@@ -1,5 +1,3 @@
-internal import Queues
-
 extension SignalProtocol {
   /// Emits each event, including the terminal one, `interval` seconds later.
   public func delay(interval: Double, on scheduler: any Scheduler) -> Signal<Element, Error> {

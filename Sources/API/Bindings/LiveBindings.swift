@@ -1,4 +1,3 @@
-internal import Queues
 internal import EventSourcing
 internal import Facts
 package import Signals

@@ -1,4 +1,4 @@
-internal import Queues
+internal import Signals
 
 /// The queued calls of a service that wait for a provider, oldest first, by position.
 struct CallQueue {

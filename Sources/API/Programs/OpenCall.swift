@@ -1,5 +1,4 @@
 internal import Connections
-internal import Queues
 internal import Signals
 internal import Wire
 

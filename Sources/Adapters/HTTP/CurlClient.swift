@@ -1,4 +1,3 @@
-internal import Queues
 internal import CCurl
 package import EventLoop
 internal import Facts

@@ -1,4 +1,4 @@
-internal import Queues
+internal import Signals
 
 /// The leases that are to end: some in each turn, so that others are served between them.
 ///

@@ -1,6 +1,6 @@
 internal import CPostgres
 internal import EventLoop
-internal import Queues
+internal import Signals
 
 /// A session on the loop, with statements in a pipeline: each is sent at once, and the results
 /// arrive in order.

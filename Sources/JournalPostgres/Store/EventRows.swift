@@ -1,7 +1,6 @@
 internal import Facts
 internal import JSON
 internal import Journal
-internal import JournalStores
 
 /// Makes events of the rows of the table `event`, and parameters of events.
 struct EventRows {

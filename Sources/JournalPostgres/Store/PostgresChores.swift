@@ -1,7 +1,6 @@
 internal import Facts
 internal import Glibc
 internal import Journal
-internal import JournalStores
 
 /// Writes snapshots and removes events, each in one transaction that checks the term.
 ///

@@ -1,6 +1,5 @@
 internal import Facts
 internal import Journal
-internal import JournalStores
 
 /// The first look at a journal, before a daemon starts on it; nothing is written.
 struct PostgresOpening {

@@ -2,7 +2,6 @@ internal import EventLoop
 internal import Facts
 internal import Glibc
 internal import Journal
-internal import JournalStores
 
 /// Reads the journal on a connection of its own, and makes another when it was lost.
 ///

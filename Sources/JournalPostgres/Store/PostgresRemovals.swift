@@ -1,5 +1,4 @@
 internal import Journal
-internal import JournalStores
 
 /// Records removals, inside the transaction that removes the events.
 struct PostgresRemovals {

@@ -1,7 +1,6 @@
 internal import EventLoop
 internal import Facts
 internal import Journal
-internal import Queues
 internal import Signals
 
 /// Connecting, and what follows on each new connection: the session's settings, a commit of its own,

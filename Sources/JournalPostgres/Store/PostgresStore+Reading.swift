@@ -1,7 +1,6 @@
 internal import EventLoop
 package import Facts
 package import Journal
-internal import JournalStores
 package import Signals
 
 extension PostgresStore {
@@ -80,7 +79,7 @@ extension PostgresStore {
     let last = durable
     return thread.run(
       { reader, cancellation throws(JournalError) in
-        let reader = StoppableReader(base: reader, cancellation: cancellation)
+        let reader = StoppableReader(base: reader) { cancellation.isCancelled }
         return try job(BoundedReader(base: reader, last: last))
       },
       unavailable: { .failure(.unavailable(detail: "the journal is \($0)")) })

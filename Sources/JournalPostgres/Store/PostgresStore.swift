@@ -1,7 +1,6 @@
 package import EventLoop
 package import Facts
 package import Journal
-internal import Queues
 package import Signals
 
 /// A journal in PostgreSQL, which several daemons may share.

@@ -1,7 +1,6 @@
 package import Facts
 internal import Glibc
 package import Journal
-internal import JournalStores
 
 /// Makes a journal in PostgreSQL: in a schema of its own, which is renamed when it is complete.
 package final class PostgresBuilder: JournalTarget {

@@ -1,6 +1,5 @@
 package import Facts
 package import Journal
-internal import JournalStores
 
 /// Reads a whole journal of PostgreSQL, consistent as of one moment, while daemons may write it.
 ///

@@ -31,30 +31,35 @@ package struct CRC32C {
   /// Returns the checksum of some bytes.
   package func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     tables.isEmpty
-      ? cchecksum_crc32c(bytes.baseAddress, bytes.count) : tabulatedChecksum(bytes)
+      ? unsafe cchecksum_crc32c(bytes.baseAddress, bytes.count) : unsafe tabulatedChecksum(bytes)
   }
 
   /// Computes the checksum with tables, eight bytes per step.
   private func tabulatedChecksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-    tables.withUnsafeBufferPointer { tables in
+    unsafe tables.withUnsafeBufferPointer { tables in
       var crc = ~UInt32(0)
       var i = 0
       while i + 8 <= bytes.count {
         let word =
-          UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: i, as: UInt64.self))
+          unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: i, as: UInt64.self))
           ^ UInt64(crc)
         crc =
-          tables[Int(word & 0xFF) + 7 * 256] ^ tables[Int(word >> 8 & 0xFF) + 6 * 256]
+          unsafe tables[Int(word & 0xFF) + 7 * 256] ^ tables[Int(word >> 8 & 0xFF) + 6 * 256]
           ^ tables[Int(word >> 16 & 0xFF) + 5 * 256] ^ tables[Int(word >> 24 & 0xFF) + 4 * 256]
           ^ tables[Int(word >> 32 & 0xFF) + 3 * 256] ^ tables[Int(word >> 40 & 0xFF) + 2 * 256]
           ^ tables[Int(word >> 48 & 0xFF) + 256] ^ tables[Int(word >> 56)]
         i += 8
       }
       while i < bytes.count {
-        crc = crc >> 8 ^ tables[Int((crc ^ UInt32(bytes[i])) & 0xFF)]
+        crc = unsafe crc >> 8 ^ tables[Int((crc ^ UInt32(bytes[i])) & 0xFF)]
         i += 1
       }
       return ~crc
     }
   }
+}
+
+extension Span<UInt8> {
+  /// The memory of the bytes, which must not be used longer than the span.
+  package var raw: UnsafeRawBufferPointer { unsafe withUnsafeBytes { unsafe $0 } }
 }

@@ -1,6 +1,6 @@
-internal import CWebSockets
-internal import EventLoop
-internal import JSON
+import CWebSockets
+import EventLoop
+import JSON
 
 /// One connection of a browser: its requests, then maybe its connection to the daemon.
 ///

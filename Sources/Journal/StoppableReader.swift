@@ -1,19 +1,17 @@
-package import EventLoop
 package import Facts
-package import Journal
 
 /// A reader that throws once its reading is cancelled, so that no reading delays shutdown.
 package struct StoppableReader: JournalReader {
   private let base: any JournalReader
-  private let cancellation: Cancellation
+  private let isCancelled: @Sendable () -> Bool
 
-  package init(base: any JournalReader, cancellation: Cancellation) {
-    (self.base, self.cancellation) = (base, cancellation)
+  package init(base: any JournalReader, isCancelled: @escaping @Sendable () -> Bool) {
+    (self.base, self.isCancelled) = (base, isCancelled)
   }
 
   /// Returns the base reader; throws if the reading is cancelled.
   private func open() throws(JournalError) -> any JournalReader {
-    guard !cancellation.isCancelled else { throw .unavailable(detail: "the reading is cancelled") }
+    guard !isCancelled() else { throw .unavailable(detail: "the reading is cancelled") }
     return base
   }
 

@@ -4,9 +4,9 @@
 /// ``removeFirst(_:)`` for each removed element. Removed elements are released at once. Memory is
 /// freed when the queue has become much shorter than it was.
 ///
-/// Indices count from the oldest element, so ``popFirst()`` changes the index of all others. The
-/// type is public because inlinable code of the public module Signals stores queues.
-public struct Queue<Element> {
+/// Indices count from the oldest element, so ``popFirst()`` changes the index of all others.
+@usableFromInline
+package struct Queue<Element> {
   /// The elements from ``head`` on; the slots before it are `nil`.
   @usableFromInline
   var slots: ContiguousArray<Element?> = []
@@ -23,17 +23,17 @@ public struct Queue<Element> {
 
   /// Creates an empty queue.
   @inlinable
-  public init() {}
+  package init() {}
 
   /// Adds an element as the newest one.
   @inlinable
-  public mutating func append(_ element: consuming Element) {
+  package mutating func append(_ element: consuming Element) {
     slots.append(element)
   }
 
   /// Adds an element as the oldest one; amortized O(1).
   @inlinable
-  public mutating func prepend(_ element: Element) {
+  package mutating func prepend(_ element: Element) {
     if head == 0 {
       head = count + 1
       slots.insert(contentsOf: repeatElement(nil, count: head), at: 0)
@@ -44,7 +44,7 @@ public struct Queue<Element> {
 
   /// Removes and returns the oldest element, or `nil` if the queue is empty.
   @inlinable
-  public mutating func popFirst() -> Element? {
+  package mutating func popFirst() -> Element? {
     guard head < slots.count else { return nil }
     let first = slots[head].take()
     head += 1
@@ -54,7 +54,7 @@ public struct Queue<Element> {
 
   /// Removes and returns the oldest element; the queue must not be empty.
   @inlinable
-  public mutating func removeFirst() -> Element {
+  package mutating func removeFirst() -> Element {
     guard head < slots.count, let first = slots[head].take() else {
       preconditionFailure("the queue is empty")
     }
@@ -65,7 +65,7 @@ public struct Queue<Element> {
 
   /// Removes and returns the newest element, or `nil` if the queue is empty.
   @inlinable
-  public mutating func popLast() -> Element? {
+  package mutating func popLast() -> Element? {
     guard !isEmpty else { return nil }
     let last = slots.removeLast()
     tidy()
@@ -76,7 +76,7 @@ public struct Queue<Element> {
   ///
   /// - Parameter count: The number of elements to remove; at most ``count``.
   @inlinable
-  public mutating func removeFirst(_ count: Int) {
+  package mutating func removeFirst(_ count: Int) {
     precondition(count >= 0 && count <= self.count, "a queue has fewer elements")
     for index in head..<head + count { slots[index] = nil }
     head += count
@@ -85,7 +85,7 @@ public struct Queue<Element> {
 
   /// Removes all elements that satisfy a condition; the others keep their order.
   @inlinable
-  public mutating func removeAll(where isMeant: (Element) throws -> Bool) rethrows {
+  package mutating func removeAll(where isMeant: (Element) throws -> Bool) rethrows {
     try slots.removeAll { slot in
       guard let slot else { return true }
       return try isMeant(slot)
@@ -96,7 +96,7 @@ public struct Queue<Element> {
 
   /// Removes all elements.
   @inlinable
-  public mutating func removeAll() {
+  package mutating func removeAll() {
     self = Queue()
   }
 
@@ -123,15 +123,15 @@ public struct Queue<Element> {
 extension Queue: RandomAccessCollection, MutableCollection {
   /// The index of the oldest element: 0.
   @inlinable
-  public var startIndex: Int { 0 }
+  package var startIndex: Int { 0 }
 
   /// The index after the newest element: the number of elements.
   @inlinable
-  public var endIndex: Int { slots.count - head }
+  package var endIndex: Int { slots.count - head }
 
   /// The element at an index; 0 is the oldest one.
   @inlinable
-  public subscript(index: Int) -> Element {
+  package subscript(index: Int) -> Element {
     get {
       guard index >= 0, let element = slots[head + index] else {
         preconditionFailure("a queue has no element \(index)")

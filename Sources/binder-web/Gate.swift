@@ -1,9 +1,9 @@
 /// The rules for requests of browsers: who may have the page and a connection to the daemon.
 ///
 /// It decides and does nothing else. A refused request never reaches the daemon.
-package struct Gate {
+struct Gate {
   /// The way in which browsers prove whose they are.
-  package enum Admission {
+  enum Admission {
     /// A one-time token in the address becomes a cookie and a key.
     case token(Sessions)
     /// A reverse proxy names the user; these users may run one.
@@ -11,7 +11,7 @@ package struct Gate {
   }
 
   /// The result of a request.
-  package enum Decision: Equatable {
+  enum Decision: Equatable {
     /// The file, or the connection to the daemon; for a user if a proxy named one.
     case allowed(user: String?)
     /// A page that hands over a new session.
@@ -20,13 +20,13 @@ package struct Gate {
   }
 
   /// The path of the WebSocket.
-  package static let socketPath = "/socket"
+  static let socketPath = "/socket"
 
   /// The name of the WebSocket protocol.
-  package static let socketProtocol = "binder"
+  static let socketProtocol = "binder"
 
   /// The beginning of the name under which a browser sends its key as another protocol.
-  package static let keyPrefix = "key."
+  static let keyPrefix = "key."
 
   /// The files that the refusals need.
   ///
@@ -40,11 +40,11 @@ package struct Gate {
   private static let maxUserBytes = 128
 
   /// The accepted values of `Host`, in lowercase.
-  package let hosts: Set<String>
+  let hosts: Set<String>
 
-  package let admission: Admission
+  let admission: Admission
 
-  package init(hosts: some Sequence<String>, _ admission: Admission) {
+  init(hosts: some Sequence<String>, _ admission: Admission) {
     self.hosts = Set(hosts.map { $0.lowercased() })
     self.admission = admission
   }
@@ -52,7 +52,7 @@ package struct Gate {
   /// Decides about a request.
   ///
   /// - Parameter peer: The user of the process that connected; `nil` if the socket does not tell.
-  package func decide(_ request: WebRequest, from peer: UInt32?) -> Decision {
+  func decide(_ request: WebRequest, from peer: UInt32?) -> Decision {
     if case .proxy(let users) = admission {
       guard let peer, users.contains(peer) else { return .refused(.foreignPeer) }
     }
@@ -111,13 +111,13 @@ package struct Gate {
 }
 
 /// A request of a browser, as far as it decides about access.
-package struct WebRequest: Equatable {
-  package enum Method: Equatable {
+struct WebRequest: Equatable {
+  enum Method: Equatable {
     case get, head, other
   }
 
   /// A header of a request.
-  package enum Header: Equatable {
+  enum Header: Equatable {
     case absent
     case value(String)
     /// It occurs several times, is too long, or is not UTF-8.
@@ -128,26 +128,26 @@ package struct WebRequest: Equatable {
     var text: String? { if case .value(let text) = self { text } else { nil } }
   }
 
-  package var method = Method.get
-  package var path = "/"
-  package var host = Header.absent
-  package var origin = Header.absent
+  var method = Method.get
+  var path = "/"
+  var host = Header.absent
+  var origin = Header.absent
 
   /// `Sec-Fetch-Site`: which site caused the request, as the browser says.
-  package var site = Header.absent
-  package var cookie = Header.absent
+  var site = Header.absent
+  var cookie = Header.absent
 
   /// `Sec-WebSocket-Protocol`.
-  package var protocols = Header.absent
+  var protocols = Header.absent
 
   /// The user that a proxy names.
-  package var user = Header.absent
+  var user = Header.absent
 
   /// The argument `token` of the address.
-  package var token = Header.absent
-  package var isSocket = false
+  var token = Header.absent
+  var isSocket = false
 
-  package init() {}
+  init() {}
 
   /// Whether a header is unusable that every decision needs.
   ///

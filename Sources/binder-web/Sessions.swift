@@ -1,29 +1,29 @@
-internal import Glibc
+import Glibc
 
 /// The access of one browser: the cookie proves that it was admitted, and the key that the page
 /// itself asks.
 ///
 /// A cookie is sent to every port of its host, so another program of this machine may see it. The
 /// key is only in the page's own storage.
-package struct Session: Equatable {
+struct Session: Equatable {
   /// The value of the cookie.
-  package let id: String
+  let id: String
 
-  package let key: String
+  let key: String
 
   /// When it ends, in seconds since 1970.
-  package let end: Int64
+  let end: Int64
 }
 
 /// The one-time tokens that were printed, and the sessions that they became.
 ///
 /// Sessions are in a file, so that browsers stay admitted if the program is killed and starts again.
-package final class Sessions {
+final class Sessions {
   /// The life of a session in seconds.
-  package static let lifetime: Int64 = 30 * 24 * 3600
+  static let lifetime: Int64 = 30 * 24 * 3600
 
   /// The life of a token in seconds.
-  package static let tokenLifetime: Int64 = 3600
+  static let tokenLifetime: Int64 = 3600
 
   /// The most sessions and tokens; the oldest make room.
   private static let maxSessions = 64
@@ -32,7 +32,7 @@ package final class Sessions {
   /// The name of the cookie.
   ///
   /// It has the port, because a browser shares cookies between the ports of a host.
-  package let cookieName: String
+  let cookieName: String
 
   private let file: String
   private let now: () -> Int64
@@ -44,7 +44,7 @@ package final class Sessions {
   /// - Parameters:
   ///   - file: Only this user may read it, so its directory must be safe.
   ///   - now: Returns the seconds since 1970.
-  package init(file: String, port: UInt16, now: @escaping () -> Int64) {
+  init(file: String, port: UInt16, now: @escaping () -> Int64) {
     (self.file, self.now) = (file, now)
     cookieName = "binder_\(port)"
     for line in read(file).split(separator: "\n") {
@@ -55,7 +55,7 @@ package final class Sessions {
   }
 
   /// Returns a new token, which can be redeemed once.
-  package func makeToken() -> String {
+  func makeToken() -> String {
     tokens.removeAll { $0.end <= now() }
     if tokens.count == Self.maxTokens { tokens.removeFirst() }
     let token = secret()

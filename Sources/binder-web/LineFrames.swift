@@ -1,28 +1,28 @@
 /// Cuts a stream of lines into parts of text messages: a message holds whole lines, separated by LF.
 ///
 /// A part is sent at once, so no line has to fit into memory.
-package struct LineFrames {
+struct LineFrames {
   /// A part of a message.
-  package struct Part: Equatable {
+  struct Part: Equatable {
     /// The range in the chunk.
-    package let bytes: Range<Int>
+    let bytes: Range<Int>
 
     /// Whether a message begins, and whether it ends.
-    package let isBegin: Bool
-    package let isEnd: Bool
+    let isBegin: Bool
+    let isEnd: Bool
 
-    package init(bytes: Range<Int>, isBegin: Bool, isEnd: Bool) {
+    init(bytes: Range<Int>, isBegin: Bool, isEnd: Bool) {
       (self.bytes, self.isBegin, self.isEnd) = (bytes, isBegin, isEnd)
     }
   }
 
   /// Whether a message is incomplete.
-  package private(set) var isWithinMessage = false
+  private(set) var isWithinMessage = false
 
-  package init() {}
+  init() {}
 
   /// Returns the parts of a chunk: the end of its last complete line, and what follows.
-  package mutating func parts(of chunk: Span<UInt8>) -> (Part?, Part?) {
+  mutating func parts(of chunk: Span<UInt8>) -> (Part?, Part?) {
     var end = chunk.count
     while end > 0, chunk[end - 1] != UInt8(ascii: "\n") { end -= 1 }
     var (whole, rest): (Part?, Part?) = (nil, nil)

@@ -1,7 +1,8 @@
-@testable import Queues
 import TestSupport
 import Testing
+@testable import Signals
 
+@Suite(.leavesNothing)
 struct QueueTests {
   @Test
   func `the oldest element leaves first`() {

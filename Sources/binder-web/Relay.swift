@@ -1,7 +1,7 @@
-internal import CWebSockets
-internal import EventLoop
-internal import JSON
-internal import Wire
+import CWebSockets
+import EventLoop
+import JSON
+import Wire
 
 /// A browser's connection to the daemon: passes lines on in both directions.
 ///

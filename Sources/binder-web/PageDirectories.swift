@@ -1,10 +1,10 @@
-internal import Glibc
+import Glibc
 
 /// The directories of the page: its own files, the client for JavaScript and the library of charts.
-package struct PageDirectories: Equatable {
-  package let page: String
-  package let client: String
-  package let charts: String
+struct PageDirectories: Equatable {
+  let page: String
+  let client: String
+  let charts: String
 
   /// The place of Debian's package libjs-chart.js.
   private static let debian = "/usr/share/javascript/chart.js"
@@ -18,7 +18,7 @@ package struct PageDirectories: Equatable {
   ///   - option: The directory of the page from the command line; `nil` to search from the program
   ///     on: in its installation, then in the sources.
   ///   - program: The path of the program.
-  package init?(option: String?, program: String) {
+  init?(option: String?, program: String) {
     if let option {
       self.init(page: option)
       guard exists(page + "/index.html") else { return nil }

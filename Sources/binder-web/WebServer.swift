@@ -1,11 +1,11 @@
-internal import CWebSockets
-package import EventLoop
+import CWebSockets
+import EventLoop
 
 /// Serves the page and connects browsers to the daemon.
-package final class WebServer {
+final class WebServer {
   /// The outcome of creating a server: libwebsockets could not start.
-  package struct Failure: Error, CustomStringConvertible {
-    package let description: String
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
   }
 
   let gate: Gate
@@ -27,7 +27,7 @@ package final class WebServer {
   ///   - userHeader: The header with which a proxy names the user.
   ///   - descriptors: The most descriptors of this process.
   ///   - log: Writes lines of libwebsockets.
-  package init(
+  init(
     _ gate: Gate, _ pages: PageDirectories, places: [String], userHeader: String,
     descriptors: Int, on loop: Loop, onRefusal: @escaping (Refusal) -> Void
   ) throws(Failure) {
@@ -51,7 +51,7 @@ package final class WebServer {
   /// Takes a new connection.
   ///
   /// - Parameter peer: The user of the process that connected; `nil` if the socket does not tell.
-  package func accept(_ descriptor: CInt, from peer: UInt32?) {
+  func accept(_ descriptor: CInt, from peer: UInt32?) {
     guard let server else { return }
     count += 1
     let browser = Unmanaged.passRetained(Browser(of: self, peer: peer))
@@ -76,7 +76,7 @@ package final class WebServer {
   func noteRefusal(_ refusal: Refusal) { onRefusal(refusal) }
 
   /// Ends all connections; the loop then ends when they are closed.
-  package func close() {
+  func close() {
     if let server { cweb_destroy(server) }
     server = nil
   }

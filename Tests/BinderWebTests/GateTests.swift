@@ -1,4 +1,4 @@
-import Browsers
+@testable import binder_web
 import TestSupport
 import Testing
 

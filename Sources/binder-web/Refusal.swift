@@ -1,5 +1,5 @@
 /// The reason why a request is refused, as a page tells it.
-package enum Refusal: CaseIterable {
+enum Refusal: CaseIterable {
   case foreignHost
   case foreignOrigin
   case foreignPeer
@@ -14,7 +14,7 @@ package enum Refusal: CaseIterable {
   case crowded
 
   /// The HTTP status.
-  package var status: UInt32 {
+  var status: UInt32 {
     switch self {
     case .foreignHost: 421
     case .unusableHeader, .unusableCookies: 400
@@ -27,7 +27,7 @@ package enum Refusal: CaseIterable {
   }
 
   /// The title of the page, the reason, and what to do next.
-  package var text: (title: String, reason: String, hint: String) {
+  var text: (title: String, reason: String, hint: String) {
     switch self {
     case .foreignHost:
       (
@@ -88,7 +88,7 @@ package enum Refusal: CaseIterable {
     }
   }
 
-  package var page: String {
+  var page: String {
     let (title, reason, hint) = text
     return document(title: title, "<p>\(reason.asHTML)</p><p>\(hint.asHTML)</p>")
   }
