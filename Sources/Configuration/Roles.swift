@@ -74,3 +74,76 @@ extension Rules {
       deny: names.compactMap { Pattern($0, separator: ".").map { Rule($0) } })
   }
 }
+
+/// The members of a role: user ids and group ids, or everybody.
+package struct Members: Equatable, Sendable {
+  package var users: Set<UInt32>
+  package var groups: Set<UInt32>
+  package var isEverybody: Bool
+
+  package init(users: Set<UInt32> = [], groups: Set<UInt32> = [], isEverybody: Bool = false) {
+    self.users = users
+    self.groups = groups
+    self.isEverybody = isEverybody
+  }
+
+  package func contains(_ peer: Peer) -> Bool {
+    isEverybody || users.contains(peer.uid) || !groups.isDisjoint(with: peer.groups)
+  }
+}
+
+/// Resolves user and group names to ids; an unknown name gives `nil`.
+package struct Accounts: Sendable {
+  package let user: @Sendable (String) -> UInt32?
+  package let group: @Sendable (String) -> UInt32?
+
+  /// The user that the daemon runs as; `nil` if it is not known.
+  package let owner: UInt32?
+
+  package init(
+    user: @escaping @Sendable (String) -> UInt32?, group: @escaping @Sendable (String) -> UInt32?,
+    owner: UInt32? = nil
+  ) {
+    self.user = user
+    self.group = group
+    self.owner = owner
+  }
+}
+
+extension Configuration {
+  /// Denies each role the summary sources that include sources it may not read, and adds a warning.
+  ///
+  /// - Parameters:
+  ///   - summaries: The summary sources, each with the pattern of the sources that it summarizes.
+  ///   - file: The configuration file, for the warnings.
+  package mutating func hideSummaries(_ summaries: [String: String], file: String) {
+    for (source, pattern) in summaries.sorted(by: { $0.key < $1.key }) {
+      guard let summary = Pattern(source), let all = Pattern(pattern) else { continue }
+      roles = Roles(
+        roles.entries.map { entry in
+          let role = entry.role
+          guard role.mayRead(source), let line = role.read.lineOfGap(in: all, entry) else {
+            return entry
+          }
+          warnings.append(
+            ConfigurationFault(
+              file: file, line: line, column: 1,
+              message: "role '\(role.name)' may not read all of \(pattern), and so not \(source),"
+                + " which summarizes them"))
+          var read = role.read
+          read.deny.append(Rule(summary, line: line))
+          let narrowed = Role(
+            name: role.name, methods: role.methods, read: read, write: role.write)
+          return Roles.Entry(narrowed, entry.members, line: entry.line)
+        }, gateways: roles.gateways)
+    }
+  }
+}
+
+extension Rules {
+  /// Returns the line of the rule that excludes some names of a pattern; `nil` if all are allowed.
+  fileprivate func lineOfGap(in pattern: Pattern, _ entry: Roles.Entry) -> Int? {
+    if let rule = deny.first(where: { $0.pattern.overlaps(pattern) }) { return rule.line }
+    return allow.contains { $0.pattern.covers(pattern) } ? nil : entry.line
+  }
+}

@@ -1,4 +1,5 @@
 internal import Clibuv
+internal import Glibc
 
 /// A failed system or libuv call.
 package struct SystemError: Error, Equatable {
@@ -31,5 +32,19 @@ extension SystemError: CustomStringConvertible {
   package var description: String {
     let subject = subject.isEmpty ? "" : " \(subject)"
     return "\(call)\(subject): \(String(cString: uv_strerror(-code)))"
+  }
+}
+
+/// The output of a program could not be written.
+package struct OutputFailure: Error, CustomStringConvertible {
+  /// The `errno` of the failed call.
+  package let code: Int32
+
+  package init(code: Int32) {
+    self.code = code
+  }
+
+  package var description: String {
+    "the output cannot be written: \(String(cString: strerror(code)))"
   }
 }

@@ -1,10 +1,11 @@
-import API
+internal import API
 import Adapters
 import Connections
-import EventLoop
+internal import EventLoop
 import EventSourcing
 import Facts
 import Features
+internal import Glibc
 import Journal
 import Wire
 
@@ -116,6 +117,43 @@ final class DaemonMeasures {
         ).text,
         subscriptions: connection.subscriptions.count, requests: connection.requests,
         outputBytes: connection.outputBytes)
+    }
+  }
+}
+
+/// Logs slow requests, at most one line a second; the slow log has the others too.
+func logSlowRequests(of table: ConnectionTable, _ log: Log, now: @escaping () -> UInt64) {
+  var last: UInt64?
+  table.slowLog.onSlow = { request in
+    let time = now()
+    guard last.map({ time - $0 >= 1_000 }) ?? true else { return }
+    last = time
+    log.write(
+      .warning, request.line, .slowRequest,
+      fields: [
+        ("BINDER_METHOD", request.method), ("BINDER_UID", "\(request.uid)"),
+        ("BINDER_PID", "\(request.pid)"), ("BINDER_TOTAL_MS", "\(request.total)"),
+      ])
+  }
+}
+
+extension SlowRequest {
+  fileprivate var line: String {
+    "slow request: \(method) by uid \(uid) pid \(pid) took \(total) ms: wait \(wait), parse \(parse), "
+      + "dispatch \(dispatch), decide \(decide)" + (commit.map { ", commit \($0)" } ?? "")
+  }
+}
+
+extension MachineTime {
+  /// The clock and the time zone of this machine.
+  static var local: MachineTime {
+    MachineTime(now: { Process.now }) { seconds in
+      // Only this reads the time zone of the machine again.
+      tzset()
+      var time = time_t(seconds)
+      var fields = tm()
+      localtime_r(&time, &fields)
+      return Int64(fields.tm_gmtoff)
     }
   }
 }

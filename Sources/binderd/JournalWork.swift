@@ -1,3 +1,5 @@
+import Configuration
+import Connections
 import Console
 import EventLoop
 import EventSourcing
@@ -346,5 +348,44 @@ private final class Shown {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+  }
+}
+
+/// Runs a task on the journal that the command line or the configuration names.
+///
+/// - Returns: The exit code.
+func workOnJournal(
+  _ task: JournalTask, _ options: Options, _ progress: ProgressMeter.Form
+) throws -> CInt {
+  let settings = try Settings(reading: options)
+  let locate = { (name: String) throws(JournalError) -> JournalLocation in
+    var options = options
+    options.journal = name
+    return try Settings(options: options, configuration: settings.configuration).journal
+  }
+  return JournalWork(
+    task: task, location: try settings.journal, locate: locate, epoch: options.epoch,
+    isForced: options.isForced, progress: progress, checkStart: takeIn
+  ).run()
+}
+
+/// Checks whether a daemon could start on a journal, by replaying it into all services.
+///
+/// - Throws: ``JournalError`` with the event that the services reject.
+func takeIn(_ location: JournalLocation) throws(JournalError) {
+  do {
+    var options = try Options([])
+    options.isReadOnly = true
+    options.configuration = "/dev/null"
+    var settings = try Settings(reading: options)
+    settings.location = location
+    let daemon = try Daemon(
+      settings, ConfigurationFile(options), Log(isJournal: false), ServiceManager())
+    defer { daemon.abandon() }
+    try daemon.host.start()
+  } catch let error as JournalError {
+    throw error
+  } catch {
+    throw .unavailable(detail: "\(error)")
   }
 }

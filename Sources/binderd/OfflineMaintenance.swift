@@ -3,6 +3,7 @@ import EventSourcing
 import Facts
 import Glibc
 import Journal
+import Signals
 
 /// Removes the values that match a pattern, from a journal that no daemon has open.
 ///
@@ -45,4 +46,72 @@ private func reachDisk(_ daemon: Daemon) throws(JournalError) {
     daemon.loop.runOnce()
   }
   if let refusal = daemon.host.refusal { throw refusal }
+}
+
+/// Removes events that retention does not keep, from a journal that no daemon has open.
+///
+/// - Returns: The exit code.
+func compactJournal(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
+  let settings = try Settings(reading: options)
+  if case .file(let path) = try settings.journal { try JournalFile(path: path).checkKind() }
+  let daemon = try Daemon(settings, ConfigurationFile(options), log, manager)
+  defer { daemon.abandon() }
+  try daemon.start(settings, nil, log, manager)
+  if let before = options.before, before > daemon.host.durable {
+    let end = daemon.host.durable
+    log.write(.error, "position \(before) is beyond the end of the journal (\(end))")
+    return EXIT_FAILURE
+  }
+  var result: Result<JournalService.Compacted, JournalError>?
+  let compaction = daemon.journal.compact(before: options.before, isForced: options.isForced)
+  let observation = compaction.observe { event in
+    switch event {
+    case .next(let compacted): result = .success(compacted)
+    case .failed(let fault): result = .failure(fault)
+    case .completed: break
+    }
+  }
+  while result == nil { daemon.loop.runOnce() }
+  observation.dispose()
+  daemon.resign()
+  switch result {
+  case .success(let done)?:
+    print("\(done.removed) events removed in \(done.steps) steps; the first is \(done.first)")
+    return EXIT_SUCCESS
+  case .failure(let fault)?:
+    log.write(.error, "\(fault)")
+    return EXIT_FAILURE
+  case nil: return EXIT_FAILURE
+  }
+}
+
+/// Removes values of one service, regardless of their owners.
+struct Remover {
+  /// The recorded command name, for example `"cells.remove"`.
+  let method: String
+
+  /// The names of all removable values, for example `"cells/lamp"`.
+  let names: () -> [String]
+
+  /// Removes one value, within a command.
+  let remove: (String) throws -> Void
+}
+
+extension Remover {
+  /// Creates a remover for a service whose sources have the names of the removable values.
+  ///
+  /// - Parameter depth: The number of segments of the names; `nil` for any.
+  init<State: ServiceState>(
+    _ method: String, _ ledger: Ledger<State>, depth: Int? = nil,
+    _ remove: @escaping (Substring) throws -> Void
+  ) {
+    self.init(
+      method: method,
+      names: {
+        ledger.sources.filter { source in
+          depth.map { source.split(separator: "/").count == $0 } ?? true
+        }
+      },
+      remove: { try remove($0[$0.index(after: $0.firstIndex(of: "/") ?? $0.startIndex)...]) })
+  }
 }

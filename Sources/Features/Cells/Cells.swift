@@ -56,3 +56,69 @@ package struct Cells: NumberedState {
 
   package static func removal(after event: CellEvent, in stream: Stream) -> CellEvent? { .removed }
 }
+
+/// The events of a cell; the cell is the stream.
+package enum CellEvent: Equatable {
+  case set(JSONText)
+  case removed
+}
+
+/// Encoded by hand for speed, because a start decodes one event for every change in the journal:
+/// `{"value":…}` and `{}`.
+extension CellEvent: ServiceEvent {
+  package func write(to data: inout ByteBuffer, _ coder: EventCoder) -> String {
+    switch self {
+    case .set(let value):
+      data.object { $0.member("value", value) }
+      return "set"
+    case .removed:
+      data.object { _ in }
+      return "removed"
+    }
+  }
+
+  package static var kinds: Set<String> { ["set", "removed"] }
+
+  package init?(kind: String, data: JSONText, _ coder: EventCoder) {
+    switch kind {
+    case "set":
+      guard let value = data.member("value") else { return nil }
+      self = .set(value)
+    case "removed": self = .removed
+    default: return nil
+    }
+  }
+}
+
+/// An error from reading or changing a cell.
+package enum CellsError: ServiceError, Equatable {
+  case badName(rule: String)
+  case badValue(ValueFault)
+  case notANumber(name: String)
+  case notABoolean(name: String)
+  case outOfRange(name: String)
+  case differs(name: String)
+
+  package var kind: ServiceErrorKind {
+    switch self {
+    case .badName(let rule): .invalid(parameter: "name", expected: rule)
+    case .badValue(let fault): .invalid(parameter: "value", expected: fault.expected)
+    case .notANumber: .rejected(reason: "not_a_number")
+    case .notABoolean: .rejected(reason: "not_a_boolean")
+    case .outOfRange: .rejected(reason: "out_of_range")
+    case .differs: .rejected(reason: "value_differs")
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .badName(let rule): rule
+    case .badValue(let fault): "\(fault)"
+    case .notANumber(let name): "cell '\(name)' is not a number"
+    case .notABoolean(let name): "cell '\(name)' is neither true nor false"
+    case .outOfRange(let name):
+      "the sum for cell '\(name)' needs more than 64 digits or is beyond a double"
+    case .differs(let name): "cell '\(name)' holds another value"
+    }
+  }
+}

@@ -1,6 +1,48 @@
 internal import Connections
 internal import Signals
 
+/// Shows the chat: the main view for a logged-in user, otherwise the login view.
+func bindChat(_ view: View, _ session: Session) {
+  session.user.map { $0?.name }.bind(to: view["user"].hint(.quiet))
+  session.user.bind(to: view) { view, user in
+    if let user {
+      view.open("main", as: .replace) { bindMain($0, user) }
+    } else {
+      view.open("login", as: .replace) { bindLogin($0, session) }
+    }
+  }
+}
+
+/// Shows the tabs of a logged-in user: rooms and profile.
+func bindMain(_ view: View, _ session: UserSession) {
+  session.presence.rows.bind(to: view["here"])
+  view.tabs(("rooms", { bindRooms($0, session) }), ("profile", { bindProfile($0, session) }))
+}
+
+/// Lets a user log in with a known name, a new name or a token.
+func bindLogin(_ view: View, _ session: Session) {
+  view.assign("welcome", "pick a new user name, which becomes yours, or one you already own")
+  session.names.bind(to: view["names"], as: NameRow.self)
+  view.intent("log_in", NewName.self).calls { _ = try session.logIn(name: $0.name) }.unkept()
+    .main()
+  view.intent("choose", NameRow.self).calls { _ = try session.logIn(known: $0.id) }.unkept()
+  view.intent("token", GivenToken.self).calls { _ = try session.logIn(token: $0.token) }.unkept()
+}
+
+private struct NameRow: Codable, ListRow {
+  let id: String
+
+  init(_ name: String, _: String) { id = name }
+}
+
+private struct NewName: Decodable {
+  let name: String
+}
+
+private struct GivenToken: Decodable {
+  let token: String
+}
+
 /// Shows the rooms with their unread counts, and lets the user enter one.
 func bindRooms(_ view: View, _ session: UserSession) {
   session.presence.all.bind(to: view["here"].hint(.quiet), as: NamesLine.self)
@@ -43,4 +85,26 @@ private struct RoomRow: Encodable, ListRow {
 private struct NewRoom: Decodable {
   let name: String
   let topic: String?
+}
+
+/// Lets members change the name and topic of a room, and its creator remove it.
+func bindDescribeRoom(_ view: View, _ messages: MessagesService) {
+  let shown = messages.roomNow
+  view.assign("name", shown?.name)
+  view.assign("topic", shown?.topic)
+  view.intent("save", DescribedRoom.self).calls { new in
+    // Saves only edited fields: another user may have changed the others meanwhile.
+    try messages.describe(
+      name: new.name == shown?.name ? nil : new.name,
+      topic: new.topic == shown?.topic ? nil : new.topic)
+  }
+  .dismisses()
+  .main()
+  view.intent("dismiss").dismisses()
+  view.intent("remove").calls { _ in try messages.remove() }.destructive()
+}
+
+private struct DescribedRoom: Decodable {
+  let name: String
+  let topic: String
 }

@@ -112,3 +112,17 @@ package struct Lists: ServiceState, Codable {
     return [SourceChange(source: place.stream, seq: place.seq, step: step)]
   }
 }
+
+/// The events of a list; the list is the stream.
+package enum ListEvent: ServiceEvent, Codable, Equatable {
+  case inserted(at: Int, value: JSONText)
+  case updated(at: Int, value: JSONText)
+  case removed(at: Int)
+  case moved(from: Int, to: Int)
+  case replaced(values: [JSONText])
+  case cleared
+
+  package static var kinds: Set<String> {
+    ["inserted", "updated", "removed", "moved", "replaced", "cleared"]
+  }
+}

@@ -97,3 +97,13 @@ package struct Maps: ServiceState, Codable {
     return [SourceChange(source: place.stream, seq: place.seq, step: step)]
   }
 }
+
+/// The events of a map; the map is the stream.
+package enum MapEvent: ServiceEvent, Codable, Equatable {
+  case put(key: String, value: JSONText)
+  case removed(key: String)
+  case replaced(values: [String: JSONText])
+  case cleared
+
+  package static var kinds: Set<String> { ["put", "removed", "replaced", "cleared"] }
+}

@@ -1,6 +1,23 @@
 package import EventSourcing
 package import JSON
 
+/// A person.
+package struct Person: Codable, Equatable, Sendable {
+  package let id: Int
+  package var name: String
+  package var color: Color
+}
+
+/// The events of a person; the stream is `people/ID`.
+package enum PersonEvent: ServiceEvent, Codable, Equatable {
+  case created(name: String, color: Color)
+  case renamed(name: String)
+  case colored(color: Color)
+  case removed
+
+  package static var kinds: Set<String> { ["created", "renamed", "colored", "removed"] }
+}
+
 /// The state of all people, by id.
 package struct People: ServiceState, Codable {
   package private(set) var people: [Int: Person] = [:]
@@ -74,6 +91,41 @@ package struct People: ServiceState, Codable {
       }
       guard let key = Key(rawValue: String(parts[2])) else { return nil }
       self.key = key
+    }
+  }
+}
+
+/// An error from reading or changing people.
+package enum PeopleError: ServiceError, Equatable {
+  case unknown(id: Int)
+  case badName
+  case badColor(String)
+  case tooMany(max: Int)
+  /// All ids have been used.
+  case noNumberLeft
+  /// The source is a whole person and cannot be set.
+  case fixed(source: String)
+
+  package var kind: ServiceErrorKind {
+    switch self {
+    case .unknown(let id): .notFound(what: "person", id: "\(id)")
+    case .badName: .invalid(parameter: "name", expected: description)
+    case .badColor: .invalid(parameter: "color", expected: "a hex code such as #1e90ff")
+    case .tooMany, .noNumberLeft: .rejected(reason: "too_many")
+    case .fixed: .rejected(reason: "not_writable")
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .unknown(let id): "there is no person \(id)"
+    case .badName:
+      "a name has 1 to \(PeopleService.maxNameLength) characters and no control characters, "
+        + "\(PeopleService.maxNameBytes) bytes at most"
+    case .badColor: "a colour is a hex code such as #1e90ff"
+    case .tooMany(let max): "there are at most \(max) people"
+    case .noNumberLeft: "there is no number left for a person"
+    case .fixed(let source): "'\(source)' is set by its name and its color"
     }
   }
 }

@@ -1,4 +1,7 @@
 package import API
+package import Connections
+package import EventSourcing
+internal import Signals
 
 /// Offers the measurements of the machine to clients.
 package func bindSystem(_ catalog: Catalog, to system: SystemService) {
@@ -18,4 +21,36 @@ package func bindSystem(_ catalog: Catalog, to system: SystemService) {
   catalog.offerSource("system/uptime", "Seconds since the machine was started.", system.uptime)
   catalog.offerSource(
     "system/disk", "File systems that hold data, in bytes, every ten seconds.", system.disks)
+}
+
+/// Shows the measurements of the machine.
+package func bindSystem(_ view: View, to system: SystemService) {
+  system.uptime.computed.bind(to: view["uptime"].hint(.seconds))
+  system.processor.map { $0?.cores }.bind(to: view["cores"])
+  system.processor.map { $0?.busy }.bind(to: view["busy"].hint(.share))
+  system.load.computed.bind(to: view["load"])
+  system.memory.computed.bind(to: view["memory"].hint(.bytes))
+  system.disks.computed.bind(to: view["disks"].hint(.bytes))
+}
+
+/// Offers the measurements of the daemon to clients.
+package func bindDaemon(_ catalog: Catalog, to daemon: DaemonService) {
+  catalog.offer("daemon", "This daemon, measured every second while somebody watches.")
+  catalog.offerSource(
+    "daemon/stats", "Connections, commits, queues and memory.", daemon.stats)
+  catalog.offerSource("daemon/connections", "The connected clients.", daemon.connections)
+  catalog.offerSource(
+    "daemon/users", "What each user uses of the limits of one user.", daemon.users)
+  catalog.offerSource(
+    "daemon/streams", "The streams that are written most, while somebody watches.",
+    daemon.streams)
+  catalog.offerSource(
+    "daemon/slow", "The last requests that took longer than the limit in the configuration.",
+    daemon.slow)
+}
+
+/// Offers the part of this daemon among those that share a journal; call it if several may.
+package func bindCluster(_ catalog: Catalog, to state: Sampled<ClusterState>) {
+  catalog.offerSource(
+    "daemon/cluster", "The role of this daemon among those that share the journal.", state)
 }

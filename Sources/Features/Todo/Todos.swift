@@ -1,6 +1,26 @@
 package import EventSourcing
 package import JSON
 
+/// Something to do.
+package struct TodoItem: Codable, Equatable, Sendable {
+  package let id: Int
+  package var title: String
+  package var done: Bool
+}
+
+/// The events of something to do; the stream is `todo/ID`.
+package enum TodoEvent: ServiceEvent, Codable, Equatable {
+  case added(title: String)
+  case renamed(title: String)
+  case finished
+  case reopened
+  case removed
+
+  package static var kinds: Set<String> {
+    ["added", "renamed", "finished", "reopened", "removed"]
+  }
+}
+
 /// The things to do, by id.
 package struct Todos: ServiceState, Codable {
   package private(set) var items: [Int: TodoItem] = [:]
@@ -54,5 +74,33 @@ package struct Todos: ServiceState, Codable {
       source == "todo/\(id)"
     else { return nil }
     return id
+  }
+}
+
+/// An error from changing what there is to do.
+package enum TodoError: ServiceError, Equatable {
+  case unknown(id: Int)
+  case badTitle
+  case tooMany(max: Int)
+  /// All ids have been used.
+  case noNumberLeft
+
+  package var kind: ServiceErrorKind {
+    switch self {
+    case .unknown(let id): .notFound(what: "todo", id: "\(id)")
+    case .badTitle: .invalid(parameter: "title", expected: description)
+    case .tooMany, .noNumberLeft: .rejected(reason: "too_many")
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .unknown(let id): "there is nothing to do with the number \(id)"
+    case .badTitle:
+      "a title has 1 to \(TodoService.maxTitleLength) characters and no control characters, "
+        + "\(TodoService.maxTitleBytes) bytes at most"
+    case .tooMany(let max): "there are at most \(max) things to do"
+    case .noNumberLeft: "there is no number left"
+    }
   }
 }

@@ -1,6 +1,63 @@
 internal import Connections
 internal import Signals
 
+/// Shows the profile of another user.
+func bindUser(_ view: View, _ session: UserSession, _ name: String) {
+  view.assign("name", name)
+  session.users.profile(of: name).map(\.fullName).bind(to: view["full_name"].hint(.quiet))
+  session.users.profile(of: name).map(\.about).bind(to: view["about"].hint(.quiet))
+  session.presence.presence(of: name).bind(to: view["here"])
+}
+
+/// Shows the profile of the logged-in user.
+func bindProfile(_ view: View, _ session: UserSession) {
+  view.assign("name", session.name)
+  session.users.profile.map(\.fullName).bind(to: view["full_name"].hint(.quiet))
+  session.users.profile.map(\.about).bind(to: view["about"].hint(.quiet))
+  session.users.friends.mapValue { $0.map(\.name) }
+    .consumeLoadingState(by: view["friends"]).bind(to: view["friends"])
+  view.intent("edit_profile").opens("edit_profile", as: .present) { view, _ in
+    bindEditProfile(view, session)
+  }
+  .main()
+  view.intent("friends").opens("friends") { view, _ in bindFriends(view, session) }
+  let added = view["added"].hint(.quiet).loadedWhenAsked()
+  view.intent("add_friend", NamedFriend.self).flatMapLatest { session.users.addFriend($0.name) }
+    .consumeLoadingState(by: added).bind(to: added)
+  view.intent("token").opens("token", as: .present) { view, _ in bindToken(view, session) }
+  view.intent("log_out").calls { _ in session.logOut() }.unkept()
+}
+
+private struct NamedFriend: Decodable {
+  let name: String
+}
+
+/// Lets a user edit their profile and save or dismiss it.
+func bindEditProfile(_ view: View, _ session: UserSession) {
+  let shown = session.users.user
+  view.assign("full_name", shown?.fullName)
+  view.assign("about", shown?.about)
+  view.intent("save", EditedProfile.self).calls { new in
+    // Saves only edited fields: the others may have been changed elsewhere meanwhile.
+    try session.users.edit(
+      fullName: new.fullName == shown?.fullName ? nil : new.fullName,
+      about: new.about == shown?.about ? nil : new.about)
+  }
+  .dismisses()
+  .main()
+  view.intent("dismiss").dismisses()
+}
+
+private struct EditedProfile: Decodable {
+  let fullName: String
+  let about: String
+
+  private enum CodingKeys: String, CodingKey {
+    case fullName = "full_name"
+    case about
+  }
+}
+
 /// Shows the friends of the logged-in user and which of them are online.
 func bindFriends(_ view: View, _ session: UserSession) {
   session.users.friendsHere.bind(to: view["friends"], as: FriendRow.self)
@@ -35,4 +92,25 @@ private struct FriendRow: Encodable, Rendering {
 
 private struct NewFriend: Decodable {
   let name: String
+}
+
+/// Creates login tokens for the logged-in user.
+///
+/// Each token is shown only once.
+func bindToken(_ view: View, _ session: UserSession) {
+  view.assign(
+    "how", "a token lets you log in as \(session.name) from elsewhere; it is shown only once")
+  let token = view["token"].hint(.quiet).loadedWhenAsked()
+  view.intent("make").calls { _ in try session.prepareToken() }.unkept().main()
+    .flatMapLatest { _ in session.users.token }
+    .consumeLoadingState(by: token).bind(to: token)
+  view.intent("done").dismisses()
+  view.intent("revoke_all").calls { _ in try session.users.revokeTokens() }.destructive()
+}
+
+extension View {
+  /// Closes the view when the user logs out or another one logs in.
+  func isFor(_ user: UserSession, in session: Session) {
+    session.user.bind(to: self) { view, now in if now !== user { view.dismiss() } }
+  }
 }

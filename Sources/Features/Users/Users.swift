@@ -1,6 +1,68 @@
 package import EventSourcing
 package import JSON
 
+/// A user of the services, with a unique name.
+package struct User: Codable, Equatable, Sendable {
+  package let name: String
+
+  /// The uid of the user who claimed the name.
+  package let uid: UInt32
+
+  /// The display name; empty if not set.
+  package var fullName = ""
+  package var about = ""
+
+  /// The names of the user's friends, in the order in which they were added.
+  package var friends: [String] = []
+
+  private enum CodingKeys: String, CodingKey {
+    case name, uid
+    case fullName = "full_name"
+    case about, friends
+  }
+
+  init(name: String, uid: UInt32) {
+    (self.name, self.uid) = (name, uid)
+  }
+}
+
+/// A stored token; the hash verifies a token but cannot reproduce it.
+struct Token: Codable, Equatable, Sendable {
+  let user: String
+  let hash: String
+}
+
+/// The events of a user; the stream is `users/NAME`.
+package enum UserEvent: ServiceEvent, Codable, Equatable {
+  /// The name was claimed by a uid.
+  case registered(uid: UInt32)
+  case edited(fullName: String, about: String)
+  case friendAdded(name: String)
+  case friendRemoved(name: String)
+
+  /// A token with a number was issued; only its hash is stored.
+  case tokenIssued(id: Int, hash: String)
+
+  /// All tokens of the user were revoked.
+  case tokensRevoked
+
+  /// The words of the event types in the journal and on the wire.
+  private enum CodingKeys: String, CodingKey, CaseIterable {
+    case registered, edited
+    case friendAdded = "friend_added"
+    case friendRemoved = "friend_removed"
+    case tokenIssued = "token_issued"
+    case tokensRevoked = "tokens_revoked"
+  }
+
+  private enum EditedCodingKeys: String, CodingKey {
+    case fullName = "full_name"
+    case about
+  }
+
+  package static var kinds: Set<String> { Set(CodingKeys.allCases.map(\.rawValue)) }
+}
+
 /// The state of all users and their tokens.
 package struct Users: ServiceState, Codable {
   private var users: [String: User] = [:]
