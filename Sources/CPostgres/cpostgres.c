@@ -8,7 +8,7 @@
 #define FUNCTIONS(F) \
   F(PQconninfoParse) F(PQconninfoFree) F(PQfreemem) F(PQconnectStartParams) F(PQconnectPoll) \
   F(PQfinish) F(PQstatus) F(PQsocket) F(PQerrorMessage) F(PQconnectionNeedsPassword) \
-  F(PQserverVersion) F(PQparameterStatus) F(PQbackendPID) F(PQsetnonblocking) \
+  F(PQserverVersion) F(PQparameterStatus) F(PQsetnonblocking) \
   F(PQenterPipelineMode) F(PQsetErrorVerbosity) F(PQsetNoticeReceiver) F(PQsendPrepare) F(PQsendQueryPrepared) \
   F(PQsendQueryParams) F(PQpipelineSync) F(PQflush) F(PQconsumeInput) F(PQisBusy) F(PQgetResult) \
   F(PQnotifies) F(PQclear) F(PQresultStatus) F(PQresultErrorField) F(PQntuples) F(PQnfields) \
@@ -72,8 +72,6 @@ int cpostgres_server_version(const PGconn *connection) { return pq.PQserverVersi
 const char *cpostgres_parameter(const PGconn *connection, const char *name) {
   return pq.PQparameterStatus(connection, name);
 }
-
-int cpostgres_process(const PGconn *connection) { return pq.PQbackendPID(connection); }
 
 bool cpostgres_enter_pipeline(PGconn *connection) {
   return pq.PQsetnonblocking(connection, 1) == 0 && pq.PQenterPipelineMode(connection) == 1;

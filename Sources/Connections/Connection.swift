@@ -206,12 +206,6 @@ package final class Connection: Client {
   /// The milliseconds for which the current request was parked.
   package var waitedMilliseconds: UInt64 { parkedSince.map { context.now() - $0 } ?? 0 }
 
-  /// Whether an answer to an earlier request waits for the journal.
-  ///
-  /// The answer to a read would wait behind it, and a subscription would send changes before its
-  /// own answer.
-  package var hasPendingReplies: Bool { !pending.isEmpty }
-
   /// The number of late calls.
   package var lateCount: Int { late.count }
 

@@ -4,33 +4,6 @@ package import JSON
 package import Signals
 internal import Wire
 
-extension Catalog {
-  /// Offers a loaded value as a source, which is observed while it has subscribers.
-  ///
-  /// Clients see `loading`, `loaded` with the value, `reloading` with the previous value, or
-  /// `failed` with the error and any previous value. A failure is a value too: the source may load
-  /// again.
-  package func offerLoadingSource<Value: Codable, Failure: ServiceError>(
-    _ name: String, _ doc: String, _ signal: LoadingSignal<Value, Failure>
-  ) {
-    let state = LoadingText()
-    let encoder = encoder
-    let changes = Signal<SourceChange, Never> { observer in
-      signal.observeNext { loading in
-        switch loading {
-        case .loading: state.startLoading()
-        case .loaded(let value): state.load((try? encoder.text(value)) ?? .null)
-        case .failed(let error): state.fail(WireError(error))
-        }
-        observer.receive(SourceChange(source: name, seq: 0, value: state.text))
-      }
-    }
-    let description = SourceProvider.Description(
-      name, doc, Shape(of: Value.self), kind: .loading)
-    offer(description, SampledSource(value: { state.text }, changes: changes))
-  }
-}
-
 /// Sources loaded while they have subscribers, offered beside the journaled sources of a service.
 ///
 /// Their values have the form of ``ObservedLoadingState/text(before:_:)``.
@@ -64,11 +37,12 @@ package struct LoadingSources {
   }
 }
 
-extension ObservedLoadingState where LoadingValue: Encodable, LoadingError: ServiceError {
+extension ObservedLoadingState {
   /// Returns the loading state as clients see it: an object whose members become part of the frame.
   ///
   /// - Parameter before: The previous value, shown during a reload and after a failure.
-  package func text(before: LoadingValue?, _ encoder: JSONEncoder) -> JSONText {
+  package func text(before: LoadingValue?, _ encoder: JSONEncoder) -> JSONText
+  where LoadingValue: Encodable, LoadingError: ServiceError {
     let text = LoadingText()
     switch self {
     case .loading: text.startLoading()

@@ -23,7 +23,6 @@ const char *cpostgres_message(const PGconn *connection);
 bool cpostgres_needs_password(const PGconn *connection);
 int cpostgres_server_version(const PGconn *connection);
 const char *cpostgres_parameter(const PGconn *connection, const char *name);
-int cpostgres_process(const PGconn *connection);
 
 // Makes sending non-blocking and enters the pipeline mode; false on failure.
 bool cpostgres_enter_pipeline(PGconn *connection);

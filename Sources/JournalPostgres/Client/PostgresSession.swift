@@ -75,9 +75,6 @@ final class PostgresSession {
   /// The version of the server, for example 150004 for 15.4.
   var serverVersion: Int { Int(cpostgres_server_version(pointer)) }
 
-  /// The process that serves this session.
-  var serverProcess: Int64 { Int64(cpostgres_process(pointer)) }
-
   /// Returns a setting that the server reports by itself; `nil` if it does not.
   func setting(_ name: String) -> String? {
     cpostgres_parameter(pointer, name).map { String(cString: $0) }
