@@ -19,7 +19,7 @@ let package = Package(
     .library(name: "BinderClient", targets: ["BinderClient", "BinderAsync"]),
     .library(name: "JSON", targets: ["JSON"]),
     .library(name: "Signals", targets: ["Signals"]),
-    .library(name: "SignalsDialects", targets: ["SignalsDialects"]),
+    .library(name: "SignalsDialects", targets: ["RxDialect", "SignalsDialects"]),
   ],
   targets: [
     // C: what Swift cannot import, and headers of libraries. No `link` in their module maps: the
@@ -44,6 +44,10 @@ let package = Package(
     // Beside the layers: for programs outside this package. No layer uses it.
     .target(
       name: "SignalsDialects", dependencies: ["Signals"], path: "Libraries/SignalsDialects",
+      exclude: ["README.md"]),
+    // A module of its own, because RxSwift has the names of Signals for other types.
+    .target(
+      name: "RxDialect", dependencies: ["Signals"], path: "Libraries/RxDialect",
       exclude: ["README.md"]),
 
     // The language of the socket, shared with the client.
@@ -190,7 +194,9 @@ let package = Package(
       name: "SignalsTests", dependencies: ["Signals", "SignalsTestSupport", "TestSupport"]),
     .testTarget(
       name: "SignalsDialectsTests",
-      dependencies: ["Signals", "SignalsDialects", "SignalsTestSupport", "TestSupport"]),
+      dependencies: [
+        "RxDialect", "Signals", "SignalsDialects", "SignalsTestSupport", "TestSupport",
+      ]),
     .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
     .testTarget(name: "WireTests", dependencies: ["JSON", "Wire"]),
   ]
@@ -198,7 +204,7 @@ let package = Package(
 
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
 let safe: Set = [
-  "Facts", "JSON", "Signals", "SignalsDialects", "Wire", "Configuration", "Journal",
+  "Facts", "JSON", "Signals", "SignalsDialects", "RxDialect", "Wire", "Configuration", "Journal",
   "EventSourcing", "Connections", "API", "Features",
 ]
 

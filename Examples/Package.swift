@@ -2,6 +2,7 @@
 import PackageDescription
 
 let signals = Target.Dependency.product(name: "Signals", package: "binderd")
+let json = Target.Dependency.product(name: "JSON", package: "binderd")
 let dialects = Target.Dependency.product(name: "SignalsDialects", package: "binderd")
 
 /// Programs outside the package of binderd that use its public libraries, as anybody could.
@@ -18,5 +19,9 @@ let package = Package(
     .executableTarget(name: "BINDForSwift", dependencies: [signals, dialects]),
     .executableTarget(name: "BindingProblem", dependencies: [signals, dialects]),
     .executableTarget(name: "BinderPodcasts", dependencies: [signals]),
+
+    // The two documents about RxSwift again, in their own words.
+    .executableTarget(name: "RxSearchy", dependencies: [dialects]),
+    .executableTarget(name: "RxPodcasts", dependencies: [dialects, json]),
   ]
 )

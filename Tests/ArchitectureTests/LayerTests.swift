@@ -10,6 +10,7 @@ private let law: [String: Set<String>] = [
   "Signals": [],
   // For programs outside this package: no layer may import it.
   "SignalsDialects": ["Signals"],
+  "RxDialect": ["Signals"],
   "JSON": [],
   "Wire": ["Glibc", "JSON"],
   "Configuration": ["Facts", "JSON", "Wire"],

@@ -97,3 +97,30 @@ rows: ["Swift", "Unix"]
 requests: 2, rows: ["Swift", "Unix"]
 END
 }
+
+@test "Model View Binding in its own words: the names of RxSwift" {
+    run "$examples/RxSearchy"
+    diff - <(echo "$output") <<'END'
+rows: []
+rows: ["abba I", "abba II"]
+selected abba II
+rows: []
+after the error: []
+rows: ["queen I", "queen II"]
+chosen queen I
+END
+}
+
+@test "Binder Architecture with RxSwift in its own words" {
+    run "$examples/RxPodcasts"
+    diff - <(echo "$output") <<'END'
+requests: 2, rows: []
+podcasts: 2, rows: []
+rows: ["Swift", "Unix"]
+Unhandled error: parsingError
+Unhandled error: parsingError
+Unhandled error: serverError
+Unhandled error: serverError
+requests: 4, rows: ["Swift", "Unix"]
+END
+}
