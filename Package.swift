@@ -21,6 +21,10 @@ let package = Package(
     .library(name: "Signals", targets: ["Signals"]),
     .library(name: "SignalsDialects", targets: ["RxDialect", "SignalsDialects"]),
   ],
+  traits: [
+    .default(enabledTraits: ["Apps"]),
+    .trait(name: "Apps", description: "The applications: chat, people, todo, feeds and others."),
+  ],
   targets: [
     // C: what Swift cannot import, and headers of libraries. No `link` in their module maps: the
     // pkg-config files say what to link, so that static builds can say otherwise.
@@ -84,11 +88,20 @@ let package = Package(
         "API", "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
       ]),
 
-    // What features ask of the machine and of the web.
+    // Applications, which prove that services, binders and views suffice.
     .target(
-      name: "Adapters",
+      name: "Apps",
       dependencies: [
-        "CCurl", "CExpat", "CSQLite", "EventLoop", "Facts", "Features", "JSON", "Signals", "Wire",
+        "API", "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
+      ]),
+
+    // What features ask of the machine; what applications ask of it and of the web.
+    .target(name: "Adapters", dependencies: ["EventLoop", "Features"]),
+    .target(
+      name: "AppAdapters",
+      dependencies: [
+        "Apps", "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Facts", "JSON",
+        "Signals", "Wire",
       ], linkerSettings: [.linkedLibrary("crypt")]),
 
     // Stores: one target for each C library.
@@ -108,6 +121,8 @@ let package = Package(
     .executableTarget(
       name: "binderd",
       dependencies: [
+        .target(name: "AppAdapters", condition: .when(traits: ["Apps"])),
+        .target(name: "Apps", condition: .when(traits: ["Apps"])),
         "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",
         "Facts", "Features", "JSON", "Journal", "JournalPostgres", "JournalSQLite", "Signals",
         "Wire",
@@ -133,7 +148,7 @@ let package = Package(
     .target(
       name: "ServiceTestSupport",
       dependencies: [
-        "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals", "TestSupport",
+        "Apps", "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals", "TestSupport",
       ],
       path: "Tests/ServiceTestSupport"),
     .target(
@@ -143,7 +158,9 @@ let package = Package(
 
     .testTarget(
       name: "AdaptersTests",
-      dependencies: ["Adapters", "EventLoop", "Features", "Signals", "TestSupport"]),
+      dependencies: [
+        "Adapters", "AppAdapters", "Apps", "EventLoop", "Features", "Signals", "TestSupport",
+      ]),
     .testTarget(name: "ArchitectureTests"),
     .testTarget(name: "BinderWebTests", dependencies: ["TestSupport", "binder-web"]),
     .testTarget(
@@ -152,9 +169,14 @@ let package = Package(
     .testTarget(
       name: "APITests",
       dependencies: [
-        "API", "Configuration", "Connections", "EventSourcing", "Facts", "Features", "JSON",
-        "Journal",
-        "Signals", "ServiceTestSupport", "TestSupport", "Wire",
+        "API", "Apps", "Configuration", "Connections", "EventSourcing", "Facts", "Features", "JSON",
+        "Journal", "Signals", "ServiceTestSupport", "TestSupport", "Wire",
+      ]),
+    .testTarget(
+      name: "AppsTests",
+      dependencies: [
+        "API", "Apps", "Configuration", "EventSourcing", "Facts", "Features", "JSON", "Journal",
+        "Signals", "ServiceTestSupport", "TestSupport",
       ]),
     .testTarget(
       name: "ConfigurationTests",
@@ -172,8 +194,8 @@ let package = Package(
     .testTarget(
       name: "EventSourcingTests",
       dependencies: [
-        "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals", "ServiceTestSupport",
-        "TestSupport",
+        "Apps", "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals",
+        "ServiceTestSupport", "TestSupport",
       ]),
     .testTarget(name: "FactsTests", dependencies: ["Facts", "JSON", "TestSupport"]),
     .testTarget(
@@ -205,7 +227,7 @@ let package = Package(
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
 let safe: Set = [
   "Facts", "JSON", "Signals", "SignalsDialects", "RxDialect", "Wire", "Configuration", "Journal",
-  "EventSourcing", "Connections", "API", "Features",
+  "EventSourcing", "Connections", "API", "Features", "Apps",
 ]
 
 for target in package.targets
@@ -232,8 +254,10 @@ if let selection = Context.environment["BINDERD_TARGETS"], !selection.isEmpty {
   var waiting = wanted
   while let name = waiting.popFirst() {
     for dependency in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
-      if case .byNameItem(let below, _) = dependency, wanted.insert(below).inserted {
-        waiting.insert(below)
+      switch dependency {
+      case .byNameItem(let below, _), .targetItem(let below, _):
+        if wanted.insert(below).inserted { waiting.insert(below) }
+      default: break
       }
     }
   }

@@ -1,6 +1,5 @@
 import Configuration
 import EventLoop
-import Features
 import Glibc
 
 /// The configuration file of this daemon; each read opens it again.
@@ -45,7 +44,7 @@ struct ConfigurationFile {
     var configuration =
       bytes.isEmpty && file.isDevice
       ? Configuration(.system) : try Configuration(parsing: bytes, file: path, .system)
-    configuration.hideSummaries(chatSummaries, file: path)
+    configuration.hideSummaries(summaries, file: path)
     return configuration
   }
 }

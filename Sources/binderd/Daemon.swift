@@ -25,17 +25,9 @@ final class Daemon {
   private let bindings: BindingsService
   private let liveBindings: LiveBindings
   let journal: JournalService
-  let leases: LeasesService
-  let feeds: FeedsService
-  let web: CurlClient
-  let feedReader: FeedWorker
-  let index: TextIndex
-  let sessions: Sessions
-  let secrets: CryptSecrets
-  let machine: LinuxProbe
 
-  /// For each service with values written by clients, the way to remove them.
-  let removers: [Remover]
+  /// What clients can use, with what it does at the start and the stop.
+  private let features: [Feature]
 
   private let journalWatch: JournalWatch
   private let programs: Programs
@@ -91,22 +83,6 @@ final class Daemon {
     let clientLeases = ClientLeases(leases)
     let locks = LocksService(in: host)
     let programs = Programs(in: host)
-    func apply(_ limits: Limits) {
-      table.context.limits = limits.fitting(descriptors)
-      host.quota = StateQuota(limits)
-      host.shares.bytesPerSecond = limits.journalRatePerUser
-      host.shares.burst = limits.journalBurstPerUser
-      disk?.reserve = limits.diskReserve
-      leases.maxPerUser = limits.leasesPerUser
-      leases.graceMilliseconds = limits.leaseGraceMilliseconds
-      locks.maxPerUser = limits.locksPerUser
-      programs.maxProvidersPerUser = limits.providersPerUser
-      programs.maxQueuedPerUser = limits.queuedPerUser
-    }
-    apply(configuration.limits)
-    let people = PeopleService(in: host)
-    let threads = ThreadsService(in: host)
-    let todo = TodoService(in: host)
     let bindings = BindingsService(in: host)
     let liveBindings = LiveBindings(on: scheduler)
     liveBindings.time = .local
@@ -114,34 +90,34 @@ final class Daemon {
     let journal = JournalService(
       of: store, { () throws(JournalError) in try JournalFigures(of: location) }, in: host,
       on: scheduler, log)
-    journal.retention = configuration.retention
     journal.boot = Process.bootID
-    let secrets = CryptSecrets(on: loop)
-    let users = UsersService(
-      in: host, secrets: secrets, account: PasswordFile().user(named:))
-    let presence = PresenceService()
-    let chat = ChatService(in: host)
-    let sessions = Sessions(
-      in: host, users: users, presence: presence, chat: chat, on: scheduler)
-    let clients = ClientSessions(sessions.session)
     let machine = LinuxProbe()
     let system = SystemService(machine, on: scheduler)
-    let web = CurlClient(
-      on: loop, agent: "binderd/\(Release.version)", allowsLocal: configuration.web.allowsLocal)
-    let feedReader = FeedWorker(on: loop)
-    let feeds = FeedsService(
-      in: host, web: web, reader: feedReader, on: scheduler,
-      schedule: configuration.feeds)
-    let index = TextIndex([threads.corpus(in: host), chat.corpus], on: loop)
-    let webSearch = WebSearch(configuration.web.search, by: web)
-    let search = SearchService([index, webSearch], on: scheduler)
     let daemon = DaemonService(
       on: scheduler, stats: { stats.now }, connections: { stats.connections },
       streams: StreamMeter(host) { Process.nanoseconds }, slow: { table.slowLog.shown },
       users: { stats.users })
     table.slowLog.now = { Process.now }
     logSlowRequests(of: table, log) { loop.milliseconds }
-    table.setSlowLog(configuration.slowLog)
+
+    let features: [Feature] =
+      [
+        .cells(cells), .lists(lists), .maps(maps), .leases(leases, clientLeases),
+        .locks(locks, clientLeases), .programs(programs), .bindings(bindings, liveBindings),
+        .readers(readers), .system(system, close: machine.close),
+      ] + applications(in: host, on: loop, scheduler, configuration)
+    func apply(_ configuration: Configuration) {
+      let limits = configuration.limits
+      table.context.limits = limits.fitting(descriptors)
+      host.quota = StateQuota(limits)
+      host.shares.bytesPerSecond = limits.journalRatePerUser
+      host.shares.burst = limits.journalBurstPerUser
+      disk?.reserve = limits.diskReserve
+      journal.retention = configuration.retention
+      table.setSlowLog(configuration.slowLog)
+      for feature in features { feature.configure(configuration) }
+    }
+    apply(configuration)
 
     // Access control, and the effect of a changed configuration.
     let catalog = Catalog(over: host)
@@ -161,12 +137,7 @@ final class Daemon {
     }
     let reload = Reload(file, settings, log, manager, warnings: roleWarnings) {
       configuration, files in
-      apply(configuration.limits)
-      journal.retention = configuration.retention
-      web.allowsLocal = configuration.web.allowsLocal
-      webSearch.address = configuration.web.search
-      feeds.schedule = configuration.feeds
-      table.setSlowLog(configuration.slowLog)
+      apply(configuration)
       access.change(to: configuration.roles, for: table.connections.values)
       guard case .active = store.role else { return (false, []) }
       let loaded = loadBindings(rights[.owner], liveBindings, files)
@@ -193,25 +164,7 @@ final class Daemon {
       bindSources(catalog, readers)
       bindViews(catalog)
       bindHistory(catalog)
-      bindCells(catalog, to: cells)
-      bindLists(catalog, to: lists)
-      bindMaps(catalog, to: maps)
-      bindLeases(catalog, to: leases, clientLeases)
-      bindLocks(catalog, to: locks, clientLeases)
-      bindPrograms(catalog, to: programs)
-      bindPeople(catalog, to: people)
-      bindThreads(catalog, to: threads, clients)
-      bindTodo(catalog, to: todo)
-      bindBindings(catalog, to: bindings, liveBindings)
-      bindReaders(catalog, to: readers)
-      bindUsers(catalog, to: users, clients)
-      bindPresence(catalog, to: presence)
-      bindChat(catalog, to: chat, clients)
-      bindSystem(catalog, to: system)
-      bindFeeds(catalog, to: feeds)
-      bindSearch(catalog, to: search) { view, context, hit in
-        try openSelected(hit, from: view, context, clients, threads, chat)
-      }
+      for feature in features { feature.bind(catalog) }
       bindDaemon(catalog, to: daemon)
       catalog.offerSource(
         "daemon/journal", "What is done to the journal now, and how far.", journal.progress)
@@ -234,35 +187,12 @@ final class Daemon {
     }
 
     precondition(
-      ConnectionPart.items.allSatisfy(catalog.restores), "a part of connections is not restored")
+      ConnectionPart.items.allSatisfy { catalog.restores($0) || unusedItems.contains($0) },
+      "a part of connections is not restored")
     (self.loop, self.store, self.host, self.table) = (loop, store, host, table)
     (self.rights, self.bindings, self.liveBindings) = (rights, bindings, liveBindings)
     (self.journal, self.reload) = (journal, reload)
-    (self.secrets, self.machine) = (secrets, machine)
-    (self.feeds, self.web, self.feedReader) = (feeds, web, feedReader)
-    (self.index, self.sessions, self.leases) = (index, sessions, leases)
-    removers = [
-      Remover("cells.remove", cells.ledger) { _ = try cells.remove(String($0)) },
-      Remover("lists.clear", lists.ledger) { _ = try lists.clear(String($0)) },
-      Remover("maps.clear", maps.ledger) { _ = try maps.clear(String($0)) },
-      Remover("people.remove", people.ledger, depth: 2) { id in
-        if let id = Int(id) { _ = try people.remove(id) }
-      },
-      Remover("threads.remove", threads.ledger, depth: 2) { id in
-        if let id = Int(id) { _ = try threads.remove(id, isAnyAllowed: true) }
-      },
-      Remover("todo.remove", todo.ledger) { id in
-        if let id = Int(id) { _ = try todo.remove(id) }
-      },
-      Remover("chat.remove", chat.ledger, depth: 3) { room in
-        if let id = Int(room.dropFirst("rooms/".count)) {
-          _ = try chat.remove(RoomKey(id), by: nil, isAnyAllowed: true)
-        }
-      },
-      Remover(
-        method: "feeds.unsubscribe", names: { feeds.ledger.shown.ids.map { "feeds/\($0)" } },
-        remove: { _ = try feeds.unsubscribe(String($0.dropFirst("feeds/".count))) }),
-    ]
+    self.features = features
     self.refusals = refusals
     self.disk = disk
     (self.programs, self.forwarding) = (programs, forwarding)
@@ -298,8 +228,7 @@ final class Daemon {
       if settings.durability != nil {
         journal.start()
         disk?.start()
-        feeds.start()
-        leases.start()
+        for feature in features { feature.begin() }
       }
       isActive = true
       restoreBindings(rights[.owner], bindings, liveBindings) { log.write(.warning, $0) }
@@ -390,12 +319,8 @@ final class Daemon {
     server.stopListening()
     endBindings()
     if table.context.handover != nil { table.leaveAll() }
-    journal.stop()
-    disk?.stop()
-    leases.stop()
-    stopFetching()
-    index.stop()
-    stopWorking()
+    stopServices()
+    closeServices()
     refusals.finish()
     store.close()
     managerQueue?.finish()
@@ -405,29 +330,31 @@ final class Daemon {
   /// Ends the bindings in memory, with their timers.
   func endBindings() { liveBindings.end() }
 
-  /// Cancels running web requests and starts no new ones.
-  func stopFetching() {
-    feeds.stop()
-    web.close()
-    feedReader.close()
+  /// Begins no more work of the daemon itself, and cancels what waits for others.
+  func stopServices() {
+    journal.stop()
+    disk?.stop()
+    for feature in features { feature.stop() }
   }
 
   /// Ends the threads that requests wait for.
-  func stopWorking() {
-    secrets.close()
-    machine.close()
+  func closeServices() {
+    for feature in features { feature.close() }
   }
 
+  /// For each service with values written by clients, the way to remove them.
+  var removers: [Remover] { features.flatMap(\.removers) }
+
   private func replay(_ settings: Settings, _ log: Log, _ manager: ServiceManager) throws {
-    var told: UInt64 = 0
-    let tell = { [store] (seq: UInt64) in
-      told = seq
+    var notified: UInt64 = 0
+    let report = { [store] (seq: UInt64) in
+      notified = seq
       manager.notify("EXTEND_TIMEOUT_USEC=30000000", "STATUS=replaying \(seq)/\(store.last)")
     }
     do {
-      tell(0)
+      report(0)
       defer { for warning in host.startWarnings { log.write(.warning, warning) } }
-      try host.start { seq in if seq - told >= 100_000 { tell(seq) } }
+      try host.start { seq in if seq - notified >= 100_000 { report(seq) } }
     } catch {
       guard settings.durability == nil else { throw error }
       log.write(.error, "\(error); serving only the events before it")

@@ -1,3 +1,4 @@
+import API
 import EventLoop
 import EventSourcing
 import Facts
@@ -82,36 +83,5 @@ func compactJournal(_ options: Options, _ log: Log, _ manager: ServiceManager) t
     log.write(.error, "\(fault)")
     return EXIT_FAILURE
   case nil: return EXIT_FAILURE
-  }
-}
-
-/// Removes values of one service, regardless of their owners.
-struct Remover {
-  /// The recorded command name, for example `"cells.remove"`.
-  let method: String
-
-  /// The names of all removable values, for example `"cells/lamp"`.
-  let names: () -> [String]
-
-  /// Removes one value, within a command.
-  let remove: (String) throws -> Void
-}
-
-extension Remover {
-  /// Creates a remover for a service whose sources have the names of the removable values.
-  ///
-  /// - Parameter depth: The number of segments of the names; `nil` for any.
-  init<State: ServiceState>(
-    _ method: String, _ ledger: Ledger<State>, depth: Int? = nil,
-    _ remove: @escaping (Substring) throws -> Void
-  ) {
-    self.init(
-      method: method,
-      names: {
-        ledger.sources.filter { source in
-          depth.map { source.split(separator: "/").count == $0 } ?? true
-        }
-      },
-      remove: { try remove($0[$0.index(after: $0.firstIndex(of: "/") ?? $0.startIndex)...]) })
   }
 }

@@ -4,7 +4,6 @@ import Console
 import EventLoop
 import EventSourcing
 import Facts
-import Features
 import Glibc
 import Journal
 import Signals

@@ -54,12 +54,7 @@ final class Shutdown {
     // A daemon that became the active one now would start again what the next lines stop.
     daemon.store.stopContending()
     daemon.server.stopListening()
-    daemon.journal.stop()
-    daemon.disk?.stop()
-    daemon.leases.stop()
-    daemon.stopFetching()
-    daemon.index.stop()
-    daemon.sessions.marks.finish()
+    daemon.stopServices()
     daemon.table.stopReading()
     var deadline = daemon.loop.milliseconds + Self.graceMilliseconds
     wait { [self] in
@@ -79,7 +74,7 @@ final class Shutdown {
     // Nothing that a binding writes from here on would reach the clients.
     daemon.endBindings()
     daemon.table.leaveAll()
-    daemon.stopWorking()
+    daemon.closeServices()
     daemon.refusals.finish()
     if signals < 2, daemon.store.refusal == nil {
       daemon.host.saveSnapshots()

@@ -1,8 +1,9 @@
 import API
+import Apps
+import Features
 import Configuration
 import EventSourcing
 import Facts
-import Features
 import JSON
 import Journal
 import ServiceTestSupport

@@ -1,8 +1,9 @@
+import Apps
+import Features
 import Configuration
 import Connections
 import EventSourcing
 import Facts
-import Features
 import JSON
 import ServiceTestSupport
 import TestSupport

@@ -1,5 +1,6 @@
-import Connections
+import Apps
 import Features
+import Connections
 import JSON
 import Journal
 import ServiceTestSupport

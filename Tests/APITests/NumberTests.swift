@@ -1,3 +1,4 @@
+import Apps
 import Connections
 import EventSourcing
 import Features

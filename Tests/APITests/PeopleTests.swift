@@ -1,8 +1,9 @@
 import API
+import Apps
+import Features
 import Connections
 import EventSourcing
 import Facts
-import Features
 import JSON
 import Journal
 import ServiceTestSupport

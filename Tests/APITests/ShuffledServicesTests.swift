@@ -63,7 +63,7 @@ struct ShuffledServicesTests {
       Files.text(of: "\(root)/Tests/APITests/\($0).swift")
     }.joined()
     var count = 0
-    let files = ["API", "Features"].flatMap { folder in
+    let files = ["API", "Apps", "Features"].flatMap { folder in
       Files.paths(below: "\(root)/Sources/\(folder)").map { "\(folder)/\($0)" }
     }
     for file in files where file.hasSuffix("Binder.swift") {

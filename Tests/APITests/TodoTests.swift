@@ -1,8 +1,9 @@
 import API
+import Apps
+import Features
 import Configuration
 import Connections
 import Facts
-import Features
 import JSON
 import ServiceTestSupport
 import TestSupport

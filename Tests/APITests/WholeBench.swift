@@ -1,4 +1,5 @@
 import API
+import Apps
 import Configuration
 import EventSourcing
 import Facts

@@ -1,6 +1,7 @@
+import Apps
+import Features
 import EventSourcing
 import Facts
-import Features
 import JSON
 import Journal
 import ServiceTestSupport

@@ -1,3 +1,4 @@
+import Apps
 import EventSourcing
 import Facts
 import Features

@@ -77,26 +77,6 @@ struct ShareTests {
   }
 
   @Test
-  func `one user can subscribe to half of the feeds`() throws {
-    let bench = try FeedsBench()
-    var count = 0
-    var refusal = ""
-    for i in 0..<1_000 where refusal.isEmpty {
-      do throws(Refusal) {
-        _ = try bench.host.perform(Command(method: "m", caller: Peer(uid: 7, pid: 1))) {
-          _ = try bench.feeds.subscribe(to: "https://a.example/\(i)")
-          return nil
-        }
-        count += 1
-      } catch {
-        if case .service(let fault) = error { refusal = "\(fault)" }
-      }
-    }
-    #expect(count == 500)
-    #expect(refusal.hasPrefix("there are at most 500 feeds of one user"))
-  }
-
-  @Test
   func `an old snapshot without creators is read`() throws {
     let old = JSONText(kept: #"{"positions":{"readers/x":3}}"#)
     let state = try #require(Readers(kept: old, by: EventCoder()))

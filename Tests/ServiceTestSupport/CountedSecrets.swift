@@ -1,4 +1,4 @@
-package import Features
+package import Apps
 package import Signals
 
 /// Predictable secrets: 1, 2, 3.

@@ -1,4 +1,4 @@
-package import Features
+package import Apps
 package import Signals
 
 /// A web client whose answers the test controls.

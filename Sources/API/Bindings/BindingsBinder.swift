@@ -56,6 +56,12 @@ package func bindBindings(
   }
 }
 
+extension Feature {
+  package static func bindings(_ bindings: BindingsService, _ live: LiveBindings) -> Feature {
+    Feature { bindBindings($0, to: bindings, live) }
+  }
+}
+
 /// Offers a method that is a command if it concerns a persistent binding.
 ///
 /// Like a query, it waits until earlier writes of the same client are durable, because a binding

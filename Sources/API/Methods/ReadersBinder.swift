@@ -92,6 +92,12 @@ package func bindReaders(_ catalog: Catalog, to readers: LiveReaders) {
   }
 }
 
+extension Feature {
+  package static func readers(_ readers: LiveReaders) -> Feature {
+    Feature { bindReaders($0, to: readers) }
+  }
+}
+
 private struct ParkedEvent: DocumentedParameters, SourceParameters {
   let name: String
   let seq: Position?

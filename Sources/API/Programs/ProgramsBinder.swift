@@ -120,6 +120,15 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
   }
 }
 
+extension Feature {
+  package static func programs(_ programs: Programs) -> Feature {
+    Feature(configure: {
+      programs.maxProvidersPerUser = $0.limits.providersPerUser
+      programs.maxQueuedPerUser = $0.limits.queuedPerUser
+    }) { bindPrograms($0, to: programs) }
+  }
+}
+
 /// Makes connections providers again that were providers with an earlier daemon.
 private func restoreProviders(_ catalog: Catalog, _ programs: Programs) {
   catalog.restore(.provider) { context, items, _ throws(CannotRestore) in

@@ -43,6 +43,20 @@ package func bindChat(
   }
 }
 
+extension Feature {
+  /// - Parameter stop: Records what is known of the messages that users have read.
+  package static func chat(
+    _ chat: ChatService, _ clients: ClientSessions, stop: @escaping () -> Void
+  ) -> Feature {
+    let remover = Remover("chat.remove", chat.ledger, depth: 3) { room in
+      if let id = Int(room.dropFirst("rooms/".count)) {
+        _ = try chat.remove(RoomKey(id), by: nil, isAnyAllowed: true)
+      }
+    }
+    return Feature(removers: [remover], stop: stop) { bindChat($0, to: chat, clients) }
+  }
+}
+
 private func bindRooms(
   _ catalog: Catalog, to chat: ChatService, _ clients: ClientSessions
 ) {

@@ -64,6 +64,22 @@ package func bindFeeds(_ catalog: Catalog, to feeds: FeedsService) {
   }
 }
 
+extension Feature {
+  /// - Parameter stop: Cancels running web requests.
+  package static func feeds(_ feeds: FeedsService, stop: @escaping () -> Void) -> Feature {
+    let remover = Remover(
+      method: "feeds.unsubscribe", names: { feeds.ledger.shown.ids.map { "feeds/\($0)" } },
+      remove: { _ = try feeds.unsubscribe(String($0.dropFirst("feeds/".count))) })
+    return Feature(
+      removers: [remover], configure: { feeds.schedule = $0.feeds }, begin: feeds.start,
+      stop: {
+        feeds.stop()
+        stop()
+      }
+    ) { bindFeeds($0, to: feeds) }
+  }
+}
+
 private func isEpisodes(_ source: String, of feeds: FeedsService) -> Bool {
   Feeds.id(ofEpisodes: source).map { feeds.ledger.shown.feed($0) != nil } ?? false
 }

@@ -67,6 +67,15 @@ package func bindPeople(_ catalog: Catalog, to people: PeopleService) {
   }
 }
 
+extension Feature {
+  package static func people(_ people: PeopleService) -> Feature {
+    let remover = Remover("people.remove", people.ledger, depth: 2) { id in
+      if let id = Int(id) { _ = try people.remove(id) }
+    }
+    return Feature(removers: [remover]) { bindPeople($0, to: people) }
+  }
+}
+
 /// Sets one of the sources of a person.
 private func set(
   _ source: String, _ value: JSONText, _ people: PeopleService

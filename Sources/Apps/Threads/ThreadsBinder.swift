@@ -36,6 +36,15 @@ package func bindThreads(
   offerPostMethods(catalog, threads, clients)
 }
 
+extension Feature {
+  package static func threads(_ threads: ThreadsService, _ clients: ClientSessions) -> Feature {
+    let remover = Remover("threads.remove", threads.ledger, depth: 2) { id in
+      if let id = Int(id) { _ = try threads.remove(id, isAnyAllowed: true) }
+    }
+    return Feature(removers: [remover]) { bindThreads($0, to: threads, clients) }
+  }
+}
+
 private func offerThreadMethods(
   _ catalog: Catalog, _ threads: ThreadsService, _ clients: ClientSessions
 ) {

@@ -58,6 +58,15 @@ package func bindTodo(_ catalog: Catalog, to todo: TodoService) {
   }
 }
 
+extension Feature {
+  package static func todo(_ todo: TodoService) -> Feature {
+    let remover = Remover("todo.remove", todo.ledger) { id in
+      if let id = Int(id) { _ = try todo.remove(id) }
+    }
+    return Feature(removers: [remover]) { bindTodo($0, to: todo) }
+  }
+}
+
 private let idDoc = "The number of what is to be done."
 private let titleDoc = "1 to \(TodoService.maxTitleLength) characters."
 

@@ -39,6 +39,19 @@ package func bindUsers(
   }
 }
 
+extension Feature {
+  /// - Parameter close: Ends the thread that compares secrets.
+  package static func users(
+    _ users: UsersService, _ presence: PresenceService, _ clients: ClientSessions,
+    close: @escaping () -> Void
+  ) -> Feature {
+    Feature(close: close) { catalog in
+      bindUsers(catalog, to: users, clients)
+      bindPresence(catalog, to: presence)
+    }
+  }
+}
+
 private func bindLogin(_ catalog: Catalog, to users: UsersService, _ clients: ClientSessions) {
   catalog.command(
     "users.log_in",

@@ -60,6 +60,13 @@ package func bindCells(_ catalog: Catalog, to cells: CellsService) {
   }
 }
 
+extension Feature {
+  package static func cells(_ cells: CellsService) -> Feature {
+    let remover = Remover("cells.remove", cells.ledger) { _ = try cells.remove(String($0)) }
+    return Feature(removers: [remover]) { bindCells($0, to: cells) }
+  }
+}
+
 private protocol CellParameters: SourceParameters {
   var name: String { get }
 }

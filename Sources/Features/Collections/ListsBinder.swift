@@ -61,6 +61,13 @@ package func bindLists(_ catalog: Catalog, to lists: ListsService) {
   }
 }
 
+extension Feature {
+  package static func lists(_ lists: ListsService) -> Feature {
+    let remover = Remover("lists.clear", lists.ledger) { _ = try lists.clear(String($0)) }
+    return Feature(removers: [remover]) { bindLists($0, to: lists) }
+  }
+}
+
 private protocol ListParameters: SourceParameters {
   var name: String { get }
 }

@@ -37,6 +37,13 @@ package func bindMaps(_ catalog: Catalog, to maps: MapsService) {
   }
 }
 
+extension Feature {
+  package static func maps(_ maps: MapsService) -> Feature {
+    let remover = Remover("maps.clear", maps.ledger) { _ = try maps.clear(String($0)) }
+    return Feature(removers: [remover]) { bindMaps($0, to: maps) }
+  }
+}
+
 private protocol MapParameters: SourceParameters {
   var name: String { get }
 }

@@ -1,4 +1,5 @@
 package import API
+internal import Configuration
 internal import Connections
 internal import EventSourcing
 internal import JSON
@@ -67,6 +68,17 @@ package func bindLeases(
     try leases.setWill(
       isWithdrawn ? nil : (will.calls.text, count), of: lease, by: context.caller)
     return lease
+  }
+}
+
+extension Feature {
+  package static func leases(_ leases: LeasesService, _ clients: ClientLeases) -> Feature {
+    Feature(
+      configure: {
+        leases.maxPerUser = $0.limits.leasesPerUser
+        leases.graceMilliseconds = $0.limits.leaseGraceMilliseconds
+      }, begin: leases.start, stop: leases.stop
+    ) { bindLeases($0, to: leases, clients) }
   }
 }
 

@@ -1,4 +1,5 @@
 package import API
+internal import Configuration
 internal import Connections
 internal import EventSourcing
 internal import JSON
@@ -35,6 +36,14 @@ package func bindLocks(
     }
     try locks.leave(release.name, lease)
     return Nothing()
+  }
+}
+
+extension Feature {
+  package static func locks(_ locks: LocksService, _ clients: ClientLeases) -> Feature {
+    Feature(configure: { locks.maxPerUser = $0.limits.locksPerUser }) {
+      bindLocks($0, to: locks, clients)
+    }
   }
 }
 

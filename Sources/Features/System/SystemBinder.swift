@@ -23,6 +23,13 @@ package func bindSystem(_ catalog: Catalog, to system: SystemService) {
     "system/disk", "File systems that hold data, in bytes, every ten seconds.", system.disks)
 }
 
+extension Feature {
+  /// - Parameter close: Ends the thread that measures.
+  package static func system(_ system: SystemService, close: @escaping () -> Void) -> Feature {
+    Feature(close: close) { bindSystem($0, to: system) }
+  }
+}
+
 /// Shows the measurements of the machine.
 package func bindSystem(_ view: View, to system: SystemService) {
   system.uptime.computed.bind(to: view["uptime"].hint(.seconds))

@@ -1,5 +1,6 @@
-import Configuration
+import Apps
 import Features
+import Configuration
 import JSON
 import ServiceTestSupport
 import Signals

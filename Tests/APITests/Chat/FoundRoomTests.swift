@@ -1,7 +1,8 @@
+import Apps
+import Features
 import Configuration
 import Connections
 import Facts
-import Features
 import JSON
 import Journal
 import ServiceTestSupport

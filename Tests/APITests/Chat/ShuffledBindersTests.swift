@@ -1,5 +1,6 @@
-import Connections
+import Apps
 import Features
+import Connections
 import Journal
 import ServiceTestSupport
 import TestSupport

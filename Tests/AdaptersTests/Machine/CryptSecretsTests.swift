@@ -1,6 +1,6 @@
-import Adapters
+import AppAdapters
 import EventLoop
-import Features
+import Apps
 import Signals
 import Testing
 

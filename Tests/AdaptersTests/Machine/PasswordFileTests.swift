@@ -1,4 +1,5 @@
-import Adapters
+import AppAdapters
+import Apps
 import TestSupport
 import Testing
 

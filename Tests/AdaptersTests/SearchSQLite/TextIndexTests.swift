@@ -1,6 +1,6 @@
-import Adapters
+import AppAdapters
+import Apps
 import EventLoop
-import Features
 import Signals
 import Testing
 

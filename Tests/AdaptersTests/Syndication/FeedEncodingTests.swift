@@ -1,5 +1,5 @@
-import Adapters
-import Features
+import AppAdapters
+import Apps
 import Testing
 
 /// The encoding of a feed, as declared by its server and by the feed itself.

@@ -1,5 +1,5 @@
-import Adapters
-import Features
+import AppAdapters
+import Apps
 import Testing
 
 /// Feeds with faults: what is whole is kept, and the common faults are repaired.

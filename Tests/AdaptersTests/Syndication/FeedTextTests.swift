@@ -1,5 +1,5 @@
-import Adapters
-import Features
+import AppAdapters
+import Apps
 import Testing
 
 struct FeedTextTests {

@@ -1,0 +1,40 @@
+package import EventSourcing
+
+/// Removes values of one service, regardless of their owners.
+package struct Remover {
+  /// The recorded command name, for example `"cells.remove"`.
+  package let method: String
+
+  /// The names of all removable values, for example `"cells/lamp"`.
+  package let names: () -> [String]
+
+  /// Removes one value, within a command.
+  package let remove: (String) throws -> Void
+
+  package init(
+    method: String, names: @escaping () -> [String], remove: @escaping (String) throws -> Void
+  ) {
+    self.method = method
+    self.names = names
+    self.remove = remove
+  }
+}
+
+extension Remover {
+  /// Creates a remover for a service whose sources have the names of the removable values.
+  ///
+  /// - Parameter depth: The number of segments of the names; `nil` for any.
+  package init<State: ServiceState>(
+    _ method: String, _ ledger: Ledger<State>, depth: Int? = nil,
+    _ remove: @escaping (Substring) throws -> Void
+  ) {
+    self.init(
+      method: method,
+      names: {
+        ledger.sources.filter { source in
+          depth.map { source.split(separator: "/").count == $0 } ?? true
+        }
+      },
+      remove: { try remove($0[$0.index(after: $0.firstIndex(of: "/") ?? $0.startIndex)...]) })
+  }
+}

@@ -1,0 +1,70 @@
+import API
+import Configuration
+import Connections
+import EventLoop
+import EventSourcing
+import Wire
+
+#if Apps
+  import AppAdapters
+  import Apps
+#endif
+
+#if Apps
+  /// The items of connections that this build keeps for nobody.
+  let unusedItems: Set<Keepsake> = []
+
+  /// For each source that sums up others, their pattern.
+  let summaries = chatSummaries
+#else
+  let unusedItems: Set<Keepsake> = [.login]
+  let summaries: [String: String] = [:]
+#endif
+
+/// Creates the applications: chat, users, threads, people, todo, feeds and search.
+///
+/// The daemon works without them; a build without the trait `Apps` leaves them out.
+func applications(
+  in host: ServiceHost, on loop: Loop, _ scheduler: LoopScheduler, _ configuration: Configuration
+) -> [Feature] {
+  #if Apps
+    let people = PeopleService(in: host)
+    let threads = ThreadsService(in: host)
+    let todo = TodoService(in: host)
+    let secrets = CryptSecrets(on: loop)
+    let users = UsersService(in: host, secrets: secrets, account: PasswordFile().user(named:))
+    let presence = PresenceService()
+    let chat = ChatService(in: host)
+    let sessions = Sessions(in: host, users: users, presence: presence, chat: chat, on: scheduler)
+    let clients = ClientSessions(sessions.session)
+    let web = CurlClient(
+      on: loop, agent: "binderd/\(Release.version)", allowsLocal: configuration.web.allowsLocal)
+    let reader = FeedWorker(on: loop)
+    let feeds = FeedsService(
+      in: host, web: web, reader: reader, on: scheduler, schedule: configuration.feeds)
+    let index = TextIndex([threads.corpus(in: host), chat.corpus], on: loop)
+    let webSearch = WebSearch(configuration.web.search, by: web)
+    let search = SearchService([index, webSearch], on: scheduler)
+    return [
+      .people(people), .threads(threads, clients), .todo(todo),
+      .users(users, presence, clients, close: secrets.close),
+      .chat(chat, clients, stop: sessions.marks.finish),
+      .feeds(feeds) {
+        web.close()
+        reader.close()
+      },
+      Feature(
+        configure: {
+          web.allowsLocal = $0.web.allowsLocal
+          webSearch.address = $0.web.search
+        }, stop: index.stop
+      ) { catalog in
+        bindSearch(catalog, to: search) { view, context, hit in
+          try openSelected(hit, from: view, context, clients, threads, chat)
+        }
+      },
+    ]
+  #else
+    return []
+  #endif
+}
