@@ -6,7 +6,7 @@ package import Wire
 ///
 /// ``Connection`` is the only subclass. The parts of a connection refer to this class, so that they
 /// do not depend on requests and answers.
-package class Client {
+package class Client: Interruptible {
   package final let id: UInt64
   /// The process that connected, or the user for whom it acts.
   package final internal(set) var peer: Peer

@@ -180,6 +180,7 @@ extension Connection {
   private func send(_ buffer: borrowing ByteBuffer, from start: Int) -> Int? {
     let sent = transport?.send(buffer.span.extracting(start..<buffer.count))
     context.traffic.sentBytes &+= UInt64(sent ?? 0)
+    context.charge(sent ?? 0, to: user)
     return sent
   }
 
@@ -205,6 +206,9 @@ extension Connection {
     defer { if hasBegun { context.time.end() } }
     if !postponedAnswers.isEmpty { answerPostponed() }
     var (isMore, chunks) = (true, 0)
+    // Changes wait for the next turn if other clients of the user have used up its share. Answers do
+    // not.
+    let isPaced = context.isUsedUp(by: user)
     while isMore, !isEnded, outputBytes == 0 {
       // A client that reads as fast as the daemon writes must not starve the others.
       guard chunks < ConnectionContext.chunksPerTurn, chunks == 0 || !context.isTimeUp else {
@@ -215,19 +219,18 @@ extension Connection {
       if !pending.isEmpty { pending.release(upTo: context.position, to: &context.scratch) }
       if !pendingLate.isEmpty { pendingLate.release(upTo: context.position, to: &context.scratch) }
       goOnBehindAnswers()
-      for subscription in subscriptions where subscription.isDirty && !subscription.isInBatch {
-        guard context.scratch.count < chunkSize else {
-          isMore = true
-          break
+      if isPaced {
+        if subscriptions.contains(where: \.isDirty) || openViews?.isEmpty == false {
+          context.postpone(self, isFirst: true)
         }
-        if subscription.fill(&context.scratch) {
-          subscription.isDirty = false
-        } else {
+      } else {
+        if costlySubscriptions > 0 {
+          isMore = fillInTurn()
+        } else if !fillAll() {
           isMore = true
         }
-        if subscription.isOver { remove(subscription) }
+        if let openViews, !openViews.isEmpty, !openViews.fill(&context.scratch) { isMore = true }
       }
-      if let openViews, !openViews.isEmpty, !openViews.fill(&context.scratch) { isMore = true }
       sendScratch()
     }
     guard !isEnded else { return }
@@ -238,6 +241,45 @@ extension Connection {
     resume()
     updateReading()
     endIfDone()
+  }
+
+  /// Appends the updates of all subscriptions that have some, up to about a chunk.
+  ///
+  /// - Returns: Whether nothing is left.
+  private func fillAll() -> Bool {
+    var isDone = true
+    for subscription in subscriptions where subscription.isDirty && !subscription.isInBatch {
+      guard context.scratch.count < chunkSize else { return false }
+      if !fill(from: subscription) { isDone = false }
+    }
+    return isDone
+  }
+
+  /// Appends updates like ``fillAll()`` until the client's slice is over, and goes on there next time.
+  ///
+  /// - Returns: Whether something is left.
+  private func fillInTurn() -> Bool {
+    let all = subscriptions
+    var isMore = false
+    for i in all.indices {
+      let place = (nextCostly + i) % all.count
+      let subscription = all[place]
+      guard subscription.isDirty, !subscription.isInBatch else { continue }
+      guard context.scratch.count < chunkSize, i == 0 || !context.isTimeUp else {
+        nextCostly = place
+        return true
+      }
+      if !fill(from: subscription) { isMore = true }
+    }
+    return isMore
+  }
+
+  /// - Returns: Whether nothing is left.
+  private func fill(from subscription: Subscription) -> Bool {
+    let isDone = subscription.fill(&context.scratch)
+    if isDone { subscription.isDirty = false }
+    if subscription.isOver { remove(subscription) }
+    return isDone
   }
 
   /// Moves durable answers to the pending output of a blocked client, so that bytes and not the

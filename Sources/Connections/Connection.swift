@@ -48,6 +48,9 @@ package final class Connection: Client {
   /// The number of subscriptions whose updates take time to select.
   private(set) var costlySubscriptions = 0
 
+  /// The subscription that is next, if not all had time.
+  var nextCostly = 0
+
   /// The views on the client's screen; `nil` if it never had one.
   private(set) var openViews: OpenViews?
 

@@ -26,6 +26,9 @@ package final class ConnectionContext {
   /// The scheduler of each turn's time between the clients.
   let time: TurnTime
 
+  /// The shared resources of each user's clients and work.
+  let users = UserShares()
+
   /// Cumulative counters, for the metrics.
   package internal(set) var traffic = Traffic()
 
@@ -76,11 +79,17 @@ package final class ConnectionContext {
   /// Whether new requests are no longer run.
   package internal(set) var isStopping = false
 
+  /// The time at which the daemon began to stop, in milliseconds; `nil` if it does not.
+  var stoppingSince: UInt64?
+
   /// Called when a client has ended.
   var onEnd: (Client) -> Void = { _ in }
 
   private var listed: [Client] = []
   private var postponed: [Client] = []
+
+  /// The postponed clients that had no time at all in the last turn.
+  private var unserved: [Client] = []
   private var waiting: [Client] = []
   private var gone: [Client] = []
   private var turnEnd: [() -> Void] = []
@@ -122,6 +131,15 @@ package final class ConnectionContext {
   /// A function of the context, because a caller would retain its ``time``.
   var isTimeUp: Bool { time.isUp() }
 
+  /// Charges a user for sent bytes.
+  func charge(_ bytes: Int, to user: UserShare) { time.charge(bytes, to: user) }
+
+  /// Whether a user's share of this turn is used up.
+  func isUsedUp(by user: UserShare) -> Bool { time.isUsedUp(by: user) }
+
+  /// The number of the turn.
+  package var turn: UInt64 { traffic.turns }
+
   /// Advances the durable position.
   func advance(to position: UInt64) {
     self.position = position
@@ -142,11 +160,13 @@ package final class ConnectionContext {
     listed.append(client)
   }
 
-  /// Lists a client to be served again in the next turn.
-  func postpone(_ client: Client) {
+  /// Lists a client to be served again in the next turn, after the others.
+  ///
+  /// - Parameter isFirst: Whether it comes before the others, because it had no time in this turn.
+  func postpone(_ client: Client, isFirst: Bool = false) {
     guard !client.isPostponed else { return }
     client.isPostponed = true
-    postponed.append(client)
+    if isFirst { unserved.append(client) } else { postponed.append(client) }
   }
 
   /// Lists a client to be served when the durable position advances.
@@ -172,12 +192,7 @@ package final class ConnectionContext {
   /// - Returns: Whether there is more to send, so that the next turn must follow without waiting.
   func flush() -> Bool {
     time.goOn()
-    let postponed = postponed
-    self.postponed = []
-    for client in postponed {
-      client.isPostponed = false
-      list(client)
-    }
+    listPostponed()
     while !turnEnd.isEmpty {
       let actions = turnEnd
       turnEnd = []
@@ -185,6 +200,7 @@ package final class ConnectionContext {
     }
     traffic.turns &+= 1
     let begun = listed.isEmpty && !broadcasts.hasChanges ? nil : stages.beginDelivery()
+    time.beginDelivery()
     while broadcasts.hasChanges || !listed.isEmpty || !gone.isEmpty {
       broadcasts.markSubscribers()
       let clients = listed
@@ -200,9 +216,21 @@ package final class ConnectionContext {
     broadcasts.dropFrames()
     handover?.flushed(at: position)
     if let begun { stages.endDelivery(begun) }
+    checkWork()
     time.endTurn()
     // A client that has ended in this turn may have left something to do.
-    return !self.postponed.isEmpty || !turnEnd.isEmpty || time.hasInterrupted
+    return !postponed.isEmpty || !unserved.isEmpty || !turnEnd.isEmpty || time.hasInterrupted
+  }
+
+  /// Lists postponed clients: those that had no time first, so that all of a user's clients have
+  /// their turn.
+  private func listPostponed() {
+    guard !postponed.isEmpty || !unserved.isEmpty else { return }
+    let (first, last) = (unserved, postponed)
+    (unserved, postponed) = ([], [])
+    listed.removeAll(where: \.isPostponed)
+    for client in first + last { (client.isPostponed, client.isListed) = (false, true) }
+    listed = first + listed + last
   }
 
   // MARK: Slow clients
@@ -241,6 +269,7 @@ package final class ConnectionContext {
     sweep = nil
     monitored = []
     waiting = []
+    time.dropWork()
   }
 
   // MARK: Closing

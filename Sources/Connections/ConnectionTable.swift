@@ -15,7 +15,7 @@ package final class ConnectionTable {
   package private(set) var connections: [UInt64: Connection] = [:]
 
   /// The shared resources of each user's clients.
-  private var users: [UInt32: UserShare] = [:]
+  private var users: UserShares { context.users }
   private var lastID: UInt64 = 0
 
   /// - Parameters:
@@ -71,14 +71,14 @@ package final class ConnectionTable {
     new.bufferedBytes += connection.bufferedBytes
     connection.acting = (connection.peer, name)
     (connection.peer, connection.user) = (peer, new)
-    if old.isUnused { users[old.uid] = nil }
+    users.release(old)
   }
 
   private func remove(_ client: Client) {
     guard connections.removeValue(forKey: client.id) != nil else { return }
     context.connectionCount -= 1
     client.user.connections -= 1
-    if client.user.isUnused { users[client.user.uid] = nil }
+    users.release(client.user)
   }
 
   /// Returns the limit that prevents one more client of a user; `nil` if there is none.
@@ -151,6 +151,7 @@ package final class ConnectionTable {
   /// Requests that were run are still answered.
   package func stopReading() {
     context.isStopping = true
+    context.stoppingSince = context.now()
     for connection in connections.values {
       connection.endOpenEnded()
       connection.updateReading()

@@ -5,12 +5,13 @@ internal import Signals
 ///
 /// A client is interrupted between two requests when its slice is over. It continues in the next
 /// turn, after other clients of the same user. All clients of a user share one part of each turn,
-/// so that many clients get no more time than a single one.
+/// so that many clients get no more time than a single one. Work that commits cause for a user
+/// counts as one more client; see ``SlicedWork``.
 final class TurnTime {
   /// The nanoseconds that one client may run requests at a time.
   static let slice: UInt64 = 2_000_000
 
-  /// The nanoseconds of one turn for all clients of one user.
+  /// The nanoseconds of one turn for all clients and the work of one user.
   static let share: UInt64 = 4_000_000
 
   /// The number of quick requests between two clock reads.
@@ -32,15 +33,18 @@ final class TurnTime {
   /// The users whose clients have run in this turn.
   private var spenders: [UserShare] = []
 
-  /// The users with interrupted clients, longest waiting first.
+  /// The users with interrupted clients or with work, longest waiting first.
   private var waiting: [UserShare] = []
+
+  /// The steps of work that were performed since the start.
+  private(set) var steps: UInt64 = 0
 
   /// - Parameter clock: Returns the nanoseconds of a monotonic clock that advances within a turn.
   init(clock: @escaping () -> UInt64) {
     self.clock = clock
   }
 
-  /// Whether some client is interrupted.
+  /// Whether some client is interrupted, or work is queued.
   var hasInterrupted: Bool { !waiting.isEmpty }
 
   /// Begins a slice for a client, unless one is running.
@@ -85,8 +89,24 @@ final class TurnTime {
     return isOver
   }
 
-  /// Queues an interrupted client to continue later.
-  func append(_ client: Client) {
+  /// Returns whether the running slice is over, by the clock.
+  ///
+  /// For steps that may each take long; ``isUp()`` does not look at the clock each time. `false` if
+  /// nothing is running.
+  func isUpNow() -> Bool {
+    guard current != nil else { return false }
+    if !isOver { isOver = clock() >= deadline }
+    return isOver
+  }
+
+  /// Whether a user's share of this turn is used up.
+  func isUsedUp(by user: UserShare) -> Bool { user.spent >= Self.share }
+
+  /// Counts a step of work.
+  func countStep() { steps &+= 1 }
+
+  /// Queues an interrupted client, or work, to continue later.
+  func append(_ client: any Interruptible) {
     let user = client.user
     user.interrupted.append(client)
     guard !user.isInterrupted else { return }
@@ -94,18 +114,58 @@ final class TurnTime {
     waiting.append(user)
   }
 
-  /// Resumes interrupted clients of each user until the user's share of this turn is used up.
+  /// Does the work of each user until the user's slice is over.
+  ///
+  /// Does nothing while a client or other work runs.
+  func work() {
+    guard current == nil else { return }
+    var i = 0
+    // Work may add work for other users.
+    while i < waiting.count {
+      waiting[i].work?.run()
+      i += 1
+    }
+  }
+
+  /// Whether work is queued for some user.
+  var hasWork: Bool { waiting.contains { $0.work?.isEmpty == false } }
+
+  /// Removes all work.
+  func dropWork() { for user in waiting { user.work?.removeAll() } }
+
+  /// Resumes interrupted clients and the work of each user until the user's share of this turn is
+  /// used up.
   func goOn() {
-    for user in waiting {
-      while user.spent < Self.share, let client = user.interrupted.popFirst() {
+    var i = 0
+    while i < waiting.count {
+      let user = waiting[i]
+      while !isUsedUp(by: user), let client = user.interrupted.popFirst() {
         client.goOnAfterInterruption()
       }
+      i += 1
     }
     waiting.removeAll { user in
       user.isInterrupted = !user.interrupted.isEmpty
       return !user.isInterrupted
     }
   }
+
+  /// Begins the delivery of changes, for which each user has at least a slice.
+  ///
+  /// Otherwise a user with many requests would get no changes.
+  func beginDelivery() {
+    for user in spenders { user.spent = min(user.spent, Self.share - Self.slice) }
+  }
+
+  /// Charges a user for bytes that are sent outside of a slice.
+  func charge(_ bytes: Int, to user: UserShare) {
+    guard current == nil else { return }
+    if user.spent == 0 { spenders.append(user) }
+    user.spent += Self.sending + UInt64(bytes)
+  }
+
+  /// The nanoseconds that a call to send costs, and about one more for each byte.
+  private static let sending: UInt64 = 1_000
 
   /// Ends the turn and resets the time of all users.
   func endTurn() {
@@ -114,9 +174,61 @@ final class TurnTime {
   }
 }
 
+/// A client, or the work of a user, that is interrupted when its time slice is over.
+protocol Interruptible: AnyObject {
+  var user: UserShare { get }
+
+  /// Continues in a later turn.
+  func goOnAfterInterruption()
+}
+
+/// The shares of all users with clients or work.
+final class UserShares {
+  private var shares: [UInt32: UserShare] = [:]
+
+  /// Users who had work and no client at some time.
+  private var visitors: [UserShare] = []
+
+  subscript(uid: UInt32) -> UserShare? {
+    get { shares[uid] }
+    set { shares[uid] = newValue }
+  }
+
+  /// The shares of all users, in any order.
+  var values: some Collection<UserShare> { shares.values }
+
+  /// Returns the share of a user, and adds it if necessary.
+  func share(of uid: UInt32) -> UserShare {
+    if let known = shares[uid] { return known }
+    let share = UserShare(uid: uid)
+    shares[uid] = share
+    visitors.append(share)
+    return share
+  }
+
+  /// Removes a share whose last client has left, now or once its work is done.
+  func release(_ share: UserShare) {
+    if share.isUnused {
+      shares[share.uid] = nil
+    } else if share.connections == 0 {
+      visitors.append(share)
+    }
+  }
+
+  /// Removes the shares of users who have neither clients nor work any more.
+  func removeUnused() {
+    guard !visitors.isEmpty else { return }
+    visitors.removeAll { share in
+      guard share.isUnused else { return share.connections > 0 }
+      if shares[share.uid] === share { shares[share.uid] = nil }
+      return true
+    }
+  }
+}
+
 /// The resources that all clients of one system user share.
 ///
-/// It exists while the user has a client.
+/// It exists while the user has a client, or work is done for the user.
 final class UserShare {
   let uid: UInt32
 
@@ -133,11 +245,14 @@ final class UserShare {
   /// clients.
   var itemBytes = 0
 
-  /// The nanoseconds of this turn that the clients have used.
+  /// The nanoseconds of this turn that the clients and the work have used.
   var spent: UInt64 = 0
 
-  /// The interrupted clients, in the order in which they continue.
-  var interrupted = Queue<Client>()
+  /// The interrupted clients and the work, in the order in which they continue.
+  var interrupted = Queue<any Interruptible>()
+
+  /// The work of the user; `nil` if there never was any.
+  var work: WorkQueue?
 
   /// Whether the user is in the waiting list of ``TurnTime``.
   var isInterrupted = false
@@ -146,5 +261,5 @@ final class UserShare {
     self.uid = uid
   }
 
-  var isUnused: Bool { connections == 0 && lateCalls == 0 }
+  var isUnused: Bool { connections == 0 && lateCalls == 0 && work?.isEmpty ?? true }
 }

@@ -49,6 +49,12 @@ package final class ServiceHost {
   /// Whether a command is running.
   package private(set) var isPerforming = false
 
+  /// The number of commits since the start, including the one that is being reported.
+  package private(set) var commitCount: UInt64 = 0
+
+  /// Whether the events of a commit are being reported, one after another.
+  package private(set) var isCommitting = false
+
   // The part of the running command that its events contain or depend on.
 
   /// Its user, its idempotency key and its metadata.
@@ -530,6 +536,7 @@ package final class ServiceHost {
   // MARK: Commits and failures
 
   private func commit(_ events: RecordBatch) {
+    beginCommit()
     var decoder = RecordDecoder()
     for i in 0..<events.count {
       let seq = events[i].seq
@@ -548,6 +555,7 @@ package final class ServiceHost {
       if !watchers.isEmpty { watchers.send(decoder.record(events[i]), eventForms) }
     }
     window.settle(upTo: durable)
+    isCommitting = false
     committed.send(events)
     store.dropEmptyStreams(upTo: durable)
     snapshotting.advance(to: durable, snapshots)
@@ -559,12 +567,14 @@ package final class ServiceHost {
   /// position.
   private func follow(_ events: RecordBatch) {
     precondition(recorders.isEmpty, "another daemon's events between own ones")
+    beginCommit()
     var decoder = RecordDecoder()
     for i in 0..<events.count {
       let record = decoder.record(events[i])
       do throws(JournalError) {
         if try apply(record) { durableNews = record.seq }
       } catch {
+        isCommitting = false
         return fail(error)
       }
       durable = record.seq
@@ -573,8 +583,14 @@ package final class ServiceHost {
       if !watchers.isEmpty { watchers.send(record, eventForms) }
     }
     window.settle(upTo: durable)
+    isCommitting = false
     committed.send(events)
     store.dropEmptyStreams(upTo: durable)
+  }
+
+  private func beginCommit() {
+    commitCount &+= 1
+    isCommitting = true
   }
 
   /// Applies an event of another daemon, and returns whether it is news for readers.

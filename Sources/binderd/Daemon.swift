@@ -84,7 +84,7 @@ final class Daemon {
     let locks = LocksService(in: host)
     let programs = Programs(in: host)
     let bindings = BindingsService(in: host)
-    let liveBindings = LiveBindings(on: scheduler)
+    let liveBindings = LiveBindings(on: scheduler, in: table.context)
     liveBindings.time = .local
     let readers = LiveReaders(ReadersService(in: host))
     let journal = JournalService(

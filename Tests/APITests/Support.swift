@@ -65,7 +65,7 @@ final class Bench {
       limits: Limits(), now: { time.milliseconds }, clock: { time.nanoseconds }, scheduler: time)
     catalog = Catalog(over: host)
     rights = RightsTable(for: catalog)
-    liveBindings = LiveBindings(on: time)
+    liveBindings = LiveBindings(on: time, in: table.context)
     clients = ClientSessions(
       sessions?(host) ?? { [unowned host] in Session(caller: $0, host: host) })
     let parts = Parts(host: host, clients: clients, live: liveBindings)
@@ -216,11 +216,19 @@ struct FixedProbe: MachineProbe {
 final class ManualTime: Scheduler {
   private(set) var milliseconds: UInt64 = 1_000
 
-  /// The nanoseconds spent within turns; advanced by ``work(nanoseconds:)``.
-  private(set) var nanoseconds: UInt64 = 0
+  private var elapsed: UInt64 = 0
+
+  /// The nanoseconds that pass with each look at the clock, so that a step of work has a fixed cost.
+  var nanosecondsPerLook: UInt64 = 0
+
+  /// The nanoseconds spent within turns; advanced by ``work(nanoseconds:)`` and by each look.
+  var nanoseconds: UInt64 {
+    elapsed += nanosecondsPerLook
+    return elapsed
+  }
 
   /// Lets time pass within a turn.
-  func work(nanoseconds: UInt64) { self.nanoseconds += nanoseconds }
+  func work(nanoseconds: UInt64) { elapsed += nanoseconds }
 
   private var waiting: [(id: Int, at: UInt64, action: () -> Void)] = []
 

@@ -16,7 +16,7 @@ struct FeedMemoryTests {
     let long = "\"" + String(repeating: "x", count: 1 << 20) + "\""
     let sources = (0..<8).map { _ in SubscriptionTests.Source() }
     for (i, source) in sources.enumerated() {
-      let connection = bench.table.connect(Peer(uid: 1, pid: 4, groups: [2]))
+      let connection = bench.table.connect(Peer(uid: UInt32(10 + i), pid: 4, groups: [2]))
       let transport = FakeTransport()
       transport.onSend = {
         sent += 1

@@ -57,7 +57,7 @@ struct HandoverTests {
   private static let properties: [String: ConnectionPart] = [
     "id": .number, "peer": .peer, "acting": .actingUser, "context": .turn, "user": .peer,
     "takesItems": .greeting, "lineOut": .greeting, "bufferedBytes": .turn, "isListed": .turn,
-    "isPostponed": .turn, "isWaiting": .turn, "isMonitored": .turn,
+    "isPostponed": .turn, "isWaiting": .turn, "isMonitored": .turn, "nextCostly": .turn,
     "isEnded": .socket, "isAtEnd": .socket, "isReading": .socket, "transport": .socket,
     "closing": .socket, "isLeft": .socket, "kept": .socket,
     "parked": .input, "input": .input, "output": .output,

@@ -18,8 +18,7 @@ final class Automation {
 
   let expression: BindExpression
   let inputs: [Input]
-  private let host: ServiceHost
-  private let parts: PartFinder
+  private let access: Access
   private unowned let all: LiveBindings
   private let pipeline: BindPipeline<JSONValue>
   private var timer: ScheduleTimer?
@@ -57,16 +56,16 @@ final class Automation {
 
   init(
     _ expression: BindExpression, _ inputs: [Input], _ steps: [BindStep<JSONValue>],
-    _ schedule: Schedule?, in host: ServiceHost, _ parts: PartFinder, _ all: LiveBindings,
-    key: String?, perform: @escaping (_ body: () throws -> Void) throws(Refusal) -> Void
+    _ schedule: Schedule?, by access: Access, _ all: LiveBindings, key: String?,
+    perform: @escaping (_ body: () throws -> Void) throws(Refusal) -> Void
   ) {
     self.expression = expression
     self.inputs = inputs
-    self.host = host
-    self.parts = parts
+    self.access = access
     self.all = all
     self.perform = perform
-    pipeline = BindPipeline(steps, all.bindClock, check: JSONTransformers.check)
+    pipeline = BindPipeline(
+      steps, all.bindClock(of: access.caller.uid), check: JSONTransformers.check)
     self.key = pipeline.isDurable ? key : nil
     pipeline.onOutput = { [unowned self] value in
       last = value
@@ -76,7 +75,9 @@ final class Automation {
     pipeline.onTime = { [unowned self] in keepState() }
     guard let schedule, let scheduler = all.scheduler else { return }
     timer = ScheduleTimer(schedule, all.time, on: scheduler) { [unowned self] seconds in
-      pass(.string(Timestamp(microseconds: seconds * 1_000_000).text))
+      all.perform(for: access.caller.uid) { [weak self] in
+        self?.pass(.string(Timestamp(microseconds: seconds * 1_000_000).text))
+      }
     }
   }
 
@@ -88,7 +89,7 @@ final class Automation {
   func start(passing: Bool) {
     pipeline.start()
     restoreState()
-    parts.watch().dispose(in: bag)
+    access.catalog.parts.watch().dispose(in: bag)
     for input in inputs { follow(input) }
     timer?.start()
     if passing { passPresent() }
@@ -103,16 +104,13 @@ final class Automation {
   private var isList: Bool { !expression.isOfOnePath }
 
   private func follow(_ input: Input) {
-    let (source, provider) = (input.path, input.provider)
-    provider.changes(source).observeNext { [unowned self] change in
-      guard !isList else {
-        return all.noteChanged(self, isDurable: provider.isJournaled(source))
-      }
+    // Operators may count: they get each value of a source, and a list its values after a commit.
+    all.inputs.observe(
+      input.path, input.provider, for: access.caller.uid, isEach: !isList, access
+    ) { [unowned self] input, change in
+      guard !isList else { return all.noteChanged(self) }
       position = max(position, change.seq)
-      let value =
-        change.step == nil
-        ? change.value : parts.value(of: source, at: change.seq) { provider.value(source) }
-      pass(value.map { parts.decoded($0) } ?? .null)
+      pass(input.value(after: change) ?? .null)
     }
     .dispose(in: bag)
   }
@@ -120,6 +118,7 @@ final class Automation {
   /// Passes on the present values of the sources; of sources that never had a value, nothing.
   func passPresent() {
     guard !inputs.isEmpty else { return }
+    let (host, parts) = (access.host, access.catalog.parts)
     position = max(position, host.durable)
     let values = inputs.map { $0.provider.durable($0.path, host, parts) }
     guard values.contains(where: { $0 != nil }) else { return }

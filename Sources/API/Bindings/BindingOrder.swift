@@ -21,8 +21,8 @@ final class BindingFlow {
   /// Whether the sources of its list have changed and it was not evaluated since.
   fileprivate var isChanged = false
 
-  /// The number of commits since then.
-  fileprivate var waits = 0
+  /// The number of commits before that.
+  fileprivate var changedAfter = 0
 
   /// Whether it is in the lists of changed and of writing flows; it may be there longer than needed.
   fileprivate var isListed = (changed: false, writing: false)
@@ -92,6 +92,12 @@ struct BindingOrder {
   private var evaluation = 0
   private var undecided = 0
   private var queue = RankQueue()
+
+  /// The number of commits so far.
+  private var commits = 0
+
+  /// Whether some binding has not passed on yet a change of its only source.
+  private var isBehind = false
 
   /// The flows that all evaluations have examined, for tests.
   private(set) var steps = 0
@@ -179,7 +185,7 @@ struct BindingOrder {
   /// Notes that a source of a list has changed.
   mutating func noteChanged(_ flow: BindingFlow) {
     guard !flow.isChanged else { return }
-    (flow.isChanged, flow.waits) = (true, 0)
+    (flow.isChanged, flow.changedAfter) = (true, commits)
     if !flow.isListed.changed {
       flow.isListed.changed = true
       changed.append(flow)
@@ -188,12 +194,22 @@ struct BindingOrder {
     enqueue(flow)
   }
 
+  /// Counts a commit.
+  mutating func countCommit() { commits += 1 }
+
+  /// The users with changed lists.
+  var changedOwners: Set<UInt32> {
+    Set(changed.lazy.filter(\.isChanged).map(\.binding.owner))
+  }
+
   // MARK: Evaluation
 
   /// Begins an evaluation of the changed lists.
   ///
-  /// - Parameter isCommit: Whether events have become durable.
-  mutating func beginEvaluation(isCommit: Bool) {
+  /// - Parameter isBehind: Whether some binding of one source has not passed on a change yet, because
+  ///   the time of its user is over. A list with a source that bindings write then waits too.
+  mutating func beginEvaluation(isBehind: Bool) {
+    self.isBehind = isBehind
     evaluation += 1
     queue = RankQueue()
     changed.removeAll { flow in
@@ -205,25 +221,24 @@ struct BindingOrder {
       return flow.pending == 0
     }
     undecided = changed.count
-    for flow in changed {
-      if isCommit { flow.waits += 1 }
-      enqueue(flow)
-    }
+    for flow in changed { enqueue(flow) }
     if undecided > 0 { for flow in writing { enqueue(flow) } }
   }
 
   /// Returns the next list whose sources are settled, which counts as evaluated; `nil` if there is
   /// none.
   ///
+  /// - Parameter isMeant: Returns whether a binding may be evaluated now; others wait.
+  ///
   /// A list does not wait for more than a number of commits, because a source that changes all the
   /// time is never settled. A chain of bindings takes one or two commits for each of them.
-  mutating func next() -> LiveBinding? {
+  mutating func next(where isMeant: (LiveBinding) -> Bool) -> LiveBinding? {
     while undecided > 0, let flow = queue.popFirst()?.flow {
       steps += 1
       flow.queuedIn = 0
       if flow.isChanged {
         undecided -= 1
-        if flow.unsettledIn != evaluation || flow.waits > 2 * flow.rank {
+        if isMeant(flow.binding), isSettled(flow) {
           flow.isChanged = false
           // Comes again at once: then it is known whether it has written a value.
           enqueue(flow)
@@ -233,6 +248,11 @@ struct BindingOrder {
       if flow.isChanged || flow.pending > 0 || flow.unsettledIn == evaluation { unsettle(flow) }
     }
     return nil
+  }
+
+  private func isSettled(_ flow: BindingFlow) -> Bool {
+    let isWaiting = flow.unsettledIn == evaluation || isBehind && flow.rank > 1
+    return !isWaiting || commits - flow.changedAfter > 2 * flow.rank
   }
 
   private mutating func enqueue(_ flow: BindingFlow) {

@@ -14,6 +14,9 @@ final class LiveBinding: Disposable {
   }
 
   let expression: BindExpression
+
+  /// The user who made the binding, in whose time it passes values on.
+  let owner: UInt32
   private let ends: BindingEnds
   private let binding: EndBinding<JSONValue, JSONValue>
   private unowned let all: LiveBindings
@@ -50,9 +53,10 @@ final class LiveBinding: Disposable {
   init(
     _ expression: BindExpression, _ ends: BindingEnds,
     _ binding: EndBinding<JSONValue, JSONValue>, _ automation: Automation?,
-    in all: LiveBindings
+    by owner: UInt32, in all: LiveBindings
   ) {
     self.expression = expression
+    self.owner = owner
     self.ends = ends
     self.binding = binding
     self.automation = automation

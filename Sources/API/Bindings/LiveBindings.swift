@@ -1,3 +1,4 @@
+package import Connections
 internal import EventSourcing
 internal import Facts
 package import Signals
@@ -10,11 +11,20 @@ package final class LiveBindings {
   private var graph = BindingGraph()
   private var order = BindingOrder()
 
-  /// - Parameter scheduler: Schedules delayed retries; without one, lost and refused values wait for
-  ///   the next commit.
-  package init(on scheduler: (any Scheduler)?) {
-    self.scheduler = scheduler
+  /// - Parameters:
+  ///   - scheduler: Schedules delayed retries; without one, lost and refused values wait for the next
+  ///     commit.
+  ///   - context: Shares the time of each turn between the users.
+  package init(on scheduler: (any Scheduler)?, in context: ConnectionContext) {
+    (self.scheduler, self.context) = (scheduler, context)
+    inputs = BindingInputs(in: context)
+    inputs.onFinish = { [unowned self] in if !isPassing { evaluateLists() } }
   }
+
+  private let context: ConnectionContext
+
+  /// The sources that the bindings read.
+  let inputs: BindingInputs
 
   private var inOrder: [LiveBinding] { bindings.sorted { $0.key < $1.key }.map(\.value) }
 
@@ -32,15 +42,35 @@ package final class LiveBindings {
   /// Stores the states of operators; `nil` before ``follow(_:_:)``.
   private(set) weak var service: BindingsService?
 
-  /// The clock of operators; without a scheduler, nothing is emitted later.
-  var bindClock: BindClock {
+  /// Returns the clock of a user's operators; without a scheduler, nothing is emitted later.
+  func bindClock(of user: UInt32) -> BindClock {
     BindClock(now: { [unowned self] in Double(time.now()) / 1_000_000 }) {
-      [scheduler] seconds, action in
-      scheduler?.schedule(after: seconds, action) ?? SimpleDisposable(isDisposed: true)
+      [unowned self] seconds, action in
+      guard let scheduler else { return SimpleDisposable(isDisposed: true) }
+      let queued = SerialDisposable(otherDisposable: nil)
+      let timer = scheduler.schedule(after: seconds) { [unowned self] in
+        queued.otherDisposable = perform(for: user, action)
+      }
+      return CompositeDisposable([timer, queued])
     }
   }
 
+  /// Performs an action in the time of a user: now if there is time, and otherwise in a later turn.
+  ///
+  /// - Returns: Cancels the action.
+  @discardableResult
+  func perform(for user: UInt32, _ action: @escaping () -> Void) -> any Disposable {
+    let work = context.add(for: user, action)
+    context.work()
+    return work
+  }
+
+  /// Whether changes of a commit are being passed on, after which the lists are evaluated.
+  private var isPassing = false
   private var isEvaluating = false
+
+  /// The evaluations of each user's lists.
+  private var listWorks: [UInt32: ListWork] = [:]
 
   /// The bindings whose recorded state was lost.
   private var lostStates: [Automation] = []
@@ -53,7 +83,10 @@ package final class LiveBindings {
 
   /// Passes lost and refused values on again.
   private lazy var retries = BindingRetries { [unowned self] in
-    for binding in inOrder { binding.retry() }
+    for binding in inOrder where binding.due != nil {
+      _ = context.add(for: binding.owner) { binding.retry() }
+    }
+    context.work()
   }
 
   private struct Written {
@@ -140,14 +173,14 @@ package final class LiveBindings {
     host.progress.observeNext { [unowned self] in
       settle(upTo: $0)
       keepLostStates()
-      evaluate(isCommit: true)
+      passOn()
     }
     .dispose(in: bag)
     host.rejected.observeNext { [unowned self] fault in
       for binding in inOrder { binding.automation?.noteLost() }
       undo()
       lose(fault)
-      evaluate(isCommit: true)
+      passOn()
     }
     .dispose(in: bag)
     host.failed.observeNext { [unowned self] _ in undo() }.dispose(in: bag)
@@ -244,31 +277,58 @@ package final class LiveBindings {
     guard !lostStates.isEmpty else { return }
     let lost = lostStates
     lostStates = []
-    for automation in lost { automation.keepLostState() }
+    for automation in lost {
+      guard let owner = automation.binding?.owner else { continue }
+      _ = context.add(for: owner) { automation.keepLostState() }
+    }
   }
 
-  // MARK: Several sources
+  // MARK: Passing on
+
+  /// Passes the changes of a commit on, as far as the time of each user allows: first to bindings of
+  /// one source, then to lists.
+  private func passOn() {
+    isPassing = true
+    context.work()
+    isPassing = false
+    order.countCommit()
+    evaluateLists()
+    context.work()
+  }
 
   /// Notes that a source of a list has changed.
   ///
-  /// The list is evaluated after all events of the write, so that it sees the changes of a command
+  /// The list is evaluated after all changes of the commit, so that it sees the changes of a command
   /// together.
-  ///
-  /// - Parameter isDurable: Whether the change is an event.
-  func noteChanged(_ automation: Automation, isDurable: Bool) {
+  func noteChanged(_ automation: Automation) {
     // Its binding is ending.
-    guard let flow = automation.binding?.flows[.left] else { return }
+    guard let binding = automation.binding, let flow = binding.flows[.left] else { return }
     order.noteChanged(flow)
-    if !isDurable { evaluate(isCommit: false) }
+    if !isPassing { evaluateLists(of: binding.owner) }
   }
 
-  /// Evaluates the changed lists of sources; see ``BindingOrder``.
-  private func evaluate(isCommit: Bool) {
-    guard !isEvaluating else { return }
+  private func evaluateLists() { for user in order.changedOwners { evaluateLists(of: user) } }
+
+  private func evaluateLists(of user: UInt32) {
+    let work = listWorks[user] ?? ListWork { [unowned self] in evaluate(of: user) }
+    listWorks[user] = work
+    context.add(work, for: user)
+  }
+
+  /// Evaluates the changed lists of a user until the user's slice is over; see ``BindingOrder``.
+  ///
+  /// - Returns: Whether the slice was over before the end.
+  private func evaluate(of user: UInt32) -> Bool {
+    guard !isEvaluating else { return true }
     isEvaluating = true
     defer { isEvaluating = false }
-    order.beginEvaluation(isCommit: isCommit)
-    while let binding = order.next() { binding.automation?.passPresent() }
+    order.beginEvaluation(isBehind: inputs.unfinished > 0)
+    while let binding = order.next(where: { $0.owner == user }) {
+      binding.automation?.passPresent()
+      if context.isWorkTimeUp { return true }
+    }
+    listWorks[user] = nil
+    return false
   }
 
   /// The bindings that all evaluations of lists have examined: their work.
@@ -284,4 +344,14 @@ package final class LiveBindings {
   func circle(with expression: BindExpression, isRecorded: Bool) -> [String]? {
     graph.circle(with: expression, withoutEnding: isRecorded)
   }
+}
+
+/// The lists of sources of one user whose sources have changed.
+private final class ListWork: SlicedWork {
+  var isQueued = false
+  private let evaluate: () -> Bool
+
+  init(_ evaluate: @escaping () -> Bool) { self.evaluate = evaluate }
+
+  func step() -> Bool { evaluate() }
 }

@@ -111,7 +111,7 @@ extension Access {
         side == .left ? automation?.last : rightSources.durable(expression.right, host, parts)
       }
       let left = BindEnd<JSONValue>(values: automation.outputs.toSignal())
-      let right = end(expression.right, rightSources, .right, of: ends, automation)
+      let right = end(expression.right, rightSources, .right, of: ends, automation, in: live)
       return try makeBinding(read, ends, left, right, automation, in: live, isRecorded)
     }
     let (leftSources, rightSources) = (
@@ -122,8 +122,8 @@ extension Access {
         ? leftSources.durable(expression.left, host, parts)
         : rightSources.durable(expression.right, host, parts)
     }
-    let left = end(expression.left, leftSources, .left, of: ends)
-    let right = end(expression.right, rightSources, .right, of: ends)
+    let left = end(expression.left, leftSources, .left, of: ends, in: live)
+    let right = end(expression.right, rightSources, .right, of: ends, in: live)
     return try makeBinding(read, ends, left, right, nil, in: live, isRecorded)
   }
 
@@ -143,7 +143,7 @@ extension Access {
       let binding = LiveBinding(
         expression, ends,
         try EndBinding(left, expression.operator, right, through: read.transformer), automation,
-        in: live)
+        by: caller.uid, in: live)
       live.add(binding)
       return binding
     } catch {
@@ -160,7 +160,7 @@ extension Access {
     }
     let uid = caller.uid
     return Automation(
-      read.expression, inputs, steps, read.schedule, in: host, catalog.parts, live, key: stateKey
+      read.expression, inputs, steps, read.schedule, by: self, live, key: stateKey
     ) { [host] body throws(Refusal) in
       _ = try host.perform(.ofBinding(by: uid)) {
         try body()
@@ -201,7 +201,7 @@ extension Access {
 
   private func end(
     _ source: String, _ sources: SourceProvider, _ side: BindSide, of ends: BindingEnds,
-    _ automation: Automation? = nil
+    _ automation: Automation? = nil, in live: LiveBindings
   ) -> BindEnd<JSONValue> {
     let (parts, uid) = (catalog.parts, caller.uid)
     return BindEnd(
@@ -230,12 +230,9 @@ extension Access {
         let bag = DisposeBag()
         parts.watch().dispose(in: bag)
         if let value = sources.value(source) { observer.receive(parts.decoded(value)) }
-        sources.changes(source).observeNext { change in
-          // A list or map is encoded once for all bindings.
-          let value =
-            change.step == nil
-            ? change.value : parts.value(of: source, at: change.seq) { sources.value(source) }
-          observer.receive(value.map { parts.decoded($0) } ?? .null)
+        // Only the newest value has a meaning: values between two commits are not passed on.
+        live.inputs.observe(source, sources, for: uid, isEach: false, self) { input, change in
+          observer.receive(input.value(after: change) ?? .null)
         }
         .dispose(in: bag)
         return bag

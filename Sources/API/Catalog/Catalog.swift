@@ -49,6 +49,8 @@ package final class Catalog {
 
   /// Finds the parts of values that clients subscribe to, and decodes values for bindings.
   package let parts = PartFinder()
+  /// The calls that wait for a value of a source.
+  let awaited = AwaitedSources()
   let decoder = JSONDecoder()
   package let encoder = JSONEncoder()
 

@@ -78,25 +78,21 @@ extension CallContext {
     guard let call = call.later(waitingFor: name, bytes: wait.bytes) else { return }
     let finder = catalog.parts
     call.keep(finder.watch(condition.path))
-    var (isAnswered, isDue) = (false, false)
-    func look(at value: JSONText?) {
-      let part = value.flatMap { finder.find(condition.path, in: $0) }
-      guard !isAnswered, !call.isOver, condition.holds(forPart: part) else { return }
-      isAnswered = true
-      call.connection.whenTaken { [self] in answer(call, name, value, sources) }
+    // Keeps the rights of the call: the role may get another one meanwhile.
+    let user = call.connection.peer.uid
+    let awaited = catalog.awaited.source(name, of: user, rights, in: call.connection.context) {
+      let (host, context) = (host, call.connection.context)
+      return AwaitedSource.Values(
+        changes: sources.changes(name),
+        present: { finder.value(of: name, at: host.durable) { sources.present(name) } },
+        commit: { sources.isJournaled(name) ? host.commitCount : context.turn })
     }
     call.keep(
-      // Keeps the rights of the call: the role may get another one meanwhile.
-      sources.changes(name).observeNext { [self] change in
-        guard change.step != nil else { return look(at: change.value) }
-        // A list or map is tested at the end of the turn, after all of its steps, and encoded once
-        // for all waiting calls.
-        guard !isDue else { return }
-        isDue = true
-        call.connection.context.atTurnEnd { [self] in
-          isDue = false
-          look(at: finder.value(of: name, at: host.durable) { sources.present(name) })
-        }
+      awaited.add { [self] value in
+        let part = value.flatMap { finder.find(condition.path, in: $0) }
+        guard !call.isOver, condition.holds(forPart: part) else { return false }
+        call.connection.whenTaken { [self] in answer(call, name, value, sources) }
+        return true
       })
   }
 }

@@ -1,0 +1,270 @@
+internal import Connections
+internal import EventSourcing
+internal import Facts
+internal import JSON
+internal import Signals
+
+/// The sources that bindings read, by user.
+///
+/// A change costs the commit the same, however many bindings of a user read the source. The bindings
+/// pass it on in the time of their user; see ``SlicedWork``.
+final class BindingInputs {
+  fileprivate struct Key: Hashable {
+    let user: UInt32
+    let provider: ObjectIdentifier
+    let source: String
+  }
+
+  /// The bytes of the changes of a user's inputs that not all bindings have passed on.
+  fileprivate final class Backlog {
+    /// The bytes above which a new change of a source replaces the last one: about those of a
+    /// commit.
+    static let most = 32 << 20
+    var bytes = 0
+    var inputs = 0
+  }
+
+  let context: ConnectionContext
+  private var inputs: [Key: BindingInput] = [:]
+  private var backlogs: [UInt32: Backlog] = [:]
+
+  /// The number of sources with changes that not all bindings have passed on.
+  fileprivate(set) var unfinished = 0 {
+    didSet { if unfinished == 0, oldValue > 0 { onFinish() } }
+  }
+
+  /// Called when all changes have been passed on.
+  var onFinish: () -> Void = {}
+
+  init(in context: ConnectionContext) { self.context = context }
+
+  /// Calls `receive` with changes of a source from now on, in the time of a user.
+  ///
+  /// - Parameter isEach: Whether it gets each change. Otherwise it gets the newest one after each
+  ///   commit. A list or map has its newest value in both cases.
+  func observe(
+    _ source: String, _ provider: SourceProvider, for user: UInt32, isEach: Bool,
+    _ access: Access, _ receive: @escaping (BindingInput, BindingInput.Change) -> Void
+  ) -> any Disposable {
+    let key = Key(user: user, provider: ObjectIdentifier(provider), source: source)
+    let input = inputs[key] ?? add(key, provider, access)
+    let reader = input.add(isEach: isEach, receive)
+    return BlockDisposable { [self] in
+      guard input.remove(reader), inputs.removeValue(forKey: key) != nil else { return }
+      guard let backlog = backlogs[user] else { return }
+      backlog.inputs -= 1
+      if backlog.inputs == 0 { backlogs[user] = nil }
+    }
+  }
+
+  private func add(_ key: Key, _ provider: SourceProvider, _ access: Access) -> BindingInput {
+    let backlog = backlogs[key.user] ?? Backlog()
+    backlogs[key.user] = backlog
+    backlog.inputs += 1
+    let input = BindingInput(key, provider, access, backlog, in: self)
+    inputs[key] = input
+    return input
+  }
+}
+
+/// A source that bindings of one user read.
+final class BindingInput: SlicedWork {
+  /// A change of the source.
+  struct Change {
+    /// The number among the changes of this input, from 1 on.
+    fileprivate let number: UInt64
+
+    /// The position of the event; 0 if the source is not journaled.
+    let seq: UInt64
+
+    /// The value; `nil` if there is none, or if it is a list or map.
+    fileprivate let text: JSONText?
+    fileprivate let isStep: Bool
+
+    fileprivate var size: Int { 64 + (text?.text.utf8.count ?? 0) }
+  }
+
+  /// A direction of a binding that reads the source.
+  final class Reader {
+    fileprivate let receive: (BindingInput, Change) -> Void
+    fileprivate let isEach: Bool
+
+    /// The number of the last change that it has seen.
+    fileprivate var seen: UInt64
+    fileprivate var place: Int
+
+    fileprivate init(
+      isEach: Bool, seen: UInt64, place: Int,
+      _ receive: @escaping (BindingInput, Change) -> Void
+    ) {
+      (self.isEach, self.seen, self.place) = (isEach, seen, place)
+      self.receive = receive
+    }
+  }
+
+  /// Readers in the order in which they were added.
+  private struct Readers {
+    /// The readers; `nil` for removed ones.
+    var slots: [Reader?] = []
+    var count = 0
+
+    /// The slot that is next.
+    var next = 0
+
+    mutating func add(_ reader: Reader) {
+      slots.append(reader)
+      count += 1
+    }
+
+    mutating func remove(_ reader: Reader) {
+      slots[reader.place] = nil
+      count -= 1
+      guard slots.count > 2 * count + 16 else { return }
+      next = slots[..<min(next, slots.count)].count { $0 != nil }
+      slots.removeAll { $0 == nil }
+      for (place, reader) in slots.enumerated() { reader?.place = place }
+    }
+  }
+
+  var isQueued = false
+  private let key: BindingInputs.Key
+  private let provider: SourceProvider
+  private let access: Access
+  private let backlog: BindingInputs.Backlog
+  private unowned let all: BindingInputs
+  private var observation: (any Disposable)?
+  private var changeCount: UInt64 = 0
+
+  /// The readers that get each change, and the changes that not all of them have seen.
+  private var each = Readers()
+  private var changes = Queue<Change>()
+
+  /// The readers that get the newest change after a commit, and how many slots may not have seen it.
+  private var newest = Readers()
+  private var last: Change?
+  private var unseen = 0
+
+  /// Whether the last step was for a reader that gets each change.
+  private var wasEach = false
+
+  /// Whether it counts as unfinished.
+  private var isUnfinished = false
+
+  fileprivate init(
+    _ key: BindingInputs.Key, _ provider: SourceProvider, _ access: Access,
+    _ backlog: BindingInputs.Backlog, in all: BindingInputs
+  ) {
+    (self.key, self.provider, self.access) = (key, provider, access)
+    (self.backlog, self.all) = (backlog, all)
+    observation = provider.changes(key.source).observeNext { [unowned self] in receive($0) }
+  }
+
+  // MARK: Readers
+
+  fileprivate func add(
+    isEach: Bool, _ receive: @escaping (BindingInput, Change) -> Void
+  ) -> Reader {
+    let place = isEach ? each.slots.count : newest.slots.count
+    let reader = Reader(isEach: isEach, seen: changeCount, place: place, receive)
+    if isEach { each.add(reader) } else { newest.add(reader) }
+    if !isEach, unseen > 0 { unseen = newest.slots.count }
+    return reader
+  }
+
+  /// Returns whether it was the last reader.
+  fileprivate func remove(_ reader: Reader) -> Bool {
+    if reader.isEach { each.remove(reader) } else { newest.remove(reader) }
+    unseen = unseen > 0 ? newest.slots.count : 0
+    if each.count == 0 { dropChanges() }
+    if newest.count == 0 { (last, unseen) = (nil, 0) }
+    updateProgress()
+    guard each.count == 0, newest.count == 0 else { return false }
+    observation?.dispose()
+    observation = nil
+    return true
+  }
+
+  private func dropChanges() {
+    for change in changes { backlog.bytes -= change.size }
+    changes = Queue()
+    each.next = 0
+  }
+
+  // MARK: Changes
+
+  private func receive(_ change: SourceChange) {
+    changeCount += 1
+    let change = Change(
+      number: changeCount, seq: change.seq, text: change.value, isStep: change.step != nil)
+    if each.count > 0 { append(change) }
+    if newest.count > 0 { (last, unseen) = (change, newest.slots.count) }
+    updateProgress()
+    all.context.add(self, for: key.user)
+    // After a commit, ``LiveBindings`` starts the work.
+    if !access.host.isCommitting { all.context.work() }
+  }
+
+  private func append(_ change: Change) {
+    // Several changes then count as one, as after a restart.
+    if backlog.bytes + change.size > BindingInputs.Backlog.most,
+      changes.count > 1 || each.next == 0, let last = changes.popLast()
+    {
+      backlog.bytes -= last.size
+    }
+    changes.append(change)
+    backlog.bytes += change.size
+  }
+
+  /// Returns the value after a change; a list or map has its present value.
+  func value(after change: Change) -> JSONValue? {
+    let parts = access.catalog.parts
+    guard change.isStep else { return change.text.map { parts.decoded($0) } }
+    let text = parts.value(of: key.source, at: access.host.durable) { provider.value(key.source) }
+    return text.map { parts.decoded($0) }
+  }
+
+  /// Passes one change to one reader.
+  func step() -> Bool {
+    // They alternate, so that neither waits for the other.
+    wasEach = !changes.isEmpty && !(wasEach && unseen > 0)
+    if wasEach { stepEach() } else { stepNewest() }
+    updateProgress()
+    return isUnfinished
+  }
+
+  private func stepEach() {
+    while let change = changes.first {
+      while each.next < each.slots.count {
+        let reader = each.slots[each.next]
+        each.next += 1
+        guard let reader, reader.seen < change.number else { continue }
+        reader.seen = change.number
+        return reader.receive(self, change)
+      }
+      _ = changes.popFirst()
+      backlog.bytes -= change.size
+      each.next = 0
+    }
+  }
+
+  private func stepNewest() {
+    while unseen > 0, let last {
+      if newest.next >= newest.slots.count { newest.next = 0 }
+      let reader = newest.slots[newest.next]
+      newest.next += 1
+      unseen -= 1
+      guard let reader, reader.seen < last.number else { continue }
+      reader.seen = last.number
+      return reader.receive(self, last)
+    }
+    last = nil
+  }
+
+  private func updateProgress() {
+    let isUnfinished = !changes.isEmpty || unseen > 0
+    guard isUnfinished != self.isUnfinished else { return }
+    self.isUnfinished = isUnfinished
+    if !isUnfinished { last = nil }
+    all.unfinished += isUnfinished ? 1 : -1
+  }
+}

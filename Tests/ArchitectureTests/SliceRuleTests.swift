@@ -1,0 +1,74 @@
+import FoundationEssentials
+import Testing
+
+/// Work that follows from a commit, a change or a timer is charged to a user, or is known to be short.
+///
+/// Each file that is called then is in the table with the reason, so that a new one is thought about;
+/// see the section on turns in `Documentation/architecture.md`.
+struct SliceRuleTests {
+  private let sources = #filePath.replacing(
+    "Tests/ArchitectureTests/SliceRuleTests.swift", with: "Sources/")
+
+  /// The way in which the calls in a file are limited.
+  private enum Charge {
+    /// Queues the work for its user, or runs it as work.
+    case sliced
+    /// Notes the change; what is sent is charged when it is sent.
+    case noted
+    /// Does the same few things for each call.
+    case short
+    /// Passes changes on to others in this table.
+    case passed
+    /// Is known not to be limited by the time of a user.
+    case unlimited(String)
+  }
+
+  private static let files: [String: Charge] = [
+    "API/Bindings/BindingInput.swift": .sliced, "API/Bindings/BindingRetries.swift": .short,
+    "API/Bindings/BindingsBinder.swift": .short, "API/Bindings/LiveBinding.swift": .short,
+    "API/Bindings/LiveBindings.swift": .sliced, "API/Bindings/Schedule.swift": .sliced,
+    "API/Catalog/ConnectionBinder.swift": .short, "API/Catalog/Loading.swift": .passed,
+    "API/Catalog/Sources.swift": .passed, "API/Forwarding/Forwarder.swift": .short,
+    "API/Methods/AwaitedSource.swift": .sliced, "API/Methods/KickBinder.swift": .short,
+    "API/Programs/OpenCall.swift": .short,
+    "API/Programs/Programs+Providers.swift": .unlimited(
+      "shows all changed services at the end of a turn"),
+    "API/Programs/Programs.swift": .short, "API/Subscriptions/LiveReaders.swift": .short,
+    "API/Subscriptions/SharedReader.swift": .unlimited(
+      "filters of a shared reader, for each event"),
+    "API/Subscriptions/Subscribe.swift": .passed, "Connections/Broadcast.swift": .short,
+    "Connections/Call.swift": .short, "Connections/CollectionSubscription.swift": .noted,
+    "Connections/Connection.swift": .short, "Connections/ConnectionContext.swift": .short,
+    "Connections/Handover/Handover.swift": .short,
+    "Connections/LogSource.swift": .noted, "Connections/LogSubscription.swift": .short,
+    "Connections/PatternSubscription.swift": .unlimited(
+      "notes each change once for each subscription"),
+    "Connections/Sockets/RefusalLog.swift": .short, "Connections/StateSubscription.swift": .noted,
+    "Connections/Subscription.swift": .short, "Connections/Views/SharedContent.swift": .noted,
+    "Connections/WorkSubscription.swift": .short,
+  ]
+
+  @Test
+  func `each file that commits and timers call is known, with what limits its work`() throws {
+    var found: Set<String> = []
+    for target in ["API", "Connections"] {
+      for file in try FileManager.default.subpathsOfDirectory(atPath: sources + target)
+      where file.hasSuffix(".swift") {
+        let data = FileManager.default.contents(atPath: "\(sources)\(target)/\(file)") ?? Data()
+        let text = String(decoding: data, as: UTF8.self)
+        let isCalled = ["observeNext", "schedule(after", "atTurnEnd"].contains(where: text.contains)
+        if isCalled { found.insert("\(target)/\(file)") }
+      }
+    }
+    #expect(found.subtracting(Self.files.keys).sorted() == [], "say what limits their work")
+    #expect(Set(Self.files.keys).subtracting(found).sorted() == [], "they are not called any more")
+  }
+
+  @Test
+  func `what is not limited does not become more`() {
+    let unlimited = Self.files.values.compactMap { charge -> String? in
+      if case .unlimited(let what) = charge { what } else { nil }
+    }
+    #expect(unlimited.count <= 3, "\(unlimited)")
+  }
+}
