@@ -24,6 +24,9 @@ package struct Command {
   /// The origin of the command, on which depends whether limits of a user refuse it.
   package var origin = Origin.request
 
+  /// The value that a binding passes on; `nil` for other commands.
+  package var cause: Cause?
+
   /// Whether the response waits until the events are on disk (`_meta.wait`), regardless of the
   /// durability setting.
   package var waitsForDisk = false
@@ -57,11 +60,24 @@ extension Command {
   ) {
     self.init(
       method: method, caller: caller, id: id, parameters: parameters, expectations: expectations,
-      origin: .request, waitsForDisk: false, lease: nil, mayRecord: mayRecord)
+      origin: .request, cause: nil, waitsForDisk: false, lease: nil, mayRecord: mayRecord)
   }
 }
 
 extension Command {
+  /// The value that a binding passes on: its source, and the position up to which it has seen it.
+  ///
+  /// It is stored with the events. After a kill it tells which changes were not passed on: a binding
+  /// may write an older value after the source has got a newer one.
+  package struct Cause: Equatable, Codable, Sendable {
+    package let source: String
+    package let seq: UInt64
+
+    package init(source: String, seq: UInt64) {
+      (self.source, self.seq) = (source, seq)
+    }
+  }
+
   /// The idempotency key scoped by user; `nil` if there is none.
   var identity: CommandIdentity? {
     id.map { CommandIdentity(user: .init(caller.uid), name: $0) }

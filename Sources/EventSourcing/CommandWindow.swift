@@ -206,13 +206,18 @@ struct MetaTexts {
   private var method = ""
   private var caller: Peer?
 
-  /// Returns the text for a method and a caller; `nil` if they are those of the last call.
-  mutating func text(_ method: String, _ caller: Peer) -> String? {
-    if self.caller === caller, self.method == method { return nil }
-    (self.method, self.caller) = (method, caller)
+  /// Returns the text for a method, a caller and a cause; `nil` if it is that of the last call.
+  mutating func text(_ method: String, _ caller: Peer, _ cause: Command.Cause?) -> String? {
+    if self.caller === caller, self.method == method, cause == nil { return nil }
+    self.method = method
+    // A cause is seldom the same twice.
+    self.caller = cause == nil ? caller : nil
     let program = caller.program.map { #","program":\#(JSONText(string: $0))"# } ?? ""
-    return
-      #"{"uid":\#(caller.uid),"pid":\#(caller.pid),"method":\#(JSONText(string: method))\#(program)}"#
+    let origin =
+      #"{"uid":\#(caller.uid),"pid":\#(caller.pid),"method":\#(JSONText(string: method))\#(program)"#
+    guard let cause else { return origin + "}" }
+    let source = JSONText(string: cause.source)
+    return origin + #","cause":{"source":\#(source),"seq":\#(cause.seq)}}"#
   }
 }
 
@@ -224,6 +229,9 @@ struct Meta: Codable {
 
   /// See ``Peer/program``.
   var program: String?
+
+  /// See ``Command/cause``.
+  var cause: Command.Cause?
 
   /// The fingerprint of the call; only on the last event of a command with a key.
   var call: String?

@@ -279,29 +279,29 @@ extension ServiceHost {
   /// The number of events to examine in a stream for the last one that changed a source.
   private static let maxSteps = 20_000
 
-  /// Returns the position of the last durable change of each source; 0 if there is none.
+  /// Returns the last durable change of each source.
   ///
   /// Reads the journal synchronously, so use it only at the start. If the event was removed, or is
-  /// too many events ago, its position is not known: the range has the positions that it may have.
+  /// too many events ago, its position is not known.
   package func lastChanges(
     of sources: Set<String>
-  ) throws(JournalError) -> [String: ClosedRange<UInt64>] {
+  ) throws(JournalError) -> [String: LastChange] {
     let streams = streams(for: sources)
     return try readNow { reader throws(JournalError) in
-      var positions: [String: ClosedRange<UInt64>] = [:]
+      var changes: [String: LastChange] = [:]
       for source in sources {
-        var (first, last): (UInt64, UInt64) = (0, 0)
+        var last = LastChange(0...0)
         if let fold = ledger(source.firstSegment)?.makeFold() {
           for stream in streams[source] ?? [] {
             let change = try reader.lastChange(
-              of: source, by: fold, in: stream, from: head(of: stream).seq, after: first,
-              steps: Self.maxSteps)
-            (first, last) = (max(first, change.lowerBound), max(last, change.upperBound))
+              of: source, by: fold, in: stream, from: head(of: stream).seq,
+              after: last.positions.lowerBound, steps: Self.maxSteps)
+            last = last.merged(with: change)
           }
         }
-        positions[source] = first...last
+        changes[source] = last
       }
-      return positions
+      return changes
     }
   }
 
@@ -325,31 +325,59 @@ extension ServiceHost {
 }
 
 extension JournalReader {
-  /// Returns the position of the last event of a stream that changed a source, or 0 if there is
-  /// none.
+  /// Returns the last event of a stream that changed a source.
   ///
   /// - Parameters:
   ///   - head: The last event of the stream.
   ///   - seq: Events up to this position are not examined.
   ///   - steps: The number of events to examine. Beyond it the position is not known.
-  /// - Returns: The positions that the event may have: one if it is known.
   fileprivate func lastChange(
     of source: String, by fold: any Fold, in stream: String, from head: UInt64,
     after seq: UInt64, steps: Int
-  ) throws(JournalError) -> ClosedRange<UInt64> {
+  ) throws(JournalError) -> LastChange {
     var (next, left) = (head, steps)
     while next > seq {
       let records = try records(ofStream: stream, from: next, limit: 64)
-      guard let oldest = records.last, left > 0 else { return 0...next }
+      guard let oldest = records.last, left > 0 else { return LastChange(0...next) }
       for record in records where record.seq > seq {
-        if fold.sources(changedBy: record).contains(source) { return record.seq...record.seq }
+        if fold.sources(changedBy: record).contains(source) { return LastChange(record) }
       }
       left -= records.count
       next = oldest.previous
       // A stream that was forgotten begins again with a higher version.
-      if next == 0, oldest.version > 1 { return 0...oldest.seq }
+      if next == 0, oldest.version > 1 { return LastChange(0...oldest.seq) }
     }
-    return 0...0
+    return LastChange(0...0)
+  }
+}
+
+/// The last durable change of a source.
+package struct LastChange {
+  /// The positions that its event may have: one if it is known; 0 if there was none.
+  package let positions: ClosedRange<UInt64>
+
+  /// The value that a binding has passed on with it; `nil` if it is not known to come from one.
+  package let cause: Command.Cause?
+
+  package init(_ positions: ClosedRange<UInt64>, cause: Command.Cause? = nil) {
+    (self.positions, self.cause) = (positions, cause)
+  }
+
+  fileprivate init(_ record: Record) {
+    let meta = record.meta.flatMap { EventCoder().value(Meta.self, of: JSONText(kept: $0)) }
+    self.init(record.seq...record.seq, cause: meta?.cause)
+  }
+
+  /// Returns the last of two changes; positions that are not known are those of both.
+  package func merged(with other: LastChange) -> LastChange {
+    let isOther = other.positions.lowerBound > positions.upperBound
+    if isOther || positions.lowerBound > other.positions.upperBound {
+      return isOther ? other : self
+    }
+    return LastChange(
+      max(
+        positions.lowerBound, other.positions.lowerBound)...max(
+          positions.upperBound, other.positions.upperBound))
   }
 }
 

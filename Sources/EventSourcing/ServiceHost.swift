@@ -305,7 +305,9 @@ package final class ServiceHost {
     commandCount &+= 1
     runningTime = store.now
     runningOrigin.user = command.caller.uid
-    if let meta = metas.text(command.method, command.caller) { runningOrigin.meta = meta }
+    if let meta = metas.text(command.method, command.caller, command.cause) {
+      runningOrigin.meta = meta
+    }
     if let id = command.id { runningOrigin.command = id }
     if let mayRecord = command.mayRecord { runningRights = mayRecord }
     lastAppended = nil

@@ -2,6 +2,7 @@ import API
 import Apps
 import Features
 import Configuration
+import Connections
 import EventSourcing
 import Facts
 import JSON
@@ -15,10 +16,12 @@ import Testing
 struct BindingRestoreTests {
   private let store = MemoryStore()
 
-  /// Starts a daemon on the journal with its stored bindings.
-  private func start() throws -> (bench: Bench, bindings: BindingsService) {
+  /// Starts a daemon on the journal, or on another one, with its stored bindings.
+  private func start(
+    on other: MemoryStore? = nil
+  ) throws -> (bench: Bench, bindings: BindingsService) {
     var made: BindingsService?
-    let bench = try Bench(store) { catalog, parts in
+    let bench = try Bench(other ?? store) { catalog, parts in
       let host = parts.host
       let bindings = BindingsService(in: host)
       bindBindings(catalog, to: bindings, parts.live)
@@ -138,6 +141,127 @@ struct BindingRestoreTests {
     }
   }
 
+  /// The value of a source that was passed on late, while the next one was recorded already.
+  ///
+  /// Steps are `l=1` and so on, `bind` and, for a write of the binding, `r=1<l@2`: it has seen the left
+  /// end up to position 2.
+  struct Late: CustomTestStringConvertible {
+    let expression: String
+    let history: String
+    let left: String
+    let right: String
+
+    init(_ expression: String, _ history: String, _ left: String, _ right: String) {
+      (self.expression, self.history, self.left, self.right) = (expression, history, left, right)
+    }
+
+    var testDescription: String { "\(expression) after \(history)" }
+  }
+
+  private static let late = [
+    Late("cells/l ~> cells/r", "bind l=1 l=2 r=1<cells/l@2", "2", "2"),
+    Late("cells/l ~> cells/r", "bind l=1 l=2 r=2<cells/l@3", "2", "2"),
+    Late("cells/l !~> cells/r", "bind l=1 l=2 r=1<cells/l@2", "2", "2"),
+    Late("cells/r <~ cells/l", "bind l=1 l=2 r=1<cells/l@2", "2", "2"),
+    Late("cells/l <> cells/r", "bind l=1 l=2 r=1<cells/l@2", "2", "2"),
+    Late("cells/r <> cells/l", "bind l=1 l=2 r=1<cells/l@2", "2", "2"),
+    // Made while a value was not durable yet.
+    Late("cells/l ~> cells/r", "l=1 l=2 bind r=1<cells/l@1", "2", "2"),
+    // Another one has written since, or the other end is newer.
+    Late("cells/l ~> cells/r", "bind l=1 l=2 r=1<cells/l@2 r=7", "2", "7"),
+    Late("cells/l <> cells/r", "bind l=1 l=2 r=1<cells/l@2 r=7", "7", "7"),
+    Late("cells/l ~> cells/r", "bind l=1 l=2 r=7<cells/x@2", "2", "7"),
+    Late("cells/l <> cells/r", "bind r=1 r=2 l=1<cells/r@2", "2", "2"),
+    Late(
+      "cells/l <> cells/r | celsius_to_fahrenheit",
+      "bind l=21.303111111111113 r=70.3456<cells/l@2", "21.303111111111113", "70.3456"),
+    // Lists and operators.
+    Late(
+      "(cells/l, cells/y) ~> cells/r", "bind l=1 l=2 r=[1,null]<(cells/l,_cells/y)@2", "2",
+      "[2,null]"),
+    Late("cells/l | where(above, 0) ~> cells/r", "bind l=1 l=2 r=1<cells/l@2", "2", "2"),
+    Late("cells/l | where(above, 0) ~> cells/r", "bind l=1 l=2 r=9<cells/l@3", "2", "9"),
+  ]
+
+  @Test(arguments: late)
+  func `a value that was recorded before the write of an older one is passed on`(
+    row: Late
+  ) throws {
+    do {
+      let (bench, bindings) = try start()
+      for step in row.history.split(separator: " ") {
+        let parts = step.split(separator: "<")
+        var command = Command(method: "test", caller: Peer(uid: 1, pid: 2))
+        if parts.count > 1, let mark = parts[1].lastIndex(of: "@") {
+          command.cause = .init(
+            source: String(parts[1][..<mark].replacing("_", with: " ")),
+            seq: try #require(UInt64(String(parts[1][mark...].dropFirst()))))
+        }
+        _ = try bench.host.perform(command) {
+          let pair = parts[0].split(separator: "=", maxSplits: 1)
+          if pair.count > 1 {
+            _ = try bench.cells.set("\(pair[0])", to: JSONText(parsing: "\(pair[1])"))
+          } else {
+            try bindings.add("k", row.expression)
+          }
+          return nil
+        }
+        store.commit()
+      }
+    }
+    var last: UInt64 = 0
+    for _ in 0..<2 {
+      let (bench, bindings) = try start()
+      restoreBindings(bench.rights[.owner], bindings, bench.liveBindings) { Issue.record("\($0)") }
+      for _ in 0..<2 {
+        bench.table.flush()
+        store.commit()
+      }
+      func value(_ cell: String) -> String? { bench.cells.ledger.value(of: "cells/\(cell)")?.text }
+      #expect(value("l") == row.left)
+      #expect(value("r") == row.right)
+      #expect(last == 0 || store.last == last, "the second start has nothing to do")
+      last = store.last
+    }
+  }
+
+  /// The next value of a source is recorded before the first one is durable and passed on.
+  ///
+  /// The daemon is killed when the next value and the write of the binding are both on the disk.
+  @Test(arguments: [
+    ("cells/a ~> cells/b", "2"), ("cells/a <> cells/b", "2"),
+    ("(cells/a, cells/c) ~> cells/b", "[2,null]"), ("cells/a | where(above, 0) ~> cells/b", "2"),
+    ("cells/a | delay(1s) ~> cells/b", "2"), ("cells/a | count ~> cells/b", "2"),
+  ])
+  func `a kill while a newer value is on its way loses no value`(
+    expression: String, expected: String
+  ) throws {
+    var killed: MemoryStore?
+    do {
+      let (bench, _) = try start()
+      let client = bench.connect()
+      let bind = JSONText(string: expression).text
+      _ = client.call(
+        #"{"id":1,"method":"bind","params":{"expr":\#(bind),"scope":"daemon","binding":"k"}}"#)
+      client.send(#"{"id":2,"method":"cells.set","params":["a",1]}"#)
+      client.send(#"{"id":3,"method":"cells.set","params":["a",2]}"#)
+      store.commit(1)
+      bench.table.flush()
+      bench.time.advance(1_000)
+      bench.table.flush()
+      killed = store.killed()
+    }
+    let after = try #require(killed)
+    let (bench, bindings) = try start(on: after)
+    restoreBindings(bench.rights[.owner], bindings, bench.liveBindings) { Issue.record("\($0)") }
+    for _ in 0..<3 {
+      after.commit()
+      bench.table.flush()
+      bench.time.advance(1_000)
+    }
+    #expect(bench.cells.ledger.value(of: "cells/b")?.text == expected)
+  }
+
   private func people() throws -> (Bench, BindingsService, PeopleService) {
     var made: (BindingsService, PeopleService)?
     let bench = try Bench(store) { catalog, parts in
@@ -205,7 +329,8 @@ struct BindingRestoreTests {
     #expect(bench.cells.ledger.value(of: "cells/b")?.text == "1")
     var metas: [String] = []
     store.replay(after: 0) { metas = $0.records.compactMap(\.meta) }
-    #expect(metas.last == #"{"uid":1,"pid":0,"method":"bind"}"#)
+    let cause = #""cause":{"source":"cells/a","seq":2}"#
+    #expect(metas.last == #"{"uid":1,"pid":0,"method":"bind",\#(cause)}"#)
     #expect(bench.host.stateBytes(of: 1) > before)
     #expect(bench.host.stateBytes(of: 0) == 0)
   }

@@ -10,7 +10,7 @@ package final class MemoryStore: EventStore {
   package let epoch: String
   private let clock: () -> Int64
   private var kept = Kept()
-  package let appender = Appender(last: 0, time: 0)
+  package let appender: Appender
   package let names = Names()
   private var pending = RecordBatch()
   private var readings: [(pace: ReadingPace, run: (JournalError?) -> Void)] = []
@@ -35,6 +35,20 @@ package final class MemoryStore: EventStore {
   package init(epoch: String = "memory", clock: @escaping () -> Int64 = { 0 }) {
     self.epoch = epoch
     self.clock = clock
+    appender = Appender(last: 0, time: 0)
+  }
+
+  private init(_ epoch: String, _ clock: @escaping () -> Int64, _ kept: Kept) {
+    (self.epoch, self.clock, self.kept) = (epoch, clock, kept)
+    appender = Appender(last: kept.records.last?.seq ?? 0, time: kept.records.last?.time ?? 0)
+  }
+
+  /// Returns the journal as it is if the daemon is killed when all its events are on the disk, and before
+  /// it knows that.
+  package func killed() -> MemoryStore {
+    var kept = kept
+    kept.records += pending.records
+    return MemoryStore(epoch, clock, kept)
   }
 
   package var first: UInt64 { kept.first }

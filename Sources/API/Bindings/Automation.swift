@@ -42,6 +42,17 @@ final class Automation {
   /// The position of the last event that was passed on.
   private var position: UInt64 = 0
 
+  /// The position up to which no value waits in an operator of time.
+  private var passedPosition: UInt64 = 0
+
+  /// The values that have led to the last result; `nil` if they have no positions.
+  var cause: Command.Cause? {
+    guard position > 0, !inputs.isEmpty else { return nil }
+    // A value that waits is passed on again after a restart.
+    if !pipeline.isWaitingAtFirst { passedPosition = position }
+    return Command.Cause(source: expression.causeName(of: .left), seq: passedPosition)
+  }
+
   /// The position in the last recorded state.
   private(set) var keptPosition: UInt64?
 
@@ -109,7 +120,7 @@ final class Automation {
       input.path, input.provider, for: access.caller.uid, isEach: !isList, access
     ) { [unowned self] input, change in
       guard !isList else { return all.noteChanged(self) }
-      position = max(position, change.seq)
+      position = max(position, input.position(of: change))
       pass(input.value(after: change) ?? .null)
     }
     .dispose(in: bag)

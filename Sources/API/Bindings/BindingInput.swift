@@ -223,6 +223,11 @@ final class BindingInput: SlicedWork {
     return text.map { parts.decoded($0) }
   }
 
+  /// Returns the position of the value after a change; 0 if the source is not journaled.
+  func position(of change: Change) -> UInt64 {
+    change.isStep && change.seq > 0 ? access.host.durable : change.seq
+  }
+
   /// Passes one change to one reader.
   func step() -> Bool {
     // They alternate, so that neither waits for the other.

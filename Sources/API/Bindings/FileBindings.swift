@@ -88,9 +88,7 @@ extension FileBinding {
   /// Without a name, it depends on the file and the expression, so that it stays if the line moves.
   fileprivate var stateKey: String {
     guard identity != name else { return BindingsService.stateKey(of: name) }
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in identity.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    return BindingsService.stateKey(of: "file-" + String(hash, radix: 16))
+    return BindingsService.stateKey(of: "file-" + String(identity.stableHash, radix: 16))
   }
 }
 

@@ -100,6 +100,7 @@ final class LiveBinding: Disposable {
   /// Does nothing if it never had a value.
   func pass(from side: BindSide) {
     guard let value = ends.durable(side) else { return }
+    ends.noteSeen(side, at: automation == nil ? all.durable() : 0)
     switch side {
     case .left: binding.pass(left: value)
     case .right: binding.pass(right: value)
@@ -191,6 +192,24 @@ final class BindingEnds {
   /// Returns the durable value of an end: `null` if it was removed, `nil` if it never had one.
   let durable: (BindSide) -> JSONValue?
 
+  /// The name of each end in ``Command/Cause``.
+  private let names: (left: String, right: String)
+
+  /// The positions of the values that the ends have given last.
+  private var seen: (left: UInt64, right: UInt64) = (0, 0)
+
+  /// Notes the position of the value that an end gives now; 0 if its source is not journaled.
+  func noteSeen(_ side: BindSide, at seq: UInt64) {
+    if side == .left { seen.left = seq } else { seen.right = seq }
+  }
+
+  /// Returns the value that an end has given last; `nil` if it has no position.
+  func cause(from side: BindSide) -> Command.Cause? {
+    let seq = side == .left ? seen.left : seen.right
+    guard seq > 0 else { return nil }
+    return Command.Cause(source: side == .left ? names.left : names.right, seq: seq)
+  }
+
   /// Called for each written value, with the end that it came from and its position in the journal.
   var onWrite: (BindSide, UInt64) -> Void = { _, _ in }
 
@@ -198,7 +217,9 @@ final class BindingEnds {
   /// from.
   var onRefusal: (BindSide) -> Void = { _ in }
 
-  init(durable: @escaping (BindSide) -> JSONValue?) {
+  /// - Parameter durable: See ``durable``.
+  init(of expression: BindExpression, durable: @escaping (BindSide) -> JSONValue?) {
     self.durable = durable
+    names = (expression.causeName(of: .left), expression.causeName(of: .right))
   }
 }

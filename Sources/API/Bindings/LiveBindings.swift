@@ -78,6 +78,9 @@ package final class LiveBindings {
   /// Returns the time in microseconds since 1970.
   private(set) var now: () -> Int64 = { 0 }
 
+  /// Returns the last durable position.
+  private(set) var durable: () -> UInt64 = { 0 }
+
   /// The values that bindings have written and that are not durable yet, in order.
   private var written = Queue<Written>()
 
@@ -170,6 +173,7 @@ package final class LiveBindings {
       .dispose(in: bag)
     self.service = service
     now = { [unowned host] in host.now }
+    durable = { [unowned host] in host.durable }
     host.progress.observeNext { [unowned self] in
       settle(upTo: $0)
       keepLostStates()

@@ -107,7 +107,8 @@ extension Access {
     if let steps = read.steps {
       let rightSources = try sources(of: expression.right)
       let automation = try automation(read, steps, live, stateKey)
-      let ends = BindingEnds { [host, parts = catalog.parts, weak automation] side in
+      let ends = BindingEnds(of: expression) {
+        [host, parts = catalog.parts, weak automation] side in
         side == .left ? automation?.last : rightSources.durable(expression.right, host, parts)
       }
       let left = BindEnd<JSONValue>(values: automation.outputs.toSignal())
@@ -117,7 +118,7 @@ extension Access {
     let (leftSources, rightSources) = (
       try sources(of: expression.left), try sources(of: expression.right)
     )
-    let ends = BindingEnds { [host, parts = catalog.parts] side in
+    let ends = BindingEnds(of: expression) { [host, parts = catalog.parts] side in
       side == .left
         ? leftSources.durable(expression.left, host, parts)
         : rightSources.durable(expression.right, host, parts)
@@ -209,8 +210,9 @@ extension Access {
       write: rights.service(of: source)?.writer.map { write in
         { [host, unowned ends, weak automation] value in
           // There is no process: the user who made the binding may have disconnected.
-          let command = Command.ofBinding(by: uid)
+          var command = Command.ofBinding(by: uid)
           let giver: BindSide = side == .left ? .right : .left
+          command.cause = automation?.cause ?? ends.cause(from: giver)
           let accepted: Accepted
           do throws(Refusal) {
             accepted = try host.perform(command) {
@@ -226,12 +228,16 @@ extension Access {
           if let seq = accepted.seq { ends.onWrite(giver, seq) }
         }
       },
-      values: Signal { observer in
+      values: Signal { [host, unowned ends] observer in
         let bag = DisposeBag()
         parts.watch().dispose(in: bag)
-        if let value = sources.value(source) { observer.receive(parts.decoded(value)) }
+        if let value = sources.value(source) {
+          ends.noteSeen(side, at: host.durable)
+          observer.receive(parts.decoded(value))
+        }
         // Only the newest value has a meaning: values between two commits are not passed on.
         live.inputs.observe(source, sources, for: uid, isEach: false, self) { input, change in
+          ends.noteSeen(side, at: input.position(of: change))
           observer.receive(input.value(after: change) ?? .null)
         }
         .dispose(in: bag)

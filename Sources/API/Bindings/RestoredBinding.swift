@@ -17,32 +17,55 @@ struct RestoredBinding {
   /// it is not known which one is.
   ///
   /// - Parameters:
-  ///   - changed: Returns the position of an end's last change, 0 if it never changed; a range of
-  ///     positions if it is not known.
+  ///   - changed: Returns an end's last change.
   ///   - value: Returns the durable value of an end: `null` if it was removed, `nil` if it never
   ///     had one.
   func giver(
-    changed: (BindSide) -> ClosedRange<UInt64>, value: (BindSide) -> JSONValue?
+    changed: (BindSide) -> LastChange, value: (BindSide) -> JSONValue?
   ) -> BindSide? {
     let sign = binding.expression.operator
-    let (left, right) = (changed(.left), changed(.right))
+    let (leftChange, rightChange) = (changed(.left), changed(.right))
+    let (leftCause, rightCause) = (cause(of: leftChange, .right), cause(of: rightChange, .left))
+    // A value that the binding has written is as old as the one that it has passed on: the source may
+    // have changed again before the binding wrote.
+    let left = leftCause.map { $0...$0 } ?? leftChange.positions
+    let right = rightCause.map { $0...$0 } ?? rightChange.positions
     // The state of operators says which changes they have seen.
     if let seen = binding.automation?.keptPosition { return left.lowerBound > seen ? .left : nil }
-    // If the operator assigns at once, making the binding passed on the value that existed then.
-    let leftAt = sign.goesRight && sign.assignsAtOnce && hasValue(.left, value) ? position : 0
-    let rightAt = !sign.goesRight && sign.assignsAtOnce && hasValue(.right, value) ? position : 0
+    // If the operator assigns at once, making the binding passed on the value that existed then. An
+    // own write says itself how far the binding has seen the source.
+    func assigned(_ side: BindSide, _ cause: UInt64?) -> UInt64 {
+      sign.assignsAtOnce && cause == nil && hasValue(side, value) ? position : 0
+    }
+    let leftAt = sign.goesRight ? assigned(.left, rightCause) : 0
+    let rightAt = sign.goesRight ? 0 : assigned(.right, leftCause)
     // Each end must be newer wherever the other one's last change was.
     let (surelyLeft, surelyRight) = (max(left.lowerBound, leftAt), max(right.lowerBound, rightAt))
     let giver: BindSide?
-    if sign.goesRight, surelyLeft > right.upperBound, surelyLeft >= position {
+    if sign.goesRight, surelyLeft > right.upperBound,
+      surelyLeft >= position || rightCause != nil
+    {
       giver = .left
-    } else if sign.goesLeft, surelyRight > max(left.upperBound, leftAt), surelyRight >= position {
+    } else if sign.goesLeft, surelyRight > max(left.upperBound, leftAt),
+      surelyRight >= position || leftCause != nil
+    {
       giver = .right
     } else {
       giver = nil
     }
     guard let giver, let left = value(.left), let right = value(.right) else { return giver }
     return areFollowing(left, right) ? nil : giver
+  }
+
+  /// Returns the position of the value that the binding has passed on with a change; `nil` if the
+  /// change is not its own.
+  ///
+  /// - Parameter giver: The end from which it would come.
+  private func cause(of change: LastChange, _ giver: BindSide) -> UInt64? {
+    guard let cause = change.cause, cause.source == binding.expression.causeName(of: giver) else {
+      return nil
+    }
+    return cause.seq
   }
 
   private func hasValue(_ side: BindSide, _ value: (BindSide) -> JSONValue?) -> Bool {
@@ -69,6 +92,25 @@ struct RestoredBinding {
   }
 }
 
+extension BindExpression {
+  /// The most bytes of a name that are stored with each event.
+  private static let mostNameBytes = 64
+
+  /// Returns the name of an end in ``Command/Cause``; a hash if it would be long.
+  func causeName(of side: BindSide) -> String {
+    let name = side == .left ? left : right
+    guard name.utf8.count > Self.mostNameBytes else { return name }
+    return "#" + String(name.stableHash, radix: 16)
+  }
+}
+
+extension String {
+  /// A hash that is the same in each process (FNV-1a, 64 bits).
+  var stableHash: UInt64 {
+    utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
+}
+
 extension Rights {
   /// Starts restored bindings.
   ///
@@ -76,7 +118,7 @@ extension Rights {
   func start(_ restored: [RestoredBinding], onFault: (String) -> Void) {
     guard !restored.isEmpty else { return }
     let sources = restored.flatMap { $0.binding.expression.reads + $0.binding.expression.writes }
-    var changes: [String: ClosedRange<UInt64>] = [:]
+    var changes: [String: LastChange] = [:]
     do throws(JournalError) {
       changes = try catalog.host.lastChanges(of: Set(sources.filter(isJournaled)))
     } catch {
@@ -89,22 +131,21 @@ extension Rights {
       func names(_ side: BindSide) -> [String] {
         side == .left ? expression.leftPaths.map(\.text) : [expression.right]
       }
-      func changed(_ name: String, _ side: BindSide) -> ClosedRange<UInt64> {
-        if let positions = changes[name] { return positions }
-        if isJournaled(name) { return 0 ... .max }
+      func changed(_ name: String, _ side: BindSide) -> LastChange {
+        if let change = changes[name] { return change }
+        if isJournaled(name) { return LastChange(0 ... .max) }
         // A source that is not journaled counts as newest if the binding assigns its value;
         // otherwise as never changed.
         let isGiver = side == .left ? expression.operator.goesRight : expression.operator.goesLeft
         let position: UInt64 = isGiver && expression.operator.assignsAtOnce ? .max : 0
-        return position...position
+        return LastChange(position...position)
       }
       func value(_ name: String) -> JSONValue? {
         self.sources(of: name)?.durable(name, catalog.host, catalog.parts)
       }
       let giver = restored.giver(
         changed: { side in
-          let all = names(side).map { changed($0, side) }
-          return (all.map(\.lowerBound).max() ?? 0)...(all.map(\.upperBound).max() ?? 0)
+          names(side).reduce(LastChange(0...0)) { $0.merged(with: changed($1, side)) }
         },
         value: { side in names(side).compactMap(value).first })
       guard let giver else { continue }
