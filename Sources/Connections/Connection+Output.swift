@@ -422,6 +422,8 @@ extension Connection {
   ///
   /// Requires that all due frames were written.
   func answerSyncs() {
+    // The subscriptions do not know of these changes yet.
+    guard !context.broadcasts.hasChanges else { return list() }
     let waiting = syncs
     syncs = []
     for (position, call) in waiting where !call.isOver {

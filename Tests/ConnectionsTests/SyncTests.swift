@@ -54,6 +54,25 @@ struct SyncTests {
     #expect(lines.last == result(1, #"{"seq":1}"#))
   }
 
+  /// Subscriptions learn of a change at the end of the turn, and the client reads before that.
+  @Test
+  func `the answer follows a change of the same turn, also if the client was blocked`() {
+    watch()
+    bench.transport.room = 0
+    bench.receive(request(1, "sync"))
+    bench.receive(request(2, "echo"))
+    #expect(bench.lines() == [])
+    changes.send(SourceChange(source: "a", seq: 1, value: JSONText(1)))
+    bench.table.advance(to: 1)
+    bench.transport.room = .max
+    bench.connection.becameWritable()
+    let lines = bench.lines()
+    #expect(lines.first == result(2, "{}"))
+    #expect(lines.dropFirst().first?.contains(#""method":"next""#) == true)
+    #expect(lines.last == result(1, #"{"seq":1}"#))
+    #expect(lines.count == 3)
+  }
+
   @Test
   func `a client without subscriptions is answered when the position is durable`() {
     bench.receive(request(1, "sync"))
