@@ -1,5 +1,5 @@
 package import Facts
-internal import Wire
+package import Wire
 
 /// An operation that a client asks permission for.
 package enum AccessRequest: Equatable, Sendable {
@@ -23,6 +23,9 @@ package struct Decision: Equatable, Sendable {
   /// The line of the rule in the configuration file; 0 for built-in rules.
   package let line: Int
 
+  /// The limits that the role sets.
+  package fileprivate(set) var limits: [LimitName: Int] = [:]
+
   fileprivate init(_ isAllowed: Bool, _ role: String?, _ rule: String, line: Int = 0) {
     self.isAllowed = isAllowed
     self.role = role
@@ -37,6 +40,12 @@ extension Roles {
     guard let entry = entry(for: peer, owner: owner) else {
       return Decision(false, nil, "it has no role and may not connect")
     }
+    var decision = decision(on: request, entry)
+    decision.limits = entry.role.limits
+    return decision
+  }
+
+  private func decision(on request: AccessRequest, _ entry: Entry) -> Decision {
     let role = entry.role
     if role == .owner {
       return Decision(true, role.name, "root and the user of the daemon may do everything")

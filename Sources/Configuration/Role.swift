@@ -1,4 +1,5 @@
 package import Facts
+package import Wire
 
 /// A pattern that a role allows or denies.
 package struct Rule: Sendable {
@@ -60,14 +61,21 @@ package struct Rules: Hashable, Sendable {
   package var allowsAll: Bool { deny.isEmpty && allow.contains { $0.pattern.text == "**" } }
 }
 
-/// The rights of a group of clients: methods to call, sources to read and sources to write.
+/// The rights of a group of clients: methods to call, sources to read and sources to write; and its
+/// limits.
 package struct Role: Hashable, Sendable {
   package let name: String
   package let methods: Rules
   package let read: Rules
   package let write: Rules
 
-  package init(name: String, methods: Rules, read: Rules, write: Rules) {
+  /// The limits of its clients, in place of the common ones.
+  package let limits: [LimitName: Int]
+
+  package init(
+    name: String, methods: Rules, read: Rules, write: Rules, limits: [LimitName: Int] = [:]
+  ) {
+    self.limits = limits
     self.name = name
     self.methods = methods
     self.read = read

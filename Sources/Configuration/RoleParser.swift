@@ -30,7 +30,7 @@ struct RoleParser {
   }
 
   private func entry(_ node: Node) -> Roles.Entry? {
-    let known = ["name", "users", "groups", "methods", "read", "write"]
+    let known = ["name", "users", "groups", "methods", "read", "write", "limits"]
     guard let members = reader.members(of: node, "a role", known: known) else { return nil }
     let name = members["name"].flatMap(readName)
     if members["name"] == nil { reader.note(at: node.offset, "a role needs a 'name'") }
@@ -43,7 +43,8 @@ struct RoleParser {
       name: name ?? "",
       methods: rules(members["methods"], "'methods'", separator: "."),
       read: rules(members["read"], "'read'", separator: "/"),
-      write: rules(members["write"], "'write'", separator: "/"))
+      write: rules(members["write"], "'write'", separator: "/"),
+      limits: members["limits"].map(limits) ?? [:])
     return Roles.Entry(role, who, line: reader.line(of: node))
   }
 
@@ -90,6 +91,20 @@ struct RoleParser {
     return Rules(
       allow: members["allow"].map { patterns($0, "'allow'", separator) } ?? [],
       deny: members["deny"].map { patterns($0, "'deny'", separator) } ?? [])
+  }
+
+  /// Parses the limits of a role.
+  private func limits(_ node: Node) -> [LimitName: Int] {
+    let known = LimitName.ofRoles.map(\.rawValue)
+    guard let members = reader.members(of: node, "the limits of a role", known: known) else {
+      return [:]
+    }
+    var limits: [LimitName: Int] = [:]
+    for name in LimitName.ofRoles {
+      guard let node = members[name.rawValue] else { continue }
+      limits[name] = reader.integer(node, "'\(name.rawValue)'", in: name.row.range)
+    }
+    return limits
   }
 
   private func patterns(_ node: Node, _ name: String, _ separator: Unicode.Scalar) -> [Rule] {

@@ -42,6 +42,9 @@ package struct Roles: Equatable, Sendable {
   private static let owner = Entry(.owner, Members())
   private static let gateway = Entry(.gateway, Members())
 
+  /// Whether a role sets limits.
+  package var haveLimits: Bool { entries.contains { !$0.role.limits.isEmpty } }
+
   /// The default roles: members of the group `binder` have the role ``Role/user``.
   package static func standard(_ accounts: Accounts) -> Roles {
     guard let group = accounts.group("binder") else { return Roles([]) }
@@ -133,7 +136,8 @@ extension Configuration {
           var read = role.read
           read.deny.append(Rule(summary, line: line))
           let narrowed = Role(
-            name: role.name, methods: role.methods, read: read, write: role.write)
+            name: role.name, methods: role.methods, read: read, write: role.write,
+            limits: role.limits)
           return Roles.Entry(narrowed, entry.members, line: entry.line)
         }, gateways: roles.gateways)
     }

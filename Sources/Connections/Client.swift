@@ -42,7 +42,9 @@ package class Client: Interruptible {
     lineOut = context.limits.lineOut
   }
 
-  package final var limits: Limits { context.limits }
+  package final var limits: Limits {
+    if let limits = user.limits { limits } else { context.limits }
+  }
 
   /// The milliseconds that a method may run; see ``Limits``.
   ///
@@ -84,7 +86,7 @@ package class Client: Interruptible {
   static let crowdedBytes = 4 << 10
 
   /// Whether the clients of the user together have reached their memory limit.
-  final var isCrowded: Bool { user.bufferedBytes >= context.limits.bufferedPerUser }
+  final var isCrowded: Bool { user.bufferedBytes >= limits.bufferedPerUser }
 
   /// The estimated bytes of what all clients of the user hold; see ``checkMemory(for:)``.
   package final var userItemBytes: Int { user.itemBytes }
@@ -94,7 +96,7 @@ package class Client: Interruptible {
   /// - Parameter bytes: The estimate for a new item; see ``ItemBytes``.
   /// - Throws: ``WireError`` `limit_reached` with the limit `memory_user`.
   package final func checkMemory(for bytes: Int) throws(WireError) {
-    let max = context.limits.memoryPerUser
+    let max = limits.memoryPerUser
     guard user.itemBytes + bytes > max, !context.owners.contains(user.uid) else { return }
     var data = JSONObject()
     data.add(.memoryPerUser, max: max)

@@ -352,7 +352,7 @@ package final class Connection: Client {
   package func close(_ reason: Closing, _ limit: LimitName? = nil) {
     guard !isEnded else { return }
     context.handover?.beginEnd(self)
-    context.writeClosing(reason, limit, &output.bytes)
+    context.writeClosing(reason, limit, of: limits, &output.bytes)
     _ = sendOutput()
     closing = reason
     end()

@@ -19,6 +19,9 @@ package final class ConnectionContext {
   /// Changes apply immediately to all connections.
   package var limits: Limits
 
+  /// The limits of roles; call ``ConnectionTable/refreshLimits()`` after a change.
+  package var roleLimits = RoleLimits()
+
   /// The time of a monotonic clock in milliseconds.
   package let now: () -> UInt64
   package let scheduler: any Scheduler
@@ -277,7 +280,9 @@ package final class ConnectionContext {
   /// Appends the line with the reason for closing a connection.
   ///
   /// - Parameter limit: The exceeded limit; `nil` for the usual limit of the reason.
-  func writeClosing(_ reason: Closing, _ limit: LimitName?, _ buffer: inout ByteBuffer) {
+  func writeClosing(
+    _ reason: Closing, _ limit: LimitName?, of limits: Limits, _ buffer: inout ByteBuffer
+  ) {
     let limit = limit ?? reason.limit
     Frame.notification("closing", &buffer) {
       $0.member("reason", reason.rawValue)

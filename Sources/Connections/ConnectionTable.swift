@@ -48,8 +48,7 @@ package final class ConnectionTable {
   package func skipIDs(upTo id: UInt64) { lastID = max(lastID, id) }
 
   private func connect(_ peer: Peer, as id: UInt64) -> Connection {
-    let user = users[peer.uid] ?? UserShare(uid: peer.uid)
-    users[peer.uid] = user
+    let user = share(of: peer.uid)
     user.connections += 1
     let connection = Connection(id: id, peer: peer, user: user, in: context)
     connections[id] = connection
@@ -63,8 +62,7 @@ package final class ConnectionTable {
   /// All that counts for a user counts for that one. The client must not have done anything yet.
   package func move(_ connection: Connection, to peer: Peer, named name: String) {
     let old = connection.user
-    let new = users[peer.uid] ?? UserShare(uid: peer.uid)
-    users[peer.uid] = new
+    let new = share(of: peer.uid)
     old.connections -= 1
     new.connections += 1
     old.bufferedBytes -= connection.bufferedBytes
@@ -72,6 +70,26 @@ package final class ConnectionTable {
     connection.acting = (connection.peer, name)
     (connection.peer, connection.user) = (peer, new)
     users.release(old)
+  }
+
+  private func share(of uid: UInt32) -> UserShare {
+    if let user = users[uid] { return user }
+    let user = UserShare(uid: uid)
+    user.limits = context.roleLimits.limits(of: uid, common: context.limits)
+    users[uid] = user
+    return user
+  }
+
+  /// Applies changed limits, of all users and of roles, to the connected clients.
+  package func refreshLimits() {
+    for user in users.values {
+      user.limits = context.roleLimits.limits(of: user.uid, common: context.limits)
+    }
+  }
+
+  /// Returns the limits of the clients of a user.
+  package func limits(of uid: UInt32) -> Limits {
+    context.roleLimits.limits(of: uid, common: context.limits) ?? context.limits
   }
 
   private func remove(_ client: Client) {
@@ -86,7 +104,9 @@ package final class ConnectionTable {
     let limits = context.limits
     guard connections.count < limits.connections else { return .connections }
     guard !context.owners.contains(uid) else { return nil }
-    return users[uid]?.connections ?? 0 < limits.connectionsPerUser ? nil : .connectionsPerUser
+    let most = context.roleLimits.limit(
+      .connectionsPerUser, of: uid, common: limits.connectionsPerUser)
+    return users[uid]?.connections ?? 0 < most ? nil : .connectionsPerUser
   }
 
   /// Returns whether a user has so many clients that the kernel must hold less output for each.
@@ -140,9 +160,12 @@ package final class ConnectionTable {
   // MARK: Ending
 
   /// Returns the line with the reason for closing a connection.
-  package func closingLine(_ reason: Closing, _ limit: LimitName? = nil) -> [UInt8] {
+  package func closingLine(
+    _ reason: Closing, _ limit: LimitName? = nil, for peer: Peer? = nil
+  ) -> [UInt8] {
     var buffer = ByteBuffer()
-    context.writeClosing(reason, limit, &buffer)
+    let limits = peer.map { self.limits(of: $0.uid) } ?? context.limits
+    context.writeClosing(reason, limit, of: limits, &buffer)
     return buffer.array
   }
 

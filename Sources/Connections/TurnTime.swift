@@ -1,5 +1,6 @@
 internal import Facts
 internal import Signals
+internal import Wire
 
 /// A scheduler that shares one turn of the loop between users, and between the clients of each.
 ///
@@ -231,6 +232,9 @@ final class UserShares {
 /// It exists while the user has a client, or work is done for the user.
 final class UserShare {
   let uid: UInt32
+
+  /// The limits of the clients; `nil` if the role of the user sets none.
+  var limits: Limits?
 
   /// The number of connected clients.
   var connections = 0

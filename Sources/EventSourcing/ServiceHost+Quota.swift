@@ -1,6 +1,7 @@
 internal import Facts
 internal import Journal
 internal import Signals
+internal import Wire
 
 extension ServiceHost {
   /// The current size of the state in bytes.
@@ -18,6 +19,7 @@ extension ServiceHost {
   func checkQuota(since before: StateUsage.Charges) throws(Refusal) {
     guard lastAppended != nil else { return }
     let now = charges(of: runningUser)
+    let quota = quota(of: runningUser)
     guard quota.isNear(now) else { return }
     // An administrator has no quota of his own.
     let user = owners.contains(runningUser) ? nil : runningUser
@@ -36,7 +38,16 @@ extension ServiceHost {
   }
 
   /// The quotas that are nearly exhausted.
-  package var fillings: [StateFilling] { quota.fillings(of: store.usage, without: owners) }
+  package var fillings: [StateFilling] {
+    quota.fillings(of: store.usage, without: owners) { quota(of: $0).ofUser }
+  }
+
+  /// Returns the quotas for a user.
+  private func quota(of user: UInt32) -> StateQuota {
+    StateQuota(
+      total: quota.total,
+      ofUser: roleLimits.limit(.statePerUser, of: user, common: quota.ofUser))
+  }
 
   /// Returns the per-user limit if the calling user has reached it.
   ///

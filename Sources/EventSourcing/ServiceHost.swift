@@ -2,6 +2,7 @@ public import Facts
 public import JSON
 public import Journal
 package import Signals
+package import Wire
 
 /// The services of a daemon over one journal.
 ///
@@ -344,6 +345,9 @@ package final class ServiceHost {
 
   /// The limits on the size of the state.
   package var quota = StateQuota()
+
+  /// The limits of roles; call ``WriteShares/refreshLimits()`` after a change.
+  package var roleLimits: RoleLimits { shares.roleLimits }
 
   /// Emits when a quota is nearly exhausted.
   package let filling = PassthroughSubject<StateFilling, Never>()

@@ -61,13 +61,17 @@ extension StateQuota {
 
   /// Returns the quotas whose warning threshold is crossed.
   ///
-  /// - Parameter owners: The users without a quota.
-  func fillings(of usage: StateUsage, without owners: Set<UInt32>) -> [StateFilling] {
-    let mark = mark
-    let users = usage.users.filter { $0.bytes > mark.ofUser && !owners.contains($0.user) }
+  /// - Parameters:
+  ///   - owners: The users without a quota.
+  ///   - ofUser: Returns the quota of a user.
+  func fillings(
+    of usage: StateUsage, without owners: Set<UInt32>, _ ofUser: (UInt32) -> Int
+  ) -> [StateFilling] {
     let all =
       usage.total > mark.total ? [StateFilling(user: nil, bytes: usage.total, max: total)] : []
-    return all + users.map { StateFilling(user: $0.user, bytes: $0.bytes, max: ofUser) }
+    let users = usage.users.filter { !owners.contains($0.user) }
+      .map { StateFilling(user: $0.user, bytes: $0.bytes, max: ofUser($0.user)) }
+    return all + users.filter { $0.bytes > $0.max / 5 * 4 }
   }
 }
 

@@ -1,5 +1,6 @@
 internal import Facts
 package import Signals
+package import Wire
 
 /// The share of the journal that each user may write: a rate of bytes with a burst, and nothing
 /// while the disk has only the room that is reserved for administrators.
@@ -10,6 +11,9 @@ package final class WriteShares {
   /// The bytes that a user may write in a second on average, and at once.
   package var bytesPerSecond = Int.max
   package var burst = Int.max
+
+  /// The limits of roles, in place of the common ones.
+  package let roleLimits = RoleLimits()
 
   /// Users without a share (administrators).
   package var owners: Set<UInt32> = [0] {
@@ -32,6 +36,9 @@ package final class WriteShares {
     let user: UInt32
     var isExempt: Bool
 
+    /// The bytes in a second and at once; `nil` if the role of the user sets none.
+    var own: (bytesPerSecond: Int, burst: Int)?
+
     /// The bytes of the events since the start.
     var written: UInt64 = 0
 
@@ -53,9 +60,30 @@ package final class WriteShares {
     } else {
       last = writers.count
       places[user] = last
-      writers.append(Writer(user: user, isExempt: owners.contains(user), at: now()))
+      writers.append(
+        Writer(user: user, isExempt: owners.contains(user), own: ownLimits(of: user), at: now()))
     }
     return last
+  }
+
+  /// Applies changed limits, of all users and of roles.
+  package func refreshLimits() {
+    for i in writers.indices { writers[i].own = ownLimits(of: writers[i].user) }
+  }
+
+  private func ownLimits(of user: UInt32) -> (bytesPerSecond: Int, burst: Int)? {
+    guard roleLimits.ofUser != nil else { return nil }
+    return (
+      roleLimits.limit(.journalRatePerUser, of: user, common: bytesPerSecond),
+      roleLimits.limit(.journalBurstPerUser, of: user, common: burst)
+    )
+  }
+
+  /// Returns the bytes that the user at a place may write at once.
+  private func burst(at place: Int) -> Int { writers[place].own?.burst ?? burst }
+
+  private func bytesPerSecond(at place: Int) -> Int {
+    writers[place].own?.bytesPerSecond ?? bytesPerSecond
   }
 
   /// Charges a user for events.
@@ -67,12 +95,14 @@ package final class WriteShares {
     refill(place)
     let before = writers[place].used
     writers[place].used = before &+ bytes
+    let burst = burst(at: place)
     if before < burst, before &+ bytes >= burst { spent.send(user) }
   }
 
   /// Returns whether a user has written the whole burst.
   package func isSpent(_ user: UInt32) -> Bool {
     let place = place(of: user)
+    let burst = burst(at: place)
     guard !writers[place].isExempt, writers[place].used >= burst else { return false }
     refill(place)
     return writers[place].used >= burst
@@ -81,15 +111,15 @@ package final class WriteShares {
   /// Returns the milliseconds until a user who has written the whole burst may write again.
   package func wait(of user: UInt32) -> UInt64 {
     let place = place(of: user)
-    let excess = writers[place].used - burst + 1
+    let excess = writers[place].used - burst(at: place) + 1
     guard excess > 0 else { return 0 }
-    return UInt64((Double(excess) / Double(bytesPerSecond) * 1000).rounded(.up))
+    return UInt64((Double(excess) / Double(bytesPerSecond(at: place)) * 1000).rounded(.up))
   }
 
   private func refill(_ place: Int) {
     let now = now()
     guard writers[place].used > 0, now > writers[place].at else { return writers[place].at = now }
-    let room = Double(now - writers[place].at) / 1000 * Double(bytesPerSecond)
+    let room = Double(now - writers[place].at) / 1000 * Double(bytesPerSecond(at: place))
     writers[place].at = now
     writers[place].used -= room < Double(writers[place].used) ? Int(room) : writers[place].used
   }

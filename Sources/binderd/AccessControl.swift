@@ -102,6 +102,11 @@ final class AccessControl {
     roles.entry(for: Peer(uid: uid, groups: Process.groups(ofUser: uid)), owner: Process.user)?.role
   }
 
+  /// Returns the limits that the role of a user sets.
+  ///
+  /// Not those of the daemon's user and of root, who have no limits of one user.
+  func limits(ofUser uid: UInt32) -> [LimitName: Int] { role(ofUser: uid)?.limits ?? [:] }
+
   /// Returns the role of a client; `nil` if it has none.
   func role(of peer: Peer) -> Role? {
     roles.entry(for: peer, owner: Process.user)?.role

@@ -83,6 +83,11 @@ extension Roles.Entry {
     if !members.groups.isEmpty { who.append("groups \(list(members.groups))") }
     return "\(role.name): \(who.isEmpty ? "nobody" : who.joined(separator: ", "));"
       + " methods \(role.methods.text); read \(role.read.text); write \(role.write.text)"
+      + (role.limits.isEmpty ? "" : "; limits \(limits)")
+  }
+
+  private var limits: String {
+    role.limits.map { "\($0.key.rawValue) \($0.value)" }.sorted().joined(separator: ", ")
   }
 
   private func list(_ numbers: Set<UInt32>) -> String {

@@ -63,6 +63,7 @@ final class Daemon {
       limits: configuration.limits.fitting(descriptors), now: { loop.milliseconds },
       clock: { Process.nanoseconds }, scheduler: scheduler)
     table.context.owners = [0, Process.user]
+    table.context.roleLimits = host.roleLimits
     host.owners = table.context.owners
     host.daemon = Process.peer
     host.shares.now = { loop.milliseconds }
@@ -113,6 +114,8 @@ final class Daemon {
       host.shares.bytesPerSecond = limits.journalRatePerUser
       host.shares.burst = limits.journalBurstPerUser
       disk?.reserve = limits.diskReserve
+      table.refreshLimits()
+      host.shares.refreshLimits()
       journal.retention = configuration.retention
       table.setSlowLog(configuration.slowLog)
       for feature in features { feature.configure(configuration) }
@@ -131,14 +134,20 @@ final class Daemon {
       log.write(.warning, text, .refused, fields: fields.compactMap(\.self))
     }
     let access = AccessControl(configuration.roles, rights, refusals)
+    func applyRoleLimits(of configuration: Configuration) {
+      host.roleLimits.ofUser =
+        configuration.roles.haveLimits ? { [unowned access] in access.limits(ofUser: $0) } : nil
+    }
+    applyRoleLimits(of: configuration)
     let roleWarnings = { (configuration: Configuration) in
       catalog.warnings(of: configuration.roles, file: file.path ?? "")
         + socketWarnings(of: configuration.roles, socket: settings.socketPath, file.path ?? "")
     }
     let reload = Reload(file, settings, log, manager, warnings: roleWarnings) {
       configuration, files in
-      apply(configuration)
       access.change(to: configuration.roles, for: table.connections.values)
+      applyRoleLimits(of: configuration)
+      apply(configuration)
       guard case .active = store.role else { return (false, []) }
       let loaded = loadBindings(rights[.owner], liveBindings, files)
       let lost = warnings(of: bindings, for: rights[.owner], access.role(ofUser:))

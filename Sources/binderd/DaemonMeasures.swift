@@ -98,11 +98,13 @@ final class DaemonMeasures {
     let stateful = host.stateUsers.map(\.user)
     let all = Set(clients.keys).union(stateful).union(host.shares.users)
     return all.sorted().map { uid in
-      UserInfo(
+      let limits = host.roleLimits.limits(of: uid).map { ($0.key.rawValue, $0.value) }
+      return UserInfo(
         uid: uid, user: Process.name(ofUser: uid), connections: clients[uid]?.connections ?? 0,
         stateBytes: host.stateBytes(of: uid), memoryBytes: clients[uid]?.itemBytes ?? 0,
         bufferedBytes: clients[uid]?.bufferedBytes ?? 0,
-        journalBytes: host.shares.written(by: uid))
+        journalBytes: host.shares.written(by: uid),
+        limits: limits.isEmpty ? nil : Dictionary(uniqueKeysWithValues: limits))
     }
   }
 

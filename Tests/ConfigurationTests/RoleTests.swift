@@ -142,6 +142,21 @@ struct RoleTests {
   }
 
   @Test
+  func `a role can set limits of one user and of one connection, and no others`() throws {
+    func text(_ limits: String) -> String {
+      #"{"roles":[{"name":"r","users":["*"],"limits":{\#(limits)}}]}"#
+    }
+    let guest = try role(7, in: text(#""state_user":2000000,"subs":3"#))
+    #expect(guest?.limits == [.statePerUser: 2_000_000, .subscriptions: 3])
+    #expect(try role(0, in: text(#""subs":3"#))?.limits == [:], "the owner has none")
+    let global = faults(text(#""state":2000000"#))
+    #expect(global.count == 1 && global[0].contains("'state'"), "\(global)")
+    #expect(faults(text(#""state_user":1"#)).count == 1)
+    #expect(LimitName.ofRoles.allSatisfy { $0.row.path != nil })
+    #expect(try configuration(text("")).roles != configuration(text(#""subs":3"#)).roles)
+  }
+
+  @Test
   func `a summary source needs permission to read all its sources`() throws {
     func read(_ rules: String) throws -> (Bool, [String]) {
       var made = try configuration(

@@ -43,6 +43,20 @@ struct HealthTests {
   }
 
   @Test
+  func `a user who has most of a limit of the role is named`() {
+    func check(_ clients: UInt64, _ state: UInt64) -> HealthCheck {
+      HealthCheck.limits(
+        ofUser: "kim", "connections_user 10, state_user 100",
+        [("connections_user", clients, 10), ("state_user", state, 100), ("memory_user", 9, .max)])
+    }
+    #expect(check(7, 79).state == .ok)
+    #expect(check(7, 79).text == "kim: connections_user 10, state_user 100")
+    #expect(check(8, 0).state == .warning)
+    #expect(check(8, 0).text == "kim has 8 of 10: connections_user of the role")
+    #expect(check(0, 80).fix?.contains("bindctl stats --users") == true)
+  }
+
+  @Test
   func `the disk needs room`() {
     let (mebi, gibi): (UInt64, UInt64) = (1 << 20, 1 << 30)
     func state(_ available: UInt64, _ total: UInt64) -> HealthCheck.State {

@@ -7,6 +7,7 @@ import ServiceTestSupport
 import Signals
 import TestSupport
 import Testing
+import Wire
 
 /// The share of the journal that each user may write, in virtual time.
 @Suite(.leavesNothing)
@@ -175,6 +176,22 @@ struct WriteShareTests {
     disk.scheduler.advance(10)
     #expect(disk.levels == [.low, .reserved, .ample])
     #expect(!isRefused(house, by: 7))
+  }
+
+  @Test
+  func `a role sets the rate and the burst of its users`() throws {
+    let house = try House()
+    house.host.roleLimits.ofUser = { user in
+      user == 7 ? [.journalRatePerUser: 100, .journalBurstPerUser: 2_000] : [:]
+    }
+    house.host.shares.refreshLimits()
+    for user: UInt32 in [7, 8] { try house.set(3_000, by: user) }
+    #expect(house.host.shares.isSpent(7) && !house.host.shares.isSpent(8))
+    #expect(10_000...13_000 ~= house.host.shares.wait(of: 7), "1,000 bytes and more, 100 a second")
+    // A reload with other limits applies to those who wait.
+    house.host.roleLimits.ofUser = nil
+    house.host.shares.refreshLimits()
+    #expect(!house.host.shares.isSpent(7))
   }
 
   @Test

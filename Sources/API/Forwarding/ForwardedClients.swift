@@ -116,7 +116,7 @@ final class ForwardedClients {
     if let limit = table.limitReached(by: peer.uid) {
       var frame = ForwardedFrame(of: key.client)
       frame.id = id
-      frame.error = JSONText(.limitReached(limit, table.context.limits))
+      frame.error = JSONText(.limitReached(limit, table.limits(of: peer.uid)))
       send(frame, key.address)
       return nil
     }

@@ -21,7 +21,7 @@ package func bindActAs(
     }
     let (peer, rights) = try admit(parameters.name, connection.peer).get()
     if let limit = table.limitReached(by: peer.uid) {
-      throw .limitReached(limit, table.context.limits)
+      throw .limitReached(limit, table.limits(of: peer.uid))
     }
     table.move(connection, to: peer, named: parameters.name)
     bindConnection(connection, to: rights)

@@ -47,7 +47,8 @@ package func bindAdministration(_ catalog: Catalog, to administration: Administr
     AccessQuestion.self,
     .members(
       .init("allowed", .bool), .optional("role", .string), .init("rule", .string),
-      .optional("file", .string), .optional("line", .natural))
+      .optional("file", .string), .optional("line", .natural),
+      .optional("limits", .map(.natural)))
   ) { context, call, question throws(WireError) in
     let request = try question.request
     if case .call(let method) = request {
@@ -113,6 +114,7 @@ extension Decision {
       object["file"] = .string(file)
       object["line"] = .number(JSONNumber(line))
     }
+    if !limits.isEmpty { object["limits"] = .object(JSONObject(limits)) }
     return .object(object)
   }
 }

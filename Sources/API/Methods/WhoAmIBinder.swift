@@ -11,7 +11,7 @@ func bindWhoAmI(_ catalog: Catalog, _ server: ServerInfo) {
     NoParameters.self,
     .object(
       Peer.shape + [
-        .optional("user", .string),
+        .optional("user", .string), .optional("limits", .map(.natural)),
         .init(
           "allowed", .object(["methods", "read", "write"].map { .init($0, .array(.string)) })),
       ])
@@ -19,6 +19,8 @@ func bindWhoAmI(_ catalog: Catalog, _ server: ServerInfo) {
     let peer = call.connection.peer
     var result = peer.shown(as: context.role)
     if let name = server.userName(peer.uid) { result["user"] = .string(name) }
+    let limits = call.connection.context.roleLimits.limits(of: peer.uid)
+    if !limits.isEmpty { result["limits"] = .object(JSONObject(limits)) }
     result["allowed"] = .object(context.rights.allowed)
     call.answer { JSONValue.object(result).write(to: &$0) }
   }

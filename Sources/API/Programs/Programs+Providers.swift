@@ -40,8 +40,9 @@ extension Programs {
       throw .tooMany("a connection provides at most \(Self.maxPerConnection) services")
     }
     let uid = connection.peer.uid
-    guard counts[uid] ?? 0 < maxProvidersPerUser || host.owners.contains(uid) else {
-      throw .tooMany("a user has at most \(maxProvidersPerUser) providers (providers_user)")
+    let most = host.roleLimits.limit(.providersPerUser, of: uid, common: maxProvidersPerUser)
+    guard counts[uid] ?? 0 < most || host.owners.contains(uid) else {
+      throw .tooMany("a user has at most \(most) providers (providers_user)")
     }
     let bytes = ItemBytes.provider + ItemBytes.copies * (text?.text.utf8.count ?? 0)
     try connection.checkMemory(for: bytes)

@@ -20,10 +20,10 @@ extension Programs {
     guard ledger.newest.count(of: service) < Self.maxQueued else {
       throw .tooManyQueued(service: service, max: Self.maxQueued)
     }
+    let most = host.roleLimits.limit(.queuedPerUser, of: caller.uid, common: maxQueuedPerUser)
     guard
-      ledger.newest.count(queuedBy: caller.uid) < maxQueuedPerUser
-        || host.owners.contains(caller.uid)
-    else { throw .tooManyOfUser(max: maxQueuedPerUser) }
+      ledger.newest.count(queuedBy: caller.uid) < most || host.owners.contains(caller.uid)
+    else { throw .tooManyOfUser(max: most) }
     ledger.record(
       .called(method: method.name, params: params, uid: caller.uid, pid: caller.pid),
       in: "services/\(service)")

@@ -119,7 +119,7 @@ package final class SocketServer {
 
   /// Sends the reason and closes the socket.
   private func refuse(_ socket: StreamSocket, _ reason: Closing, _ limit: LimitName? = nil) {
-    let line = table.closingLine(reason, limit)
+    let line = table.closingLine(reason, limit, for: socket.peer)
     table.context.traffic.noteTurnedAway(reason)
     _ = socket.send(line.span)
     socket.close()

@@ -102,6 +102,26 @@ extension HealthCheck {
     return .init("clients", .warning, text, fix: "bindctl get daemon/connections")
   }
 
+  /// The limits of one user that `daemon/users` has figures for, with the figure of each.
+  package static let usesOfUser = [
+    ("connections_user", "connections"), ("state_user", "state_bytes"),
+    ("memory_user", "memory_bytes"), ("buffered_user", "buffered_bytes"),
+  ]
+
+  /// Checks what a user has of the limits that the role sets.
+  ///
+  /// - Parameter uses: The name of each limit, how much is used, and the limit.
+  package static func limits(
+    ofUser user: String, _ limits: String, _ uses: [(name: String, used: UInt64, limit: UInt64)]
+  ) -> HealthCheck {
+    guard let full = uses.first(where: { $0.used >= $0.limit - $0.limit / 5 }) else {
+      return .init("limits", .ok, "\(user): \(limits)")
+    }
+    return .init(
+      "limits", .warning, "\(user) has \(full.used) of \(full.limit): \(full.name) of the role",
+      fix: "bindctl stats --users; raise the limit in the role and type: bindctl reload")
+  }
+
   /// Checks the clock of the daemon.
   ///
   /// - Parameters:

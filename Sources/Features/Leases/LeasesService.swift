@@ -3,6 +3,7 @@ package import Facts
 package import JSON
 
 package import Signals
+internal import Wire
 
 /// Leases: what is written under one is removed when it ends.
 ///
@@ -128,8 +129,9 @@ package final class LeasesService: LeaseKeeper {
   /// - Returns: The full name.
   package func grant(to caller: Peer, ttl: Int?) throws(LeasesError) -> String {
     if let ttl, !LeaseLimits.ttls.contains(ttl) { throw .badTTL(milliseconds: ttl) }
-    guard ledger.newest.count(of: caller.uid) < maxPerUser || host.owners.contains(caller.uid)
-    else { throw .tooMany(max: maxPerUser) }
+    let most = host.roleLimits.limit(.leasesPerUser, of: caller.uid, common: maxPerUser)
+    guard ledger.newest.count(of: caller.uid) < most || host.owners.contains(caller.uid)
+    else { throw .tooMany(max: most) }
     lastNumber = max(lastNumber, ledger.newest.last) + 1
     let name = "lease/\(lastNumber)"
     record(.granted(uid: caller.uid, pid: caller.pid, ttl: ttl), in: name)

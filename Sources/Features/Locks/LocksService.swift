@@ -1,6 +1,7 @@
 package import EventSourcing
 internal import Facts
 package import Signals
+internal import Wire
 
 /// Locks with fencing tokens, first come first served.
 ///
@@ -44,9 +45,9 @@ package final class LocksService {
         throw LocksError.locked(name: name, by: holder)
       }
       let caller = command.caller
-      guard
-        ledger.newest.count(of: caller.uid) < maxPerUser || host.owners.contains(caller.uid)
-      else { throw LocksError.tooMany(max: maxPerUser) }
+      let most = host.roleLimits.limit(.locksPerUser, of: caller.uid, common: maxPerUser)
+      guard ledger.newest.count(of: caller.uid) < most || host.owners.contains(caller.uid)
+      else { throw LocksError.tooMany(max: most) }
       isNew = true
       ledger.record(.asked(lease: asking, uid: caller.uid, pid: caller.pid), in: lock)
       return nil

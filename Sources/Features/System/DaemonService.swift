@@ -110,17 +110,21 @@ package struct UserInfo: Codable, Equatable {
   /// Bytes of the events that the user has caused since the start.
   package let journalBytes: UInt64
 
+  /// The limits that the role of the user sets; `nil` if it sets none.
+  package let limits: [String: Int]?
+
   package init(
     uid: UInt32, user: String?, connections: Int, stateBytes: Int, memoryBytes: Int,
-    bufferedBytes: Int, journalBytes: UInt64
+    bufferedBytes: Int, journalBytes: UInt64, limits: [String: Int]? = nil
   ) {
+    self.limits = limits
     (self.uid, self.user, self.connections) = (uid, user, connections)
     (self.stateBytes, self.memoryBytes) = (stateBytes, memoryBytes)
     (self.bufferedBytes, self.journalBytes) = (bufferedBytes, journalBytes)
   }
 
   private enum CodingKeys: String, CodingKey {
-    case uid, user, connections
+    case uid, user, connections, limits
     case stateBytes = "state_bytes"
     case memoryBytes = "memory_bytes"
     case bufferedBytes = "buffered_bytes"

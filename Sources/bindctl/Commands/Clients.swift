@@ -88,6 +88,13 @@ let whoamiSyntax = Syntax(
   "whoami", "Shows who the daemon takes you for, and what you may do.",
   examples: ["bindctl whoami", "bindctl whoami -F '{role}'", "bindctl whoami -j | jq .allowed"])
 
+/// Returns the limits that the role sets, as text; `nil` if it sets none.
+func shownLimits(_ answer: JSONObject) -> String? {
+  guard case .object(let limits)? = answer["limits"] else { return nil }
+  return limits.members.sorted { $0.name < $1.name }
+    .map { "\($0.name) \($0.value.bare)" }.joined(separator: ", ")
+}
+
 var whoamiCommand: Command {
   Command(whoamiSyntax) { context in
     let answer = try context.client.call("whoami").object
@@ -98,14 +105,15 @@ var whoamiCommand: Command {
     }
     let user = answer.string("user") ?? answer["uid"]?.bare ?? ""
     let group = answer["gid"].map { ", gid \($0.bare)" } ?? ""
-    let rows = [
-      ("user", "\(user) (uid \(answer["uid"]?.bare ?? "")\(group))"),
-      ("role", answer.string("role") ?? ""),
-      ("process", answer["pid"]?.bare ?? ""),
-      ("methods", "\(list("methods").count); 'bindctl whoami -j' lists them"),
-      ("read", list("read").joined(separator: " ")),
-      ("write", list("write").joined(separator: " ")),
-    ]
+    let rows =
+      [
+        ("user", "\(user) (uid \(answer["uid"]?.bare ?? "")\(group))"),
+        ("role", answer.string("role") ?? ""),
+        ("process", answer["pid"]?.bare ?? ""),
+        ("methods", "\(list("methods").count); 'bindctl whoami -j' lists them"),
+        ("read", list("read").joined(separator: " ")),
+        ("write", list("write").joined(separator: " ")),
+      ] + (shownLimits(answer).map { [("limits", $0)] } ?? [])
     let output = context.output
     let text =
       output.isTerminal

@@ -227,6 +227,7 @@ var aclCommand: Command {
     let isAllowed = decision["allowed"] == .bool(true)
     context.output.result(
       decision, bare: decision["allowed"], human: sentence(decision, isAllowed: isAllowed))
+    if let limits = shownLimits(decision) { note("limits of the role: \(limits)") }
     let path = try context.client.connected().path
     if let obstacle = SocketAdmission.obstacle(
       to: path, user: account.uid, groups: account.groups)

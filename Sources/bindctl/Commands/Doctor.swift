@@ -266,6 +266,7 @@ private struct Doctor {
       .state(bytes: stats.uint("state_bytes") ?? 0, of: limits.uint("state") ?? .max))
     health.add(
       .clients(stats.uint("connections") ?? 0, of: limits.uint("connections") ?? .max))
+    checkRoleLimits(connection)
     let dropped = metrics(connection)["binderd_log_lines_dropped"] ?? 0
     health.add(
       dropped == 0
@@ -274,6 +275,25 @@ private struct Doctor {
           "log", .warning, "\(UInt64(dropped)) lines were dropped",
           fix: "look for the reader of the log that is too slow; systemctl status systemd-journald")
     )
+  }
+
+  /// Checks the users whose roles set limits, or else the user of this command.
+  private mutating func checkRoleLimits(_ connection: BinderConnection) {
+    if let answer = try? connection.call("get", ["source": .string("daemon/users")]).object,
+      case .array(let users)? = answer["value"]
+    {
+      for case .object(let user) in users {
+        guard case .object(let limits)? = user["limits"] else { continue }
+        let uses = HealthCheck.usesOfUser.map { limit, member in
+          (limit, user.uint(member) ?? 0, limits.uint(limit) ?? .max)
+        }
+        health.add(
+          .limits(
+            ofUser: user.string("user") ?? user["uid"]?.bare ?? "", shownLimits(user) ?? "", uses))
+      }
+    } else if let answer = try? connection.call("whoami").object, let limits = shownLimits(answer) {
+      health.add(.init("limits", .ok, "your role '\(answer.string("role") ?? "")' sets \(limits)"))
+    }
   }
 
   /// Returns the metrics that have one value, by name.
