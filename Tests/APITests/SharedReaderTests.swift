@@ -238,7 +238,7 @@ struct SharedReaderTests {
       )?.data["path"] == .string("/share"))
     for (more, path) in [
       (#","ack_wait_ms":1"#, "/ack_wait_ms"), (#","max_deliveries":0"#, "/max_deliveries"),
-      (#","steal":true"#, "/steal"),
+      (#","steal":true"#, "/steal"), (#","in_order":1"#, "/in_order"),
     ] {
       #expect(other.error(subscribe(more))?.data["path"] == .string(path), "\(more)")
     }
@@ -247,6 +247,32 @@ struct SharedReaderTests {
         #"{"id":1,"method":"subscribe","params":{"source":"events","durable":"x","ack_wait_ms":1000}}"#
       )?.data["path"] == .string("/ack_wait_ms"))
     #expect(nack(client, 1).first?.contains("subscription") == true)
+  }
+
+  @Test
+  func `27: in order, each event waits until the one before it is finished or parked`() {
+    add(3)
+    let a = worker(#","in_order":true,"max_unacked":2,"max_deliveries":2"#)
+    let b = worker(#","in_order":true,"max_unacked":2,"max_deliveries":2"#)
+    #expect(events(a.settle()) == ["1"])
+    #expect(events(b.settle()).isEmpty)
+    // It waits for its second delivery, and the others wait for it.
+    #expect(events(nack(a, 1, #","delay_ms":1000"#)).isEmpty)
+    #expect(events(b.settle()).isEmpty)
+    bench.time.advance(1000)
+    #expect(events(b.settle()) == ["1x2"], "it is the turn of the other worker")
+    #expect(events(a.settle()).isEmpty)
+    // It is parked, so the next one is delivered.
+    #expect(events(nack(b, 1)).isEmpty)
+    #expect(reader()?.contains(#""parked_count":1"#) == true)
+    #expect(events(a.settle()) == ["2"])
+    // When a worker ends, another one gets its event, and nothing overtakes it.
+    a.disconnect()
+    #expect(events(b.settle()) == ["2x2"])
+    #expect(events(ack(b, 2)) == ["3"])
+    _ = ack(b, 3)
+    #expect(position() >= 3)
+    #expect(bench.connect().error(subscribe(""))?.name == .alreadyExists, "not in order")
   }
 
   @Test

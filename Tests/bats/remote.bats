@@ -187,9 +187,6 @@ END
 
     is "$(bindctl -H box lock a -- bindctl get -r cells/lamp)" there
 
-    beside timeout 60 bindctl -H box events cells/lamp --durable reader --since start --exec 'bindctl get -r cells/lamp'
-    eventually has out there
-
     beside timeout 60 bindctl -H box work worker --stream cells/lamp --since start -- bindctl get -r cells/lamp
     eventually has out there
 

@@ -9,7 +9,7 @@ types() {
             eval "$1" > "$directory/beside" 2>&1 3>&- < /dev/null
             background+=($!)
             return ;;
-        *watch* | *' -f '* | *' --exec '* | "bindctl bind '"*)
+        *watch* | *' -f '* | "bindctl bind '"*)
             setsid bash -c "$1" > "$directory/shown" 2> "$directory/said" 3>&- < /dev/null &
             running=$!
             return ;;

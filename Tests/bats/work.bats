@@ -19,7 +19,7 @@ add_jobs() { # from to
 
 # Starts a worker of the queue in the background.
 work() { # command option...
-    beside bindctl events lists/q --durable w --since start --retry-delay 10ms "${@:2}" --exec "$1"
+    beside bindctl work w --stream lists/q --since start --in-order --retry-delay 10ms "${@:2}" -- sh -c "$1"
     worker=${background[-1]}
 }
 
@@ -30,14 +30,11 @@ ends() {
 }
 
 lines() { [ "$(wc -l < "$done")" = "$1" ]; }      # count
-stands() { [ "$(bindctl get readers/w -F '{value.seq}' 2> "$directory/no")" = "$1" ]; } # seq
+field() { [ "$(bindctl get readers/w -F "{value.$1}" 2> "$directory/no")" = "$2" ]; } # member value
+parked() { field parked_count "$1"; }             # count
 
 @test "BINDER_ATTEMPT says that an earlier process may have run the command for the event" {
     add_jobs 1 1
-    # Reading and acknowledging is no attempt.
-    bindctl events lists/q --durable w --since start > "$directory/no"
-    bindctl ack w 1
-    add_jobs 2 2
     work 'echo "$BINDER_SEQ $BINDER_ATTEMPT" >> "$done"; while [ ! -e "$directory/go" ]; do sleep .1; done'
     eventually lines 1
     is "$(cut -d ' ' -f 2 "$done")" 1
@@ -45,7 +42,7 @@ stands() { [ "$(bindctl get readers/w -F '{value.seq}' 2> "$directory/no")" = "$
     work 'echo "$BINDER_SEQ $BINDER_ATTEMPT" >> "$done"; while [ ! -e "$directory/go" ]; do sleep .1; done'
     eventually lines 2
     touch "$directory/go"
-    add_jobs 3 3
+    add_jobs 2 2
     eventually lines 3
     is "$(cut -d ' ' -f 2 "$done")" $'1\n2\n1'
     is "$(cut -d ' ' -f 1 "$done" | uniq | wc -l)" 2
@@ -85,7 +82,7 @@ stands() { [ "$(bindctl get readers/w -F '{value.seq}' 2> "$directory/no")" = "$
     eventually lines 2
     is "$(cat "$done")" 'w 1 lists.inserted lists/q 1 1 [1,"job1"]
 w 2 lists.inserted lists/q 2 1 [2,"job2"]'
-    eventually stands 2
+    eventually field seq 2
     kill_daemon
     start_daemon
     add_jobs 3 3
@@ -108,82 +105,61 @@ w 2 lists.inserted lists/q 2 1 [2,"job2"]'
     ends
     is "$status" 137
     work 'echo "done $BINDER_SEQ" >> "$done"'
-    eventually stands 2
+    eventually lines 3
     is "$(cat "$done")" $'begun 1\ndone 1\ndone 2'
 }
 
-@test "a command that fails is retried; then the event is parked, once, and the next one comes" {
+@test "a command that fails is retried; then the event is parked, and the next one comes" {
     add_jobs 1 3
-    work 'echo "$BINDER_SEQ $BINDER_ATTEMPT" >> "$done"; [ "$BINDER_SEQ" != 2 ] || exit 7' --max-retries 2
-    eventually stands 3
+    work 'echo "$BINDER_SEQ $BINDER_ATTEMPT" >> "$done"; [ "$BINDER_SEQ" != 2 ] || exit 7' --max-deliveries 3
+    eventually lines 5
     is "$(cat "$done")" $'1 1\n2 1\n2 2\n2 3\n3 1'
-    is "$(bindctl get lists/w.parked | jq -c '.[] | [.seq, .event.data.value, .event.type, .failure, .attempts]')" \
-        '[2,"job2","lists.inserted","exited with 7",3]'
-    is "$(cat "$directory/err")" 'bindctl: event 2: the command has exited with 7; retry 1 of 2 in 0.01 s
-bindctl: event 2: the command has exited with 7; retry 2 of 2 in 0.02 s
-bindctl: event 2: the command has exited with 7, attempt 3 of 3; the event is parked in lists/w.parked'
-    # The parked event is unchanged.
-    is "$(bindctl call lists.remove name=w.parked at:=0 -r | jq -r .event.data.value)" job2
-    is "$(bindctl get lists/w.parked)" '[]'
+    eventually parked 1
+    is "$(bindctl get readers/w | jq -c '.parked[] | [.seq, .reason, .deliveries]')" '[2,"exited with 7",3]'
+    is "$(cat "$directory/err")" 'bindctl: event 2: the command exited with 7; again in 0.01 s
+bindctl: event 2: the command exited with 7; again in 0.02 s
+bindctl: event 2: the command exited with 7; parked after delivery 3'
 }
 
 @test "a worker parks also after a restart of the daemon" {
     add_jobs 1 1
-    work 'exit 1' --max-retries 0
-    parked() { [ "$(bindctl get lists/w.parked 2> "$directory/no" | jq length)" = "$1" ]; }
+    work 'exit 1' --max-deliveries 1
     eventually parked 1
     kill_daemon
     start_daemon
     add_jobs 2 2
     eventually parked 2
-    is "$(bindctl get lists/w.parked | jq -c 'map(.event.data.value)')" '["job1","job2"]'
+    is "$(bindctl get readers/w | jq -c '.parked | map(.reason)')" '["exited with 1","exited with 1"]'
 }
 
-@test "a signal that kills a command is a failure as well, and what is too long is parked without its data" {
+@test "a signal that kills a command is a failure as well, and what was parked is delivered whole again" {
     { echo -n '"'; head -c 262100 /dev/zero | tr '\0' x; echo -n '"'; } > "$directory/big"
     bindctl set cells/big "@$directory/big"
-    beside bindctl events cells/big --durable w --since start --max-retries 0 --exec 'kill -KILL $$'
-    eventually stands 1
-    is "$(bindctl get lists/w.parked | jq -c '.[] | [.seq, .event.data, .event.stream, .failure, .left_out]')" \
-        '[1,null,"cells/big","been ended by signal 9","data"]'
+    beside bindctl work w --stream cells/big --since start --max-deliveries 1 -- \
+        sh -c 'if [ -e "$directory/go" ]; then cat > "$directory/got"; else kill -KILL $$; fi'
+    eventually parked 1
+    is "$(bindctl get readers/w | jq -c '.parked[] | [.seq, .reason]')" '[1,"was ended by signal 9"]'
+    touch "$directory/go"
+    bindctl call readers.retry name=w > "$directory/no"
+    eventually parked 0
+    eventually grep -q xxx "$directory/got"
+    is "$(jq -r .event.data.value "$directory/got" | wc -c)" 262101
 }
 
 @test "who reads everything does not work on what it has parked itself" {
     add_jobs 1 1
-    beside bindctl events --durable w --since start --max-retries 0 --exec 'exit 1'
-    eventually stands "$(($(bindctl events lists/q -F '{seq}') + 2))"
+    beside bindctl work w --since start --max-deliveries 1 -- sh -c 'echo "$BINDER_STREAM" >> "$done"; exit 1'
+    eventually parked 1
     add_jobs 2 2
-    two_parked() { [ "$(bindctl get lists/w.parked | jq length)" = 2 ]; }
-    eventually two_parked
-    is "$(bindctl get lists/w.parked | jq -c 'map(.event.stream)')" '["lists/q","lists/q"]'
+    eventually parked 2
+    is "$(sort -u "$done")" lists/q
 }
 
-@test "a run that ends between parking and acknowledging parks an event once" {
+@test "with --who the event says who has recorded it" {
     add_jobs 1 1
-    # As in a real run: parked, then killed.
-    bindctl events lists/q --durable w --since start > "$directory/no"
-    version=$(bindctl events readers/w -n 1 -F '{event.version}')
-    bindctl call lists.append name=w.parked value:='{"seq":1}' --cmd "w:$version:1" > "$directory/no"
-    work 'exit 1' --max-retries 0
-    eventually stands 1
-    is "$(bindctl get lists/w.parked)" '[{"seq":1}]'
-    # After the reader starts from the beginning, the event is parked again.
-    kill "$worker"
-    ends
-    bindctl call readers.remove name=w > "$directory/no"
-    work 'exit 1' --max-retries 0
-    eventually stands 1
-    is "$(bindctl get lists/w.parked | jq length)" 2
-}
-
-@test "a command that cannot be run acknowledges nothing" {
-    add_jobs 1 1
-    work 'no-such-program'
-    ends
-    is "$status" 127
-    is "$(tail -1 "$directory/err")" \
-        'bindctl: the command cannot be run; event 1 and later events are not acknowledged'
-    is "$(bindctl events lists/q --durable w -F '{seq}')" 1
+    work 'jq -r .event.who.uid >> "$done"' --who
+    eventually lines 1
+    is "$(cat "$done")" "$(id -u)"
 }
 
 @test "a signal lets the command come to its end, a second one ends it" {
@@ -196,7 +172,7 @@ bindctl: event 2: the command has exited with 7, attempt 3 of 3; the event is pa
     ends
     is "$status" 143
     is "$(cat "$done")" $'begun 1\ndone 1'
-    eventually stands 1
+    eventually field seq 1
     : > "$done"
     work 'trap "echo ended >> $done; exit 1" TERM; echo "begun $BINDER_SEQ" >> "$done"; while :; do sleep .05; done'
     eventually lines 1
@@ -206,30 +182,26 @@ bindctl: event 2: the command has exited with 7, attempt 3 of 3; the event is pa
     eventually pending
     ends
     is "$status" 143
-    stands 1
-    is "$(bindctl get lists/w.parked)" '[]'
+    field seq 1
+    parked 0
 }
 
-@test "one works at a time, another takes over when asked" {
-    work 'echo one >> "$done"'
-    held() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }
-    eventually held
+@test "with --in-order one worker at a time has an event, and another one takes over" {
+    add_jobs 1 4
+    work 'echo "$BINDER_SEQ" >> "$done"; until [ -e "$directory/go" ]; do sleep .05; done'
     first=$worker
-    for command in "events lists/q --durable w --exec true" "ack w 0"; do
-        # shellcheck disable=SC2086
-        run --separate-stderr bindctl $command
-        is "$status" 5
-        is "$stderr" "bindctl: reader 'w' is in use; --steal takes it over"
-    done
-    # Reading without --exec does not hold the reader.
-    bindctl events lists/q --durable w
-    work 'echo two >> "$done"' --steal
-    worker=$first
-    ends
-    is "$status" 5
-    add_jobs 1 1
     eventually lines 1
-    is "$(cat "$done")" two
+    work 'echo "$BINDER_SEQ" >> "$done"'
+    traced '"sub":"work","source":"events","kind":"events"' 2
+    is "$(cat "$done")" 1
+    kill -KILL "$first"
+    touch "$directory/go"
+    eventually lines 5
+    is "$(cat "$done")" $'1\n1\n2\n3\n4'
+    run --separate-stderr bindctl work w --stream lists/q -- true
+    is "$status/$stderr" "5/bindctl: reader 'w' has workers with another filter, role, who or in_order"
+    run --separate-stderr bindctl work w --in-order --jobs 2 -- true
+    is "$status/$stderr" "2/bindctl: --jobs and --in-order cannot be used together; see 'bindctl help work'"
 }
 
 @test "60 jobs, workers that are killed again and again: each is done" {
@@ -245,19 +217,12 @@ bindctl: event 2: the command has exited with 7, attempt 3 of 3; the event is pa
         [ $((i % 4)) != 0 ] || { kill_daemon && start_daemon; }
     done
     work "$command"
-    eventually stands "$(bindctl events lists/q -n 1 -F '{seq}')"
-    is "$(sort -nu "$done" | wc -l)" 60
+    each() { [ "$(sort -nu "$done" | wc -l)" = 60 ]; }
+    eventually each
+    parked 0
 }
 
-@test "the options of a worker need it" {
-    refuses() { # sentence argument...
-        run --separate-stderr bindctl events "${@:2}"
-        is "$status/$stderr" "2/bindctl: $1; see 'bindctl help events'"
-    }
-    refuses "option '--exec' needs --durable" --exec true
-    refuses "option '--steal' needs --durable" --steal
-    refuses "option '--max-retries' needs --exec" --durable x --max-retries 3
-    refuses "option '--steal' needs --exec" --durable x --steal
-    refuses '--count and --exec cannot be used together' --durable x --exec true -n 1
-    refuses '--until and --durable cannot be used together' --durable x --until now
+@test "the options of a durable reader exclude others" {
+    run --separate-stderr bindctl events --durable x --until now
+    is "$status/$stderr" "2/bindctl: --until and --durable cannot be used together; see 'bindctl help events'"
 }

@@ -35,7 +35,7 @@ THREADED = (
 )
 
 STEPS = ["lint", "programs", "suites", "address", "user", "systemd"]
-GROUPS = {"quick": ["quick-lint", "units"], "long": ["address-all", "thread", "fuzz"]}
+GROUPS = {"quick": ["quick-lint", "units"], "long": ["address-all", "thread", "fuzz", "without-apps"]}
 OTHERS = ["package"]
 
 
@@ -101,11 +101,21 @@ class Plan:
     def add_user(self):
         """The release programs, used as a person uses them."""
         for file in sorted(glob.glob("Tests/bats/*.bats")):
-            if os.path.basename(file) != "systemd.bats":
+            if os.path.basename(file) not in ("systemd.bats", "without-apps.bats"):
                 self.bats("user", file)
 
     def add_systemd(self):
         self.bats("systemd", "Tests/bats/systemd.bats")
+
+    def add_without_apps(self):
+        """A daemon that is built without the applications."""
+        command = ["swift", "build", "--disable-default-traits", "--product", "binderd", "--quiet"]
+        command += ["--scratch-path", ".build/without-apps", "-Xswiftc", "-gnone"]
+        build = self.add("without-apps build", "without-apps", command, environment={"BINDERD_TARGETS": "programs"})
+        environment = {"BINDERD_BIN": os.path.abspath(".build/bin"), "WITHOUT_APPS": os.path.abspath(".build/without-apps/debug")}
+        command = ["bats", "--tap", "--timing", "Tests/bats/without-apps.bats"]
+        needs = (self.add_programs(), build)
+        self.add("without-apps", "without-apps", command, form="tap", needs=needs, environment=environment)
 
     def add_package(self):
         needs = (self.add_programs(),)

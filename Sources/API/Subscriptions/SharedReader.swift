@@ -47,6 +47,9 @@ final class SharedReader {
   private var source = LogSource.none
   private(set) var key = ""
 
+  /// Whether each event waits until the one before it is finished or parked.
+  var inOrder = false
+
   private var workers: [(subscription: WorkSubscription, terms: Terms)] = []
 
   /// The index of the worker that gets the next event, if it has room.
@@ -215,11 +218,17 @@ final class SharedReader {
   private func pump() {
     while let next = nextWorker() {
       if readingAgain == nil, let first = again.min() { readAgain(from: first) }
+      guard !inOrder || !mustWait else { return }
       guard let entry = read.popLast() else { return readMore() }
       guard needsDelivery(entry.seq) else { continue }
       deliver(entry, to: workers[next].subscription, workers[next].terms)
       turn = next + 1
     }
+  }
+
+  /// Whether an event is with a worker, in a pause before its next delivery, or being read again.
+  private var mustWait: Bool {
+    readingAgain != nil || !again.isEmpty || items.values.contains(where: \.isBusy)
   }
 
   /// Returns the index of the next worker with room, in turn.

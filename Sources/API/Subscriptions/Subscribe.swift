@@ -18,6 +18,7 @@ struct Subscribe: DocumentedParameters {
   let maxUnacked: UnackedCount?
   let steal: Bool?
   let share: Bool?
+  let inOrder: Bool?
   let ackWait: AckWait?
   let maxDeliveries: DeliveryCount?
   let mode: String?
@@ -37,6 +38,7 @@ struct Subscribe: DocumentedParameters {
     case durable
     case maxUnacked = "max_unacked"
     case steal, share, mode
+    case inOrder = "in_order"
     case ackWait = "ack_wait_ms"
     case maxDeliveries = "max_deliveries"
     case minInterval = "min_interval_ms"
@@ -56,6 +58,7 @@ struct Subscribe: DocumentedParameters {
       "For a durable reader: events sent and not acknowledged; left out: 1000, or 1 with share.",
     "steal": "Whether to take the reader over from its holder.",
     "share": "For a durable reader: whether several subscriptions share its events.",
+    "in_order": "With share: whether each event waits until the one before it is finished or parked.",
     "ack_wait_ms": "With share: the time to acknowledge an event, 30000 when left out.",
     "max_deliveries": "With share: the deliveries after which an event is parked; left out: 5.",
     "mode": #""every" sends each change; none is skipped for a slow reader."#,

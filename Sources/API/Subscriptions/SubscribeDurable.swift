@@ -23,6 +23,7 @@ extension CallContext {
 
   /// Rejects parameters that are only for shared readers.
   private func refuseShared(_ subscribe: Subscribe) throws(WireError) {
+    if subscribe.inOrder != nil { throw .unusable("in_order", "in_order needs share") }
     if subscribe.ackWait != nil { throw .unusable("ack_wait_ms", "ack_wait_ms needs share") }
     if subscribe.maxDeliveries != nil {
       throw .unusable("max_deliveries", "max_deliveries needs share")
@@ -167,11 +168,12 @@ extension CallContext {
   ) throws(WireError) {
     let withOrigin = try showsOrigin(subscribe.who)
     let reader = readers.shared(name, self)
-    let key = "\(withOrigin) \(filter.sharedKey)\(rights.audience)"
+    let inOrder = subscribe.inOrder == true
+    let key = "\(withOrigin) \(inOrder) \(filter.sharedKey)\(rights.audience)"
     guard !reader.hasWorkers || reader.key == key else {
       throw WireError(
         .alreadyExists,
-        "reader '\(name)' has workers with another filter, another role, or who: \(!withOrigin)",
+        "reader '\(name)' has workers with another filter, role, who or in_order",
         ["what": .string("reader"), "id": .string(name)])
     }
     let worker = WorkSubscription(
@@ -190,6 +192,7 @@ extension CallContext {
       ackWait: subscribe.ackWait?.milliseconds ?? 30_000,
       maxDeliveries: subscribe.maxDeliveries?.count ?? 5)
     let source = matchingSource(filter, withOrigin: withOrigin)
+    reader.inOrder = inOrder
     readers.add(worker, to: reader, terms, source, key)
   }
 

@@ -15,14 +15,6 @@ let eventsSyntax = Syntax(
       "durable", value: "NAME",
       "the events that the durable reader NAME has not acknowledged; acknowledges none itself",
       completes: .names(of: "readers")),
-    Option(
-      "exec", value: "CMD",
-      "with --durable: run CMD for each event, acknowledge it when CMD exits with 0"),
-    Option("max-retries", value: "N", "with --exec: park an event after N retries; default 5"),
-    Option(
-      "retry-delay", value: "TIME",
-      "with --exec: pause before the first retry, doubled for each retry; default 1s"),
-    Option("steal", "with --exec: take the reader over from its current holder"),
     Option("type", value: "TYPE", "only those of a type, for example 'cells.*'; may be repeated"),
     whoOption,
     noReconnectOption,
@@ -37,31 +29,19 @@ let eventsSyntax = Syntax(
     nothing. 'bindctl ack NAME SEQ' acknowledges the events up to SEQ; they are not delivered again. So
     'events --durable' into a pipe loses nothing: the next run shows unacknowledged events again.
 
-    With --exec it continues like -f. sh runs CMD for one event at a time, with the event as a line
-    of JSON on stdin and BINDER_SEQ, BINDER_TYPE, BINDER_STREAM, BINDER_TIME, BINDER_VERSION,
-    BINDER_ATTEMPT and BINDER_READER in its environment. BINDER_ATTEMPT is 1 unless CMD may have run for
-    the event before, also in another process. If CMD exits with 0, the event is acknowledged. If CMD fails, it is retried after 1 s, 2 s, 4 s, up to a minute. After the last retry
-    the event is parked: appended to the list lists/NAME.parked with the reason, then acknowledged.
-    After a crash the unfinished event is delivered again, so CMD must tolerate repeats. After a first
-    SIGINT or SIGTERM, CMD may finish. If CMD cannot be run (126, 127), nothing is acknowledged.
+    'bindctl work' runs a command for each event of a durable reader.
 
-      bindctl get lists/NAME.parked                          shows the parked events
-      bindctl call lists.remove name=NAME.parked at:=0 -r    removes the first one
       bindctl call readers.remove name=NAME                  removes the reader
     """,
   examples: [
     "bindctl events -n 5", "bindctl events 'cells/**' -f", "bindctl events --since -1h -j",
-    "bindctl events lists/jobs --durable worker --exec ./work.sh",
+    "bindctl events lists/jobs --durable worker -j | ./work.sh",
   ])
 
 var eventsCommand: Command {
   Command(eventsSyntax) { context in
     if let name = context.invocation.value("durable") {
-      return try readDurably(name, context)
-    }
-    for option in ["exec", "max-retries", "retry-delay", "steal"]
-    where context.invocation.has(option) || context.invocation.value(option) != nil {
-      throw UsageError("option '--\(option)' needs --durable", command: "events")
+      return try showUnacknowledged(name, context)
     }
     let follows = context.invocation.has("follow")
     if follows, context.invocation.has("until") {

@@ -13,6 +13,8 @@ let workSyntax = Syntax(
       completes: .sources),
     Option("type", value: "TYPE", "only events of a type, for example 'cells.*'; may be repeated"),
     Option("jobs", letter: "n", value: "N", "run N commands at a time; default 1"),
+    Option("in-order", "begin no event before the one before it is done or parked"),
+    whoOption,
     Option(
       "ack-wait", value: "TIME",
       "time without a sign of life until others get the event; default 30s"),
@@ -23,15 +25,15 @@ let workSyntax = Syntax(
   ],
   details: """
     Programs that work under the same NAME share its events: each event goes to one of them, and again to
-    one if its worker dies. They may run on any number of terminals; give all of them the same --stream
-    and --type. --since sets where a new reader starts; by default now.
+    one if its worker dies. They may run on any number of terminals; give all of them the same --stream,
+    --type, --who and --in-order. --since sets where a new reader starts; by default now.
 
     CMD gets the event as a line of JSON on stdin and BINDER_SEQ, BINDER_TYPE, BINDER_STREAM, BINDER_TIME,
     BINDER_VERSION, BINDER_ATTEMPT and BINDER_READER in its environment. If it exits with 0, the event is
     done. Otherwise it is delivered again after 1 s, 2 s, 4 s, up to a minute, to any worker, and parked
-    after the last delivery. While CMD runs, bindctl tells the daemon so; a CMD may take as long as it
-    needs. An event can be delivered twice, so CMD must tolerate repeats: with --cmd "work-$BINDER_SEQ"
-    what 'bindctl call' changes is changed once.
+    after the last delivery. Others go on meanwhile; with --in-order they wait. While CMD runs, bindctl
+    tells the daemon so; a CMD may take as long as it needs. An event can be delivered twice, so CMD must
+    tolerate repeats: with --cmd "work-$BINDER_SEQ" what 'bindctl call' changes is changed once.
 
     After a first SIGINT or SIGTERM running commands may finish; a second one is passed to them. If CMD
     cannot be run (126, 127), bindctl ends with that code, and other workers get the event.
@@ -52,6 +54,9 @@ var workCommand: Command {
     guard 1...256 ~= jobs else {
       throw UsageError("--jobs takes a number from 1 to 256, not '\(jobs)'", command: "work")
     }
+    if jobs > 1, invocation.has("in-order") {
+      throw UsageError("--jobs and --in-order cannot be used together", command: "work")
+    }
     let worker = Worker(
       context.operand(0), Array(invocation.operands.dropFirst()), jobs: jobs,
       ackWait: try context.milliseconds("ack-wait") ?? 30_000,
@@ -64,6 +69,8 @@ var workCommand: Command {
     }
     let types = invocation.values("type")
     if !types.isEmpty { worker.filter["types"] = .array(types.map { .string($0) }) }
+    worker.isOrdered = invocation.has("in-order")
+    worker.showsOrigin = invocation.has("who")
     worker.from = try context.moment("since")?.beginning
     let loop = JobLoop(context.client, worker)
     loop.tickMilliseconds = max(worker.ackWait / 3, 10)
@@ -83,6 +90,12 @@ private final class Worker: JobSource {
 
   /// The beginning of a new reader; `nil` for now.
   var from: JSONValue?
+
+  /// Whether no event begins before the one before it is done or parked.
+  var isOrdered = false
+
+  /// Whether the events say who has recorded them.
+  var showsOrigin = false
 
   private let jobs: UInt64
   private let maxDeliveries: UInt64
@@ -118,6 +131,8 @@ private final class Worker: JobSource {
       "ack_wait_ms": .number(JSONNumber(ackWait)),
       "max_deliveries": .number(JSONNumber(maxDeliveries)),
     ]
+    if isOrdered { params["in_order"] = .bool(true) }
+    if showsOrigin { params["who"] = .bool(true) }
     if !filter.members.isEmpty { params["filter"] = .object(filter) }
     params["from"] = from
     loop.send("subscribe", params) { [unowned self, weak loop] answer in
