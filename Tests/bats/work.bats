@@ -82,7 +82,8 @@ parked() { field parked_count "$1"; }             # count
     eventually lines 2
     is "$(cat "$done")" 'w 1 lists.inserted lists/q 1 1 [1,"job1"]
 w 2 lists.inserted lists/q 2 1 [2,"job2"]'
-    eventually field seq 2
+    acknowledged() { [ "$(bindctl get readers/w -F '{value.seq}')" -ge 2 ]; }
+    eventually acknowledged
     kill_daemon
     start_daemon
     add_jobs 3 3

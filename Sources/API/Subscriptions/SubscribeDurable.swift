@@ -174,7 +174,7 @@ extension CallContext {
       throw WireError(
         .alreadyExists,
         "reader '\(name)' has workers with another filter, role, who or in_order",
-        ["what": .string("reader"), "id": .string(name)])
+        ["what": .string("worker"), "id": .string(name)])
     }
     let worker = WorkSubscription(
       handle, on: call.connection, max: subscribe.maxUnacked?.count ?? 1)
