@@ -24,8 +24,8 @@ teardown() { remove_place; }
 
 @test "the lines that show what happens" {
     bindctl call cells.add name=visits
-    types_blocks < <(sed -n '/^## See what/,/^## In a browser/p' README.md)
-    is "$typed" 6
+    types_blocks < <(sed -n '/^## See what/,/^## Automations/p' README.md)
+    is "$typed" 10
 }
 
 @test "the lines of automations are bindings, and the thermostat works" {
@@ -41,11 +41,6 @@ teardown() { remove_place; }
     eventually is "$(bindctl wait cells/heater)" true
     bindctl set cells/temperature 21
     bindctl wait cells/heater false
-}
-
-@test "is it healthy" {
-    types_blocks < <(sed -n '/^## Is it healthy/,/^## From another/p' README.md)
-    is "$typed" 4
 }
 
 @test "the commands for another machine, with ssh in place of which a program runs them here" {
