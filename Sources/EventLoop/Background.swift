@@ -7,7 +7,7 @@ package import Signals
 /// ```swift
 /// let words = Background(on: loop) { Dictionary(path) }
 /// words.run({ dictionary, _ in dictionary.find("loop") }, unavailable: { _ in .success(nil) })
-///   .observeNext { show($0) }
+///   .observeNext { show($0) }.dispose(in: bag)
 /// ```
 ///
 /// All functions are called on the loop's thread. The queue has no limit: callers bound the number

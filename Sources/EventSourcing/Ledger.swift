@@ -10,6 +10,12 @@ public import Signals
 /// applied to both states, so neither is ever copied. A rollback applies inverse events to
 /// ``newest`` if the state can provide them. Otherwise it rebuilds ``newest`` from ``shown``.
 ///
+/// ```swift
+/// guard let title = ledger.newest.titles[id] else { throw .unknown(id: id) }
+/// ledger.record(.done(id: id))
+/// return title
+/// ```
+///
 /// A ``NumberedState`` may have a million sources, so it is in memory once, as ``shown``. What its
 /// recorded events add is looked up in ``pending``.
 ///

@@ -7,7 +7,7 @@ package import JSON
 ///
 /// ```swift
 /// let isWarm = try Condition(at: "/t", ">", JSONText(parsing: "20"))
-/// isWarm.holds(for: try JSONText(parsing: #"{"t":20.5}"#))  // true
+/// let holds = isWarm.holds(for: try JSONText(parsing: #"{"t":20.5}"#))
 /// ```
 package struct Condition: Equatable, Sendable {
   /// The operators, as clients and users write them.

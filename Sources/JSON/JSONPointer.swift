@@ -2,7 +2,7 @@
 /// value.
 ///
 /// ```swift
-/// JSONPointer("/a/0")?.find(in: try JSONText(parsing: #"{"a":[7]}"#))  // 7
+/// let seven = JSONPointer("/a/0")?.find(in: try JSONText(parsing: #"{"a":[7]}"#))
 /// ```
 public struct JSONPointer: Hashable, Sendable {
   struct Token: Hashable {

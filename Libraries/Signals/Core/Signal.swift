@@ -3,6 +3,13 @@
 /// Each observer starts a separate run. A run is `next* (completed | failed)?`. Nothing follows the
 /// terminal event or the disposal.
 ///
+/// ```swift
+/// let volume = Property(54)
+/// let isLoud = volume.map { $0 > 80 }.removeDuplicates()
+/// isLoud.observeNext { shown.append($0) }.dispose(in: bag)
+/// volume.value = 90
+/// ```
+///
 /// A signal is confined to one thread. It is not `Sendable`, takes no lock, and calls its observers
 /// synchronously on the thread that sends.
 public struct Signal<Element, Error: Swift.Error>: SignalProtocol {

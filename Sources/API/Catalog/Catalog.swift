@@ -10,6 +10,16 @@ package import Signals
 ///
 /// The binders fill it once, when the daemon starts. What a client may use of it depends on its
 /// role; see ``Rights``.
+///
+/// ```swift
+/// catalog.offer("Things to do.", chores.ledger)
+/// catalog.offerSources(
+///   of: chores.ledger, [.init("chores/*", "The title of what is to be done.", .string)],
+///   exists: { Int($0.dropFirst("chores/".count)) != nil })
+/// catalog.command(
+///   "chores.add", "Adds something to do; returns its id.", AddChore.self, writes: ["chores.added"]
+/// ) { _, chore throws(ChoreError) in try chores.add(title: chore.title) }
+/// ```
 package final class Catalog {
   /// Sets a source and returns its new value.
   typealias Writer = (_ source: String, _ value: JSONText) throws(NotWritable) -> JSONText

@@ -6,6 +6,12 @@ package import Wire
 ///
 /// It depends on no service. A binder fills it once; its bindings live in the bag and end with the
 /// view. Its children end before it.
+///
+/// ```swift
+/// chores.all.bind(to: view["chores"], as: ChoreRow.self)
+/// view.intent("add", AddChore.self).calls { try chores.add(title: $0.title) }.main()
+/// view.intent("finish", FinishChore.self).calls { try chores.finish($0.id) }
+/// ```
 package final class View: DisposeBagProvider {
   /// The presentation of a child view.
   package enum Style: String, Sendable {

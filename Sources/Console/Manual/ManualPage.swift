@@ -4,7 +4,7 @@
 /// var page = ManualPage("bindctl", section: 1, "sets and watches values", date: "May 1, 2026")
 /// page.section("DESCRIPTION")
 /// page.text("Each sentence gets its own line, as mdoc wants it.")
-/// print(page.text)
+/// print(page.source)
 /// ```
 package struct ManualPage {
   private var lines: [String]
