@@ -2,9 +2,9 @@ internal import JSON
 
 /// Recorded events as bytes, in the order of their positions.
 ///
-/// The row of an event is what its checksum covers: `seq`, `time`, `version` and `previous` as eight
-/// bytes each, little-endian; then `stream`, `type`, `data`, `command` and `meta`, each as its
-/// length in four bytes (0xFFFFFFFF for none) and its UTF-8.
+/// The row of an event is what its checksum covers, in the order of ``EventColumns``: the numbers as
+/// eight bytes each, little-endian; then the texts, each as its length in four bytes (0xFFFFFFFF for
+/// none) and its UTF-8.
 ///
 /// A batch is filled on one thread. From then on nobody changes it, and several threads may read it.
 package final class RecordBatch: @unchecked Sendable {
@@ -40,8 +40,17 @@ package final class RecordBatch: @unchecked Sendable {
 
   // MARK: Filling
 
-  /// Begins the next row; its five fields follow in order.
-  package func begin(seq: UInt64, time: Int64, version: UInt64, previous: UInt64) {
+  /// Begins the next row with the numbers that a store has read; its texts follow in order.
+  ///
+  /// - Parameter number: Returns a number by its index in ``EventColumns/numbers``.
+  package func begin(_ number: (_ index: Int) -> Int64) {
+    starts.append(rows.count)
+    for index in EventColumns.numbers.indices {
+      rows.append(littleEndian: UInt64(bitPattern: number(index)), 0, count: 8)
+    }
+  }
+
+  private func begin(seq: UInt64, time: Int64, version: UInt64, previous: UInt64) {
     starts.append(rows.count)
     rows.append(littleEndian: seq, UInt64(bitPattern: time), count: 16)
     rows.append(littleEndian: version, previous, count: 16)
@@ -134,9 +143,10 @@ package struct RecordRow: ~Escapable {
   /// The whole row.
   package let bytes: Span<UInt8>
 
-  /// The end of each field.
+  /// The end of each text.
   private let ends: InlineArray<5, Int>
 
+  /// The bytes of the numbers.
   private static let start = 32
 
   @_lifetime(copy bytes)
@@ -144,18 +154,14 @@ package struct RecordRow: ~Escapable {
     self.bytes = bytes
     var ends = InlineArray<5, Int>(repeating: 0)
     var end = Self.start
-    var last: UInt32 = 0
-    var command: UInt32 = 0
-    for field in 0..<5 {
-      last = Self.count(bytes, at: end)
+    for index in 0..<5 {
+      let count = Self.count(bytes, at: end)
       end &+= 4
-      if last != UInt32.max { end &+= Int(last) }
-      if field == 3 { command = last }
-      ends[field] = end
+      if count != UInt32.max { end &+= Int(count) }
+      ends[index] = end
     }
-    precondition(end == bytes.count, "a row has five fields")
+    precondition(end == bytes.count, "a row has all texts")
     self.ends = ends
-    (hasCommand, hasMeta) = (command != UInt32.max, last != UInt32.max)
   }
 
   @inline(__always)
@@ -166,39 +172,51 @@ package struct RecordRow: ~Escapable {
         fromUncheckedByteOffset: offset, as: UInt32.self))
   }
 
+  /// Returns a number by its index in ``EventColumns/numbers``.
   @inline(__always)
-  private func number(_ offset: Int) -> UInt64 {
-    unsafe UInt64(
-      littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  package func number(_ index: Int) -> Int64 {
+    unsafe Int64(
+      littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: 8 &* index, as: Int64.self))
   }
 
-  package var seq: UInt64 { number(0) }
-  package var time: Int64 { Int64(bitPattern: number(8)) }
-  package var version: UInt64 { number(16) }
-  package var previous: UInt64 { number(24) }
+  package var seq: UInt64 { UInt64(bitPattern: number(0)) }
+  package var time: Int64 { number(1) }
+  package var version: UInt64 { UInt64(bitPattern: number(2)) }
+  package var previous: UInt64 { UInt64(bitPattern: number(3)) }
 
+  /// The offset of the length of a text.
+  @inline(__always)
+  private func start(_ index: Int) -> Int { index == 0 ? Self.start : ends[index &- 1] }
+
+  /// Returns a text by its index in ``EventColumns/texts``; empty if it is missing.
   @inline(__always)
   @_lifetime(copy self)
-  private func field(_ number: Int) -> Span<UInt8> {
-    let start = (number == 0 ? Self.start : ends[number &- 1]) &+ 4
-    return bytes.extracting(start..<max(start, ends[number]))
+  package func text(_ index: Int) -> Span<UInt8> {
+    let start = start(index) &+ 4
+    return bytes.extracting(start..<max(start, ends[index]))
   }
 
-  package var stream: Span<UInt8> { @_lifetime(copy self) get { field(0) } }
-  package var type: Span<UInt8> { @_lifetime(copy self) get { field(1) } }
-  package var data: Span<UInt8> { @_lifetime(copy self) get { field(2) } }
+  /// Returns whether the event has a text.
+  @inline(__always)
+  package func hasText(_ index: Int) -> Bool {
+    Self.count(bytes, at: start(index)) != UInt32.max
+  }
+
+  package var stream: Span<UInt8> { @_lifetime(copy self) get { text(0) } }
+  package var type: Span<UInt8> { @_lifetime(copy self) get { text(1) } }
+  package var data: Span<UInt8> { @_lifetime(copy self) get { text(2) } }
 
   /// The bytes of ``Record/command``; empty if there is none.
-  package var command: Span<UInt8> { @_lifetime(copy self) get { field(3) } }
+  package var command: Span<UInt8> { @_lifetime(copy self) get { text(3) } }
 
   /// The bytes of ``Record/meta``; empty if there is none.
-  package var meta: Span<UInt8> { @_lifetime(copy self) get { field(4) } }
+  package var meta: Span<UInt8> { @_lifetime(copy self) get { text(4) } }
 
   /// Whether the event has a ``command``.
-  package let hasCommand: Bool
+  package var hasCommand: Bool { hasText(3) }
 
   /// Whether the event has a ``meta``.
-  package let hasMeta: Bool
+  package var hasMeta: Bool { hasText(4) }
 }
 
 /// Makes records of rows.

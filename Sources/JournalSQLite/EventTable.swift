@@ -10,8 +10,8 @@ final class EventTable {
   init(_ database: Database) throws(SQLiteError) {
     insert = try Statement(
       """
-      INSERT INTO event (seq, time, version, previous, stream, type, data, command, meta, crc)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO event (\(EventColumns.list))
+      VALUES (\(EventColumns.all.map { _ in "?" }.joined(separator: ", ")))
       """, on: database)
     delete = try Statement("DELETE FROM event WHERE seq BETWEEN ? AND ?", on: database)
   }
@@ -21,16 +21,16 @@ final class EventTable {
   }
 
   private func write(_ row: RecordRow) throws(SQLiteError) {
-    insert.bind(Int64(row.seq), at: 1)
-    insert.bind(row.time, at: 2)
-    insert.bind(Int64(row.version), at: 3)
-    insert.bind(Int64(row.previous), at: 4)
-    insert.bind(inPlace: row.stream.raw, at: 5)
-    insert.bind(inPlace: row.type.raw, at: 6)
-    insert.bind(inPlace: row.data.raw, at: 7)
-    insert.bind(inPlace: row.hasCommand ? row.command.raw : nil, at: 8)
-    insert.bind(inPlace: row.hasMeta ? row.meta.raw : nil, at: 9)
-    insert.bind(Int64(crc.checksum(row.bytes.raw)), at: 10)
+    var place: CInt = 1
+    for index in EventColumns.numbers.indices {
+      insert.bind(row.number(index), at: place)
+      place += 1
+    }
+    for index in EventColumns.texts.indices {
+      insert.bind(inPlace: row.hasText(index) ? row.text(index).raw : nil, at: place)
+      place += 1
+    }
+    insert.bind(Int64(crc.checksum(row.bytes.raw)), at: place)
     try insert.run()
   }
 

@@ -19,7 +19,7 @@ final class SQLiteReader: JournalReader {
 
   init(_ database: Database) throws(SQLiteError) {
     self.database = database
-    let columns = "seq, time, version, previous, stream, type, data, command, meta, crc"
+    let columns = EventColumns.list
     forward = try Statement(
       "SELECT \(columns) FROM event WHERE seq > ? ORDER BY seq LIMIT ?", on: database)
     single = try Statement("SELECT \(columns) FROM event WHERE seq = ?", on: database)
@@ -157,18 +157,19 @@ final class SQLiteReader: JournalReader {
   ///
   /// Returns `nil` and appends nothing if its checksum does not match.
   private func load(_ statement: Statement, into rows: RecordBatch) -> UInt64? {
-    let seq = UInt64(bitPattern: statement.int64(0))
-    rows.begin(
-      seq: seq, time: statement.int64(1), version: UInt64(bitPattern: statement.int64(2)),
-      previous: UInt64(bitPattern: statement.int64(3)))
-    for column: CInt in 4...8 {
-      if let field = statement.bytes(column) {
-        rows.append(field.bindMemory(to: UInt8.self).span)
+    rows.begin { statement.int64(CInt($0)) }
+    var column = CInt(EventColumns.numbers.count)
+    for _ in EventColumns.texts {
+      if let text = statement.bytes(column) {
+        rows.append(text.bindMemory(to: UInt8.self).span)
       } else {
         rows.appendNone()
       }
+      column += 1
     }
-    guard Int64(crc.checksum(rows[rows.count - 1].bytes.raw)) == statement.int64(9) else {
+    let row = rows[rows.count - 1]
+    let (seq, checksum) = (row.seq, Int64(crc.checksum(row.bytes.raw)))
+    guard checksum == statement.int64(column) else {
       rows.removeLast(1)
       return nil
     }

@@ -12,23 +12,25 @@ struct EventRows {
   func events(_ result: PostgresResult) -> (events: RecordBatch, damaged: UInt64?) {
     let events = RecordBatch()
     for row in 0..<result.count {
-      events.begin(
-        seq: UInt64(bitPattern: result.integer(row, 0)), time: result.integer(row, 1),
-        version: UInt64(bitPattern: result.integer(row, 2)),
-        previous: UInt64(bitPattern: result.integer(row, 3)))
-      for column in 4...8 {
-        if let bytes = result.bytes(row, column) {
+      events.begin { result.integer(row, $0) }
+      for index in EventColumns.texts.indices {
+        if let bytes = result.bytes(row, EventColumns.numbers.count + index) {
           events.append(bytes.bindMemory(to: UInt8.self).span)
         } else {
           events.appendNone()
         }
       }
-      guard checksum(events[events.count - 1]) == result.integer(row, 9) else {
+      guard lastChecksum(events) == checksum(in: result, row) else {
         events.removeLast(1)
         return (events, UInt64(clamping: result.integer(row, 0)))
       }
     }
     return (events, nil)
+  }
+
+  /// Returns the checksum in a row of a result.
+  private func checksum(in result: PostgresResult, _ row: Int) -> Int64 {
+    result.integer(row, EventColumns.all.count - 1)
   }
 
   /// Returns the checksum of an event.
@@ -40,27 +42,39 @@ struct EventRows {
   /// Returns whether a result is the last event of a batch.
   func isLast(of events: RecordBatch, in result: PostgresResult) -> Bool {
     !result.isEmpty && result.integer(0, 0) == Int64(clamping: events.last)
-      && result.integer(0, 9) == lastChecksum(events)
+      && checksum(in: result, 0) == lastChecksum(events)
   }
 
   /// Adds the columns of events as arrays, without their positions, which are contiguous.
   func add(_ events: RecordBatch, to parameters: inout PostgresParameters) {
     let indices = 0..<events.count
     parameters.reserve(events.byteCount + 120 * events.count)
-    parameters.add(indices.map { events[$0].time })
-    parameters.add(indices.map { Int64(clamping: events[$0].version) })
-    parameters.add(indices.map { Int64(clamping: events[$0].previous) })
-    parameters.addTexts(events.count) { $1.append(element: events[$0].stream) }
-    parameters.addTexts(events.count) { $1.append(element: events[$0].type) }
-    parameters.addTexts(events.count) { $1.append(element: events[$0].data) }
-    parameters.addTexts(events.count) { i, parameters in
-      let row = events[i]
-      if row.hasCommand { parameters.append(element: row.command) } else { parameters.appendNull() }
+    for number in EventColumns.numbers.indices.dropFirst() {
+      parameters.add(indices.map { events[$0].number(number) })
     }
-    parameters.addTexts(events.count) { i, parameters in
-      let row = events[i]
-      if row.hasMeta { parameters.append(element: row.meta) } else { parameters.appendNull() }
+    for text in EventColumns.texts.indices {
+      parameters.addTexts(events.count) { i, parameters in
+        let row = events[i]
+        if row.hasText(text) {
+          parameters.append(element: row.text(text))
+        } else {
+          parameters.appendNull()
+        }
+      }
     }
     parameters.add(indices.map { checksum(events[$0]) })
+  }
+}
+
+extension EventColumns {
+  /// The placeholders of arrays of all columns, for a statement: `$1::bigint[], …`.
+  ///
+  /// - Parameters:
+  ///   - first: The number of the first placeholder.
+  ///   - hasPositions: Whether the positions are among them.
+  static func arrays(from first: Int, hasPositions: Bool) -> String {
+    let types = numbers.map { _ in "bigint" } + texts.map { _ in "text" } + ["bigint"]
+    return types.dropFirst(hasPositions ? 0 : 1).enumerated()
+      .map { "$\(first + $0)::\($1)[]" }.joined(separator: ", ")
   }
 }

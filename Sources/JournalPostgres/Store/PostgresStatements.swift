@@ -1,11 +1,13 @@
+internal import Journal
+
 /// The statements that sessions prepare.
 extension PostgresStatement {
   static let append = PostgresStatement(
     name: "append",
     text: """
       SELECT done, at, in_term FROM binder.append(
-        $1::bigint, $2::bigint, $3::boolean, $4::boolean, $5::bigint[], $6::bigint[], $7::bigint[],
-        $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::bigint[])
+        $1::bigint, $2::bigint, $3::boolean, $4::boolean,
+        \(EventColumns.arrays(from: 5, hasPositions: false)))
       """)
 
   static let beat = PostgresStatement(
@@ -65,7 +67,7 @@ extension PostgresStatement {
   static let events = PostgresStatement(
     name: "events",
     text: """
-      SELECT seq, time, version, previous, stream, type, data, command, meta, crc
+      SELECT \(EventColumns.list)
       FROM (SELECT *, sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS before
         FROM binder.event WHERE seq > $1::bigint ORDER BY seq LIMIT $2::bigint) AS page
       WHERE before < $3::bigint OR before = 0 ORDER BY seq
@@ -74,7 +76,7 @@ extension PostgresStatement {
   static let event = PostgresStatement(
     name: "event",
     text: """
-      SELECT seq, time, version, previous, stream, type, data, command, meta, crc
+      SELECT \(EventColumns.list)
       FROM binder.event WHERE seq = $1::bigint
       """)
 
@@ -87,7 +89,7 @@ extension PostgresStatement {
         UNION ALL
         SELECT e.*, chain.place + 1 FROM chain JOIN binder.event e ON e.seq = chain.previous
         WHERE chain.place < $3::bigint AND e.stream = $2::text)
-      SELECT seq, time, version, previous, stream, type, data, command, meta, crc
+      SELECT \(EventColumns.list)
       FROM chain ORDER BY place
       """)
 

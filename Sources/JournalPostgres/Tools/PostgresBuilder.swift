@@ -214,10 +214,8 @@ extension PostgresStatement {
   fileprivate static let insertEvents = PostgresStatement(
     name: "insert_events",
     text: """
-      INSERT INTO binder_partial.event
-        (seq, time, version, previous, stream, type, data, command, meta, crc)
-      SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[],
-        $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[])
+      INSERT INTO binder_partial.event (\(EventColumns.list))
+      SELECT * FROM unnest(\(EventColumns.arrays(from: 1, hasPositions: true)))
       """)
 
   fileprivate static let insertRemoval = PostgresStatement(
