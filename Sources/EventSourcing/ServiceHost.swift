@@ -8,7 +8,7 @@ package import Wire
 ///
 /// Runs their commands and reports durable events to them.
 @usableFromInline
-package final class ServiceHost {
+package final class ServiceHost: EventStoreDelegate {
   /// Emits durable events, some of a write at a time, after the services have applied them.
   let committed = PassthroughSubject<RecordBatch, Never>()
 
@@ -230,7 +230,7 @@ package final class ServiceHost {
   ///   record before the fault and do not follow the journal.
   package func start(onProgress: (UInt64) -> Void = { _ in }) throws(JournalError) {
     try replay(onProgress)
-    follow()
+    store.delegate = self
   }
 
   private func replay(_ onProgress: (UInt64) -> Void) throws(JournalError) {
@@ -264,19 +264,6 @@ package final class ServiceHost {
       return size == 0 && ledger.isEmpty(stream) ? nil : (size, name.count)
     }
     return heads
-  }
-
-  private func follow() {
-    store.committed.observe { [unowned self] event in
-      switch event {
-      case .next(let events): commit(events)
-      case .failed(let error): fail(error)
-      case .completed: break
-      }
-    }
-    .dispose(in: bag)
-    store.rejected.observeNext { [unowned self] in reject($0) }.dispose(in: bag)
-    store.followed.observeNext { [unowned self] in follow($0) }.dispose(in: bag)
   }
 
   // MARK: Commands
@@ -541,7 +528,7 @@ package final class ServiceHost {
 
   // MARK: Commits and failures
 
-  private func commit(_ events: RecordBatch) {
+  package func store(committed events: RecordBatch) {
     beginCommit()
     var decoder = RecordDecoder()
     for i in 0..<events.count {
@@ -571,7 +558,7 @@ package final class ServiceHost {
   ///
   /// Nothing of this daemon is pending then, so no event is taken for an own one because of its
   /// position.
-  private func follow(_ events: RecordBatch) {
+  package func store(followed events: RecordBatch) {
     precondition(recorders.isEmpty, "another daemon's events between own ones")
     beginCommit()
     var decoder = RecordDecoder()
@@ -581,7 +568,7 @@ package final class ServiceHost {
         if try apply(record) { durableNews = record.seq }
       } catch {
         isCommitting = false
-        return fail(error)
+        return store(failed: error)
       }
       durable = record.seq
       // A command that its client repeats here after a takeover must not run again.
@@ -617,12 +604,12 @@ package final class ServiceHost {
     return !ledger.isAboutReaders
   }
 
-  private func reject(_ error: JournalError) {
+  package func store(rejected error: JournalError) {
     forget()
     rejected.send(error)
   }
 
-  private func fail(_ error: JournalError) {
+  package func store(failed error: JournalError) {
     forget()
     failed.send(error)
   }

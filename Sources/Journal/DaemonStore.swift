@@ -1,20 +1,8 @@
-package import Facts
+internal import Facts
 package import Signals
 
 /// An event store with what a daemon needs to run on it.
 package protocol DaemonStore: EventStore {
-  /// The number of snapshots that are not saved yet.
-  var waitingSnapshots: Int { get }
-
-  /// The durations of all commits since the opening.
-  var commitTimes: Histogram { get }
-
-  /// The number of events that became durable since the opening.
-  var committedEvents: UInt64 { get }
-
-  /// Returns the durations of commits since the last call.
-  func takeCommitTimes() -> CommitTimes
-
   /// The daemons that share the journal, by name; without those that have stopped.
   var nodes: [ClusterNode] { get }
 

@@ -4,7 +4,7 @@ package import Signals
 /// Stores events in order, reports each once it is durable, and reads them back.
 ///
 /// An append gets its position at once and becomes durable later. Events that wait together are
-/// written in one commit. Calls and signals belong to the loop's thread.
+/// written in one commit. Calls, signals and the delegate belong to the loop's thread.
 package protocol EventStore: AnyObject {
   /// The random identity of this journal.
   ///
@@ -20,16 +20,11 @@ package protocol EventStore: AnyObject {
   /// Whether it refuses appends; cheaper than ``refusal``, whose texts must be copied.
   var isRefusing: Bool { get }
 
-  /// Emits durable events in order, a part of one write at a time.
-  ///
-  /// Fails once, for good, when a failed write means that later writes cannot be trusted.
-  var committed: Signal<RecordBatch, JournalError> { get }
+  /// The owner of the events; it receives them as they become durable. Held weakly.
+  var delegate: (any EventStoreDelegate)? { get set }
 
-  /// Emits when a whole write failed and its events were rolled back.
-  ///
-  /// All appended events that were not durable are dropped and ``last`` equals ``durable``. The
-  /// store attempts later appends as usual.
-  var rejected: Signal<JournalError, Never> { get }
+  /// The results in the background, the notes and the figures.
+  var reports: StoreReports { get }
 
   // The part in a journal that several daemons share; a store for one daemon has the defaults.
 
@@ -38,19 +33,6 @@ package protocol EventStore: AnyObject {
 
   /// The part of this daemon; see ``StoreRole``.
   var role: StoreRole { get }
-
-  /// Emits each new ``role``.
-  var roles: Signal<StoreRole, Never> { get }
-
-  /// Emits durable events of other daemons in order, while this daemon follows.
-  ///
-  /// The observer calls ``follow(_:to:by:growing:)`` with each of them, in order.
-  var followed: Signal<RecordBatch, Never> { get }
-
-  /// Emits when the journal could not be reached for too long, with the error for those who wait.
-  ///
-  /// Appended events that are not durable stay, and may still become so.
-  var stalled: Signal<JournalError, Never> { get }
 
   /// Why the journal cannot be reached now; `nil` if it can. It goes on by itself.
   var interruption: String? { get }
@@ -172,31 +154,39 @@ package protocol EventStore: AnyObject {
   /// A crash may lose it. In that case the crash also undoes every later removal.
   func save(_ snapshot: Snapshot)
 
-  /// Emits the result of each save: the service, the position, and the failure if there was one.
-  var saved: Signal<SnapshotReport, Never> { get }
-
   /// Removes durable events in the background: all events of the step or none.
   ///
   /// The step never contains the last event of the journal. ``removed`` emits the result.
   func remove(_ removal: Removal)
-
-  /// Emits the result of each removal, in order.
-  ///
-  /// After a failure all events of that step are still there, and the next step may be tried.
-  var removed: Signal<Result<RemovalReport, JournalError>, Never> { get }
 
   /// Returns the last position at which an event of a service was removed; 0 if there is none.
   ///
   /// A state older than this position cannot be replayed from the events any more.
   func lastRemoval(of service: String) throws(JournalError) -> UInt64
 
-  /// Returns the text of a note; `nil` if there is none.
-  func note(_ note: JournalNote) -> String?
-
   /// Stores a short note beside the events, in the background.
   ///
   /// The store writes it before events that are appended later, and tries a failed write again.
   func keep(_ text: String, as note: JournalNote)
+}
+
+/// Receives the events of a store, and the end of those that do not become durable.
+package protocol EventStoreDelegate: AnyObject {
+  /// Applies own events, which are durable now: in order, a part of one write at a time.
+  func store(committed events: RecordBatch)
+
+  /// Forgets own events that were not durable, because a whole write failed and was rolled back.
+  ///
+  /// ``EventStore/last`` equals ``EventStore/durable``. The store attempts later appends as usual.
+  func store(rejected error: JournalError)
+
+  /// Applies durable events of another daemon, in order, while this one follows.
+  ///
+  /// The delegate calls ``EventStore/follow(_:to:by:growing:)`` with each of them, in order.
+  func store(followed events: RecordBatch)
+
+  /// Ends all writing: a failed write means that later ones cannot be trusted. Called once.
+  func store(failed error: JournalError)
 }
 
 /// The members that every store derives from its ``appender``.

@@ -1,6 +1,3 @@
-package import Facts
-package import Signals
-
 /// The part of a daemon in a journal that several daemons may share.
 ///
 /// Only one daemon appends: the active one. The others follow: they apply its events.
@@ -44,9 +41,6 @@ package struct ActiveNode: Equatable, Sendable {
 extension EventStore {
   package var isShared: Bool { false }
   package var role: StoreRole { .active(term: 0) }
-  package var roles: Signal<StoreRole, Never> { .never() }
-  package var followed: Signal<RecordBatch, Never> { .never() }
-  package var stalled: Signal<JournalError, Never> { .never() }
   package var interruption: String? { nil }
   package var isInterrupted: Bool { interruption != nil }
   package func contend() {}

@@ -10,71 +10,28 @@ package import Signals
 /// itself, see ``WriterThread``. It never waits for the disk. Two more threads read, and a fourth
 /// moves pages from the log into the file.
 package final class SQLiteStore: DaemonStore {
-  package let epoch: String
   package private(set) var first: UInt64
   package private(set) var refusal: JournalError?
   package var isRefusing: Bool { refusal != nil }
-
-  /// The number of acknowledged events that were missing at opening; ``epoch`` is then new.
-  package let lostEvents: UInt64
-
-  /// The reason for a new ``epoch``; `nil` if it is unchanged.
-  package let renewal: JournalRenewal?
+  package weak var delegate: (any EventStoreDelegate)?
+  package let appender: Appender
+  package let names = Names()
+  package let reports: StoreReports
 
   /// Called on the loop when the state of the write-ahead log changes.
   package var onLogNotice: (LogNotice) -> Void = { _ in }
 
-  /// The number of snapshots that the writer has not saved yet.
-  package private(set) var waitingSnapshots = 0
-
-  private var notes: [JournalNote: String]
   private let loop: Loop
   private let clock: () -> Int64
-  package let appender: Appender
-  package let names = Names()
-  private let committedSubject = PassthroughSubject<RecordBatch, JournalError>()
-  private let rejectedSubject = PassthroughSubject<JournalError, Never>()
-  private let savedSubject = PassthroughSubject<SnapshotReport, Never>()
-  private let removedSubject = PassthroughSubject<Result<RemovalReport, JournalError>, Never>()
-
-  /// The events of this turn that were not passed to the writer yet.
-  private var batch = RecordBatch()
-
-  /// A batch that is not used any more, to save allocations.
-  private var spareBatch: RecordBatch?
-
-  /// Whether the batch is durable only once the disk has it.
-  private var isBatchForDisk = false
+  private var queue = WriteQueue()
 
   /// The callbacks that wait for the disk, oldest first.
   private var waitingForDisk = Queue<(JournalError?) -> Void>()
-
-  /// The batches that the writer has received, in order, until they are durable.
-  private var written = Queue<RecordBatch>()
-  private var generation = 0
-  private var times = CommitTimes()
-
-  /// The durations of all commits since the opening.
-  package private(set) var commitTimes = Histogram()
-
-  /// The number of events that became durable since the opening.
-  package private(set) var committedEvents: UInt64 = 0
-
   private let files: JournalFiles
   private let start: SQLiteReader
   /// Whether a write failed in a way that makes later writes unreliable.
   private var hasFailed = false
   private var threads: Threads?
-  private let careReader: Background<any JournalReader>
-  private var syncTimer: EventLoop.Timer?
-
-  private struct Threads {
-    let writer: WriterThread?
-    let checkpointer: Worker<Void>?
-    let promptReader: Background<any JournalReader>
-    let longReader: Background<any JournalReader>
-    let reports: Mailbox<SQLiteWriter.Report>
-  }
 
   /// The number of events at which a batch goes to the writer before the turn ends.
   ///
@@ -100,52 +57,20 @@ package final class SQLiteStore: DaemonStore {
     self.loop = loop
     self.clock = clock
     start = files.reader
-    epoch = files.epoch
     first = files.first
-    notes = files.notes
-    lostEvents = files.lostEvents
-    renewal = files.renewal
+    reports = StoreReports(notes: files.notes)
     appender = Appender(last: files.last, time: files.time)
-    careReader = files.makeReader(isLong: true, on: loop)
     if durability == nil { refusal = .readOnly(reason: "read_only", outcome: .none) }
-    threads = try startThreads(durability)
-    loop.onTurnEnd { [weak self] in self?.endTurn() }
-  }
-
-  private func startThreads(_ durability: Durability?) throws(JournalError) -> Threads {
+    let mailbox: Mailbox<SQLiteWriter.Report>
     do throws(SystemError) {
-      let reports = try Mailbox<SQLiteWriter.Report>(on: loop) { [weak self] reports in
+      mailbox = try Mailbox(on: loop) { [weak self] reports in
         for report in reports { self?.receive(report) }
       }
-      var checkpointer: Worker<Void>?
-      var writer: WriterThread?
-      if durability != nil {
-        let slot = reports.slot
-        let progress = Lock(Checkpointer.Progress.mayBeComplete)
-        let moving = try files.makeCheckpointer(progress: progress, report: slot.post)
-        checkpointer = moving
-        writer = try files.makeWriter(
-          checkpointer: moving, progress: progress, report: slot.post)
-      }
-      if case .interval(let milliseconds) = durability {
-        syncTimer = try EventLoop.Timer(on: loop) { writer?.post(.synchronize(isAwaited: false)) }
-        syncTimer?.start(afterMilliseconds: milliseconds, everyMilliseconds: milliseconds)
-      }
-      return Threads(
-        writer: writer, checkpointer: checkpointer,
-        promptReader: try startReader(isLong: false), longReader: try startReader(isLong: true),
-        reports: reports)
     } catch {
       throw .unavailable(detail: "\(error)")
     }
-  }
-
-  private func startReader(
-    isLong: Bool
-  ) throws(SystemError) -> Background<any JournalReader> {
-    let reader = files.makeReader(isLong: isLong, on: loop)
-    try reader.start()
-    return reader
+    threads = try Threads(files, durability, reportingTo: mailbox, on: loop)
+    loop.onTurnEnd { [weak self] in self?.endTurn() }
   }
 
   /// Waits for the writer, and ends the threads.
@@ -156,28 +81,22 @@ package final class SQLiteStore: DaemonStore {
     guard let threads else { return }
     submit()
     self.threads = nil
-    syncTimer?.close()
-    let readers = [threads.promptReader, threads.longReader, careReader]
-    if hasFailed {
-      // Keep the connections open until the process ends. Closing the last one would run another
-      // checkpoint, which must not happen after a failed write.
-      threads.reports.close()
-      for reader in readers { reader.abandon() }
-      return
-    }
-    threads.writer?.post(.end)
-    threads.writer?.finish()
-    threads.checkpointer?.finish()
-    for reader in readers { reader.close() }
-    threads.reports.close()
+    if hasFailed { return threads.abandon() }
+    threads.finish()
     if refusal == nil { refusal = .readOnly(reason: "closed", outcome: .none) }
   }
+
+  package var epoch: String { files.epoch }
+
+  /// The number of acknowledged events that were missing at opening; ``epoch`` is then new.
+  package var lostEvents: UInt64 { files.lostEvents }
+
+  /// The reason for a new ``epoch``; `nil` if it is unchanged.
+  package var renewal: JournalRenewal? { files.renewal }
 
   // MARK: Appending
 
   package var now: Int64 { max(appender.time, clock()) }
-  package var committed: Signal<RecordBatch, JournalError> { committedSubject.toSignal() }
-  package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
 
   package func append(
     to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: borrowing EventOrigin,
@@ -187,17 +106,17 @@ package final class SQLiteStore: DaemonStore {
     let appended = appender.append(
       to: stream, in: names, by: origin.user, growing: growth, at: time)
     let names = names
-    batch.append(appended, time, names[stream], type, data, origin)
+    queue.batch.append(appended, time, names[stream], type, data, origin)
     return appended
   }
 
   package func seal(meta: String?) {
-    if let meta, !batch.isEmpty { batch.replaceMeta(meta) }
+    if let meta, !queue.batch.isEmpty { queue.batch.replaceMeta(meta) }
     appender.seal()
-    if batch.count >= Self.batchSize { submit() }
+    if queue.batch.count >= Self.batchSize { submit() }
   }
 
-  package func requireDisk() { isBatchForDisk = true }
+  package func requireDisk() { queue.requireDisk() }
 
   package func reachDisk() -> Signal<Void, JournalError> {
     Signal { [weak self] observer in
@@ -216,18 +135,17 @@ package final class SQLiteStore: DaemonStore {
   }
 
   package func takeBack() {
-    batch.removeLast(Int(appender.last - appender.sealed))
+    queue.batch.removeLast(Int(appender.last - appender.sealed))
     appender.takeBack()
   }
 
   /// Writes the events of the turn, or passes them to the writer thread.
   private func endTurn() {
     // Events that the thread has not reported yet come first.
-    if !batch.isEmpty, !isBatchForDisk, written.isEmpty,
-      let report = threads?.writer?.commitAtOnce(batch, generation: generation)
+    if queue.isNextBatchFirst,
+      let report = threads?.writer?.commitAtOnce(queue.batch, generation: queue.generation)
     {
-      written.append(batch)
-      batch = makeBatch()
+      _ = queue.passOn()
       receive(report)
       // Whoever runs the loop until events are durable looks after the wait.
       loop.skipWait()
@@ -238,50 +156,31 @@ package final class SQLiteStore: DaemonStore {
 
   /// Passes the appended events to the writer thread.
   package func submit() {
-    guard !batch.isEmpty else { return }
-    let events = batch
-    let isForDisk = isBatchForDisk
-    (batch, isBatchForDisk) = (makeBatch(), false)
-    written.append(events)
+    guard !queue.batch.isEmpty else { return }
+    let (isForDisk, generation) = (queue.isForDisk, queue.generation)
+    let events = queue.passOn()
     threads?.writer?.post(.append(events, generation: generation, isForDisk: isForDisk))
   }
-
-  private func makeBatch() -> RecordBatch {
-    defer { spareBatch = nil }
-    return spareBatch ?? RecordBatch()
-  }
-
-  /// Keeps the memory of a batch, unless somebody else still has it.
-  private func reuse(_ batch: consuming RecordBatch) {
-    guard spareBatch == nil, isKnownUniquelyReferenced(&batch) else { return }
-    batch.removeAll(keepingCapacity: Self.spareBytes)
-    spareBatch = batch
-  }
-
-  /// The most memory of a spare batch.
-  private static let spareBytes = 64 << 10
 
   private func receive(_ report: SQLiteWriter.Report) {
     switch report {
     case .committed(let seq, let nanoseconds): commit(upTo: seq, nanoseconds)
     case .rejected(let error):
       discard()
-      rejectedSubject.send(error)
+      delegate?.store(rejected: error)
     case .failed(let error, _):
       guard refusal == nil else { return }
       hasFailed = true
       refusal = error
       discard()
-      committedSubject.on(.failed(error))
+      delegate?.store(failed: error)
       let waiting = waitingForDisk
       waitingForDisk.removeAll()
       for tell in waiting { tell(error) }
-    case .saved(let report):
-      waitingSnapshots -= 1
-      savedSubject.send(report)
+    case .saved(let report): reports.endSaving(report)
     case .removed(let result):
       if case .success(let report) = result { first = max(first, report.first) }
-      removedSubject.send(result)
+      reports.endRemoving(result)
     case .synchronized: waitingForDisk.popFirst()?(nil)
     case .hasChores: threads?.writer?.post(.doChore)
     case .log(let notice):
@@ -291,31 +190,19 @@ package final class SQLiteStore: DaemonStore {
   }
 
   private func commit(upTo seq: UInt64, _ nanoseconds: UInt64) {
-    times.commits += 1
-    commitTimes.add(nanoseconds)
-    times.totalNanoseconds += nanoseconds
-    times.maxNanoseconds = max(times.maxNanoseconds, nanoseconds)
-    while let first = written.first, first.last <= seq, let events = written.popFirst() {
-      times.events += events.count
-      committedEvents &+= UInt64(events.count)
+    reports.addCommit(nanoseconds: nanoseconds)
+    while let events = queue.popDurable(upTo: seq) {
+      reports.addEvents(events.count)
       appender.commit(upTo: events.last)
-      committedSubject.send(events)
-      reuse(events)
+      delegate?.store(committed: events)
+      queue.reuse(events)
     }
   }
 
   /// Drops all events that are not durable.
   private func discard() {
-    generation += 1
-    batch = RecordBatch()
-    written.removeAll()
+    queue.discard()
     appender.reject()
-  }
-
-  /// Returns the durations of commits since the last call.
-  package func takeCommitTimes() -> CommitTimes {
-    defer { times = CommitTimes() }
-    return times
   }
 
   // MARK: Reading
@@ -334,13 +221,8 @@ package final class SQLiteStore: DaemonStore {
 
   package func save(_ snapshot: Snapshot) {
     guard let writer = threads?.writer else { return }
-    waitingSnapshots += 1
+    reports.beginSaving()
     writer.post(.save(snapshot))
-  }
-
-  package var saved: Signal<SnapshotReport, Never> { savedSubject.toSignal() }
-  package var removed: Signal<Result<RemovalReport, JournalError>, Never> {
-    removedSubject.toSignal()
   }
 
   package func remove(_ removal: Removal) {
@@ -351,11 +233,8 @@ package final class SQLiteStore: DaemonStore {
     try start.lastRemoval(of: service, upTo: .max)
   }
 
-  package func note(_ note: JournalNote) -> String? { notes[note] }
-
   package func keep(_ text: String, as note: JournalNote) {
-    guard notes[note] != text else { return }
-    notes[note] = text
+    guard reports.change(note, to: text) else { return }
     threads?.writer?.post(.keep(text, as: note))
   }
 
@@ -370,13 +249,7 @@ package final class SQLiteStore: DaemonStore {
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
   ) -> Signal<Result, JournalError> {
     guard let threads else { return .failed(.unavailable(detail: "the journal is closed")) }
-    let thread =
-      switch pace {
-      case .prompt: threads.promptReader
-      case .long: threads.longReader
-      case .care: careReader
-      }
-    return thread.run(
+    return threads.reader(for: pace).run(
       { reader, cancellation throws(JournalError) in
         try job(StoppableReader(base: reader) { cancellation.isCancelled })
       },
@@ -396,5 +269,81 @@ extension SQLiteStore {
     case held(bytes: Int, path: String)
     /// The log can be reset again.
     case released
+  }
+}
+
+/// The threads of a ``SQLiteStore``.
+private struct Threads {
+  let writer: WriterThread?
+  private let checkpointer: Worker<Void>?
+  private let prompt: Background<any JournalReader>
+  private let long: Background<any JournalReader>
+
+  /// Starts with its first reading.
+  private let care: Background<any JournalReader>
+  private let reports: Mailbox<SQLiteWriter.Report>
+
+  /// Makes the disk have the events again and again, with the durability `interval`.
+  private var syncTimer: EventLoop.Timer?
+
+  init(
+    _ files: JournalFiles, _ durability: Durability?,
+    reportingTo reports: Mailbox<SQLiteWriter.Report>, on loop: Loop
+  ) throws(JournalError) {
+    self.reports = reports
+    (prompt, long) = (
+      files.makeReader(isLong: false, on: loop), files.makeReader(isLong: true, on: loop)
+    )
+    care = files.makeReader(isLong: true, on: loop)
+    do throws(SystemError) {
+      if durability != nil {
+        let slot = reports.slot
+        let progress = Lock(Checkpointer.Progress.mayBeComplete)
+        let moving = try files.makeCheckpointer(progress: progress, report: slot.post)
+        checkpointer = moving
+        writer = try files.makeWriter(
+          checkpointer: moving, progress: progress, report: slot.post)
+      } else {
+        (checkpointer, writer) = (nil, nil)
+      }
+      if case .interval(let milliseconds) = durability {
+        syncTimer = try EventLoop.Timer(on: loop) { [writer] in
+          writer?.post(.synchronize(isAwaited: false))
+        }
+        syncTimer?.start(afterMilliseconds: milliseconds, everyMilliseconds: milliseconds)
+      }
+      try prompt.start()
+      try long.start()
+    } catch {
+      throw .unavailable(detail: "\(error)")
+    }
+  }
+
+  func reader(for pace: ReadingPace) -> Background<any JournalReader> {
+    switch pace {
+    case .prompt: prompt
+    case .long: long
+    case .care: care
+    }
+  }
+
+  /// Waits for the writer, and ends all.
+  func finish() {
+    syncTimer?.close()
+    writer?.post(.end)
+    writer?.finish()
+    checkpointer?.finish()
+    for reader in [prompt, long, care] { reader.close() }
+    reports.close()
+  }
+
+  /// Ends nothing that has a connection, and reports no more.
+  ///
+  /// The connections stay open until the process ends. Closing the last one would run another
+  /// checkpoint, which must not happen after a failed write.
+  func abandon() {
+    syncTimer?.close()
+    reports.close()
+    for reader in [prompt, long, care] { reader.abandon() }
   }
 }

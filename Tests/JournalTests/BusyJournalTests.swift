@@ -31,7 +31,8 @@ struct BusyJournalTests {
     throws
   {
     var reasons: [JournalError] = []
-    let observation = journal.store.rejected.observeNext { reasons.append($0) }
+    let observer = StoreObserver(of: journal.store)
+    observer.onRejected = { reasons.append($0) }
     let other = outsideWriter()
     _ = try journal.store.append([draft("s", "1")])
     try journal.run { !reasons.isEmpty || journal.store.refusal != nil }
@@ -44,14 +45,15 @@ struct BusyJournalTests {
     #expect(try journal.store.append([draft("s", "2")]) == 1)
     try journal.settle()
     #expect(try replayed(journal.store).map(\.data) == ["2"])
-    observation.dispose()
+    observer.end()
   }
 
   @Test
   func `events submitted after a failed write are not written either`() throws {
     var other: OpaquePointer?
     var reasons: [JournalError] = []
-    let observation = journal.store.rejected.observeNext {
+    let observer = StoreObserver(of: journal.store)
+    observer.onRejected = {
       reasons.append($0)
       // From now on writes succeed, and the writer already has the next one.
       sqlite3_close(other)
@@ -82,7 +84,7 @@ struct BusyJournalTests {
       try reader.records(after: 0, limit: 10).map(\.data)
     }
     #expect(found == ["3"])
-    observation.dispose()
+    observer.end()
   }
 
   @Test
@@ -139,7 +141,8 @@ struct BusyJournalTests {
   @Test
   func `an append waits a moment for a foreign write`() throws {
     var reasons: [JournalError] = []
-    let observation = journal.store.rejected.observeNext { reasons.append($0) }
+    let observer = StoreObserver(of: journal.store)
+    observer.onRejected = { reasons.append($0) }
     let other = outsideWriter()
     _ = try journal.store.append([draft("s", "1")])
     journal.store.submit()
@@ -151,6 +154,6 @@ struct BusyJournalTests {
     #expect(journal.store.durable == 1)
     #expect(reasons.isEmpty)
     end.close()
-    observation.dispose()
+    observer.end()
   }
 }

@@ -112,7 +112,8 @@ struct EventStoreContractTests {
   func `a record is delivered once it is durable, and not before`(kind: Kind) throws {
     let subject = try Subject(kind)
     var told: [UInt64] = []
-    let observation = subject.store.committed.suppressError().observeNext {
+    let observer = StoreObserver(of: subject.store)
+    observer.onCommitted = {
       told += $0.records.map(\.seq)
     }
     _ = try subject.store.append([draft("s"), draft("s")])
@@ -125,21 +126,22 @@ struct EventStoreContractTests {
 
     #expect(told == [1, 2, 3])
     #expect(subject.store.durable == 3)
-    observation.dispose()
+    observer.end()
   }
 
   @Test(arguments: Kind.allCases)
   func `a position is already durable when an observer receives it`(kind: Kind) throws {
     let subject = try Subject(kind)
     var read: [Bool] = []
-    let observation = subject.store.committed.suppressError().observeNext {
+    let observer = StoreObserver(of: subject.store)
+    observer.onCommitted = {
       [store = subject.store] in
       read.append(store.durable >= $0.last)
     }
     _ = try subject.store.append([draft("s")])
     try subject.settle()
     #expect(read == [true])
-    observation.dispose()
+    observer.end()
   }
 
   @Test(arguments: Kind.allCases)

@@ -13,7 +13,8 @@ struct MemoryStoreTests {
     store.commit()
     _ = try store.append([draft("a"), draft("b")])
     var reasons: [JournalError] = []
-    let observation = store.rejected.observeNext { reasons.append($0) }
+    let observer = StoreObserver(of: store)
+    observer.onRejected = { reasons.append($0) }
 
     let full = JournalError.readOnly(reason: "ENOSPC", outcome: .none)
     store.reject(full)
@@ -23,18 +24,19 @@ struct MemoryStoreTests {
     #expect(store.head(of: "a") == Head(seq: 1, version: 1, charge: .ofOneLetter))
     #expect(store.head(of: "b") == .none)
     #expect(try store.append([draft("b")]) == 2)
-    observation.dispose()
+    observer.end()
   }
 
   @Test
   func `after a failure nothing is appended`() throws {
     let broken = JournalError.readOnly(reason: "EIO", outcome: .unknown)
-    var end: Signal<RecordBatch, JournalError>.Event?
-    let observation = store.committed.observe { end = $0 }
+    var end: JournalError?
+    let observer = StoreObserver(of: store)
+    observer.onFailed = { end = $0 }
     _ = try store.append([draft("a")])
     store.fail(broken)
-    #expect(end?.error == broken)
+    #expect(end == broken)
     #expect(throws: broken) { try store.append([draft("a")]) }
-    observation.dispose()
+    observer.end()
   }
 }

@@ -19,7 +19,10 @@ final class PostgresTrial {
   /// The reasons of rejections and of the failure.
   var rejections: [JournalError] = []
   var failure: JournalError?
-  private let bag = DisposeBag()
+  private var observer: StoreObserver?
+
+  /// Called after own events were applied.
+  var onCommitted: (RecordBatch) -> Void = { _ in }
 
   /// Opens a journal on a database, as a node of this name.
   init(
@@ -53,23 +56,21 @@ final class PostgresTrial {
 
   /// Applies all events from now on.
   func follow() {
-    store.committed.observe { [unowned self] event in
-      switch event {
-      case .next(let events): applied += events.records
-      case .failed(let error): failure = error
-      case .completed: break
-      }
+    let observer = StoreObserver(of: store)
+    observer.onCommitted = { [unowned self] events in
+      applied += events.records
+      onCommitted(events)
     }
-    .dispose(in: bag)
-    store.followed.observeNext { [unowned self] events in
+    observer.onFollowed = { [unowned self] events in
       for record in events.records {
         store.follow(
           record, to: store.names.add(record.stream), by: Charge.nobody, growing: 0)
       }
       applied += events.records
     }
-    .dispose(in: bag)
-    store.rejected.observeNext { [unowned self] in rejections.append($0) }.dispose(in: bag)
+    observer.onRejected = { [unowned self] in rejections.append($0) }
+    observer.onFailed = { [unowned self] in failure = $0 }
+    self.observer = observer
   }
 
   func activate() throws {
@@ -78,7 +79,6 @@ final class PostgresTrial {
   }
 
   deinit {
-    bag.dispose()
     store.close()
     loop.run()
   }

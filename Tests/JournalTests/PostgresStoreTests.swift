@@ -186,7 +186,7 @@ struct PostgresStoreTests {
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
     try bench.cluster.server.sql("ALTER DATABASE \(name) RENAME TO \(name)_away")
     try bench.cluster.run(milliseconds: 1_000)
-    var pause = bench.daemon.store.connectPause
+    var pause = bench.daemon.store.connection.connectPause
     #expect(pause.next() >= 400)
     try #require(reasons.count == 2)
     #expect("\(reasons.last as Any)".contains("does not exist"))
@@ -194,7 +194,7 @@ struct PostgresStoreTests {
     try bench.cluster.server.sql("ALTER DATABASE \(name)_away RENAME TO \(name)")
     try bench.cluster.server.sql("ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
     try bench.cluster.run { !bench.daemon.store.isInterrupted }
-    pause = bench.daemon.store.connectPause
+    pause = bench.daemon.store.connection.connectPause
     #expect(pause.next() == 100)
     #expect(reasons.last == .some(nil))
   }
@@ -243,29 +243,23 @@ struct PostgresStoreTests {
   func `one batch is in flight, and the next one gathers`() throws {
     let bench = try Bench()
     var sizes: [Int] = []
-    let observation = bench.daemon.store.committed.suppressError().observeNext {
-      sizes.append($0.count)
-    }
+    bench.daemon.onCommitted = { sizes.append($0.count) }
     try bench.append(1)
     for _ in 0..<10 { try bench.append(10) }
     try bench.settle()
     #expect(sizes == [1, 100])
-    observation.dispose()
   }
 
   @Test
   func `a unit is never split between two batches`() throws {
     let bench = try Bench()
     var ends: [UInt64] = []
-    let observation = bench.daemon.store.committed.suppressError().observeNext {
-      ends.append($0.last)
-    }
+    bench.daemon.onCommitted = { ends.append($0.last) }
     _ = try bench.daemon.store.append([draft("s")])
     bench.daemon.store.submit()
     for _ in 0..<3 { _ = try bench.daemon.store.append((0..<3_000).map { _ in draft("s") }) }
     try bench.settle()
     #expect(ends == [1, 6_001, 9_001])
-    observation.dispose()
   }
 
   @Test

@@ -299,8 +299,8 @@ struct SQLiteStoreTests {
     try journal.commitTwice()
     var received: [[String]] = []
     var isAnswered = false
-    let observation = journal.store.committed.observe { event in
-      guard case .next(let events) = event else { return }
+    let observer = StoreObserver(of: journal.store)
+    observer.onCommitted = { events in
       received.append(events.records.map(\.data))
       // An event that follows from another is written by the thread.
       guard !isAnswered else { return }
@@ -317,7 +317,7 @@ struct SQLiteStoreTests {
     try journal.settle()
     #expect(received == [["3", "4"], ["5"]])
     #expect(try replayed(journal.store).map(\.data) == ["1", "2", "3", "4", "5"])
-    observation.dispose()
+    observer.end()
   }
 
   @Test
@@ -341,7 +341,8 @@ struct SQLiteStoreTests {
       let journal = try tests.open(durability: .os)
       try journal.commitTwice()
       var reasons: [JournalError] = []
-      let observation = journal.store.rejected.observeNext { reasons.append($0) }
+      let observer = StoreObserver(of: journal.store)
+      observer.onRejected = { reasons.append($0) }
       var full = rlimit(rlim_cur: 4096, rlim_max: .max)
       let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
       _ = setrlimit(resource, &full)
@@ -357,7 +358,7 @@ struct SQLiteStoreTests {
       try journal.settle()
       let records = try replayed(journal.store)
       precondition(records.map(\.data) == ["1", "2", "4"], "\(records)")
-      observation.dispose()
+      observer.end()
     }
   }
 
@@ -378,7 +379,8 @@ struct SQLiteStoreTests {
         }
       }
       var reasons: [JournalError] = []
-      let observation = journal.store.rejected.observeNext { reasons.append($0) }
+      let observer = StoreObserver(of: journal.store)
+      observer.onRejected = { reasons.append($0) }
       limit(64 * 1024)
       let filler = "\"" + String(repeating: "x", count: 10_000) + "\""
       for _ in 0..<20 { _ = try journal.store.append([draft("s", filler)]) }
@@ -393,7 +395,7 @@ struct SQLiteStoreTests {
       let records = try replayed(journal.store)
       precondition(records.map(\.data) == ["1", "2"], "\(records)")
       precondition(records.map(\.version) == [1, 2])
-      observation.dispose()
+      observer.end()
     }
   }
 

@@ -14,11 +14,8 @@ package final class MemoryStore: EventStore {
   package let names = Names()
   private var pending = RecordBatch()
   private var readings: [(pace: ReadingPace, run: (JournalError?) -> Void)] = []
-  private let committedSubject = PassthroughSubject<RecordBatch, JournalError>()
-  private let rejectedSubject = PassthroughSubject<JournalError, Never>()
-  private let stalledSubject = PassthroughSubject<JournalError, Never>()
-  private let savedSubject = PassthroughSubject<SnapshotReport, Never>()
-  private let removedSubject = PassthroughSubject<Result<RemovalReport, JournalError>, Never>()
+  private var delegates: [Delegate] = []
+  package let reports = StoreReports()
   private var removals: [Removal] = []
 
   /// Called for each requested removal.
@@ -26,10 +23,14 @@ package final class MemoryStore: EventStore {
   package private(set) var refusal: JournalError?
   package var isRefusing: Bool { refusal != nil }
   package private(set) var role = StoreRole.active(term: 0)
-  private let rolesSubject = PassthroughSubject<StoreRole, Never>()
-  private let followedSubject = PassthroughSubject<RecordBatch, Never>()
-  private var following: (any Disposable)?
-  private var notes: [JournalNote: String] = [:]
+
+  /// The store that this one follows.
+  private weak var leader: MemoryStore?
+  private var followers: [Follower] = []
+
+  private struct Follower {
+    weak var store: MemoryStore?
+  }
 
   /// - Parameter clock: The clock, in microseconds since 1970.
   package init(epoch: String = "memory", clock: @escaping () -> Int64 = { 0 }) {
@@ -51,11 +52,27 @@ package final class MemoryStore: EventStore {
     return MemoryStore(epoch, clock, kept)
   }
 
+  private struct Delegate {
+    weak var owner: (any EventStoreDelegate)?
+  }
+
+  /// The newest owner of the events; earlier ones receive them too.
+  ///
+  /// After a restart in a test, the host of the daemon before may still be there.
+  package var delegate: (any EventStoreDelegate)? {
+    get { delegates.last?.owner }
+    set {
+      delegates.removeAll { $0.owner == nil }
+      if newValue != nil { delegates.append(Delegate(owner: newValue)) }
+    }
+  }
+
+  private func tell(_ body: (any EventStoreDelegate) -> Void) {
+    for delegate in delegates { if let owner = delegate.owner { body(owner) } }
+  }
+
   package var first: UInt64 { kept.first }
   package var now: Int64 { max(appender.time, clock()) }
-  package var committed: Signal<RecordBatch, JournalError> { committedSubject.toSignal() }
-  package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
-  package var stalled: Signal<JournalError, Never> { stalledSubject.toSignal() }
 
   package func append(
     to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: borrowing EventOrigin,
@@ -133,19 +150,15 @@ package final class MemoryStore: EventStore {
   package var saveFailure: String?
 
   package func save(_ snapshot: Snapshot) {
+    reports.beginSaving()
     if let saveFailure {
-      savedSubject.send(
+      reports.endSaving(
         SnapshotReport(service: snapshot.service, seq: snapshot.seq, failure: saveFailure))
       return
     }
     kept.snapshots.removeAll { $0.service == snapshot.service && $0.seq == snapshot.seq }
     kept.snapshots.append(snapshot)
-    savedSubject.send(SnapshotReport(service: snapshot.service, seq: snapshot.seq))
-  }
-
-  package var saved: Signal<SnapshotReport, Never> { savedSubject.toSignal() }
-  package var removed: Signal<Result<RemovalReport, JournalError>, Never> {
-    removedSubject.toSignal()
+    reports.endSaving(SnapshotReport(service: snapshot.service, seq: snapshot.seq))
   }
 
   package func remove(_ removal: Removal) {
@@ -157,13 +170,9 @@ package final class MemoryStore: EventStore {
     kept.lastRemoval(of: service, upTo: .max)
   }
 
-  package func note(_ note: JournalNote) -> String? { notes[note] }
-  package func keep(_ text: String, as note: JournalNote) { notes[note] = text }
+  package func keep(_ text: String, as note: JournalNote) { _ = reports.change(note, to: text) }
 
   // MARK: Roles
-
-  package var roles: Signal<StoreRole, Never> { rolesSubject.toSignal() }
-  package var followed: Signal<RecordBatch, Never> { followedSubject.toSignal() }
 
   package func follow(_ record: Record, to stream: Int, by user: UInt32, growing growth: Int) {
     appender.follow(record, to: stream, in: names, by: user, growing: growth)
@@ -179,7 +188,9 @@ package final class MemoryStore: EventStore {
   package func follow(_ leader: MemoryStore) {
     if last > durable { reject(.readOnly(reason: "superseded", outcome: .none)) }
     setRole(.following(ActiveNode(name: "leader", address: nil)))
-    following = leader.committed.suppressError().observeNext { [unowned self] in show($0) }
+    leave()
+    self.leader = leader
+    leader.followers.append(Follower(store: self))
     let missed = leader.kept.records(after: durable, limit: .max)
     if !missed.isEmpty { show(RecordBatch(missed)) }
   }
@@ -187,14 +198,18 @@ package final class MemoryStore: EventStore {
   /// Shows events as those of another daemon.
   package func show(_ events: RecordBatch) {
     kept.records += events.records
-    followedSubject.send(events)
+    tell { $0.store(followed: events) }
   }
 
   /// Becomes the active store.
   package func lead(term: UInt64) {
-    following?.dispose()
-    following = nil
+    leave()
     setRole(.active(term: term))
+  }
+
+  private func leave() {
+    leader?.followers.removeAll { $0.store === self }
+    leader = nil
   }
 
   private func setRole(_ role: StoreRole) {
@@ -204,7 +219,7 @@ package final class MemoryStore: EventStore {
     } else {
       refusal = .following(active: "leader", address: nil)
     }
-    rolesSubject.send(role)
+    reports.changeRole(to: role)
   }
 
   // MARK: Control by tests
@@ -217,25 +232,31 @@ package final class MemoryStore: EventStore {
     pending = RecordBatch(all.dropFirst(count))
     kept.records += records
     appender.commit(upTo: last.seq)
-    committedSubject.send(RecordBatch(records))
+    announce(RecordBatch(records))
+  }
+
+  private func announce(_ events: RecordBatch) {
+    reports.addEvents(events.count)
+    tell { $0.store(committed: events) }
+    for follower in followers { follower.store?.show(events) }
   }
 
   /// Drops all pending events, as a full disk would.
   package func reject(_ error: JournalError) {
     pending = RecordBatch()
     appender.reject()
-    rejectedSubject.send(error)
+    tell { $0.store(rejected: error) }
   }
 
   /// Lets the pending events wait, as a database does that is away for too long.
-  package func stall() { stalledSubject.send(.interrupted) }
+  package func stall() { reports.stall(.interrupted) }
 
   /// Fails for good, as a disk does whose writes cannot be trusted.
   package func fail(_ error: JournalError) {
     refusal = error
     pending = RecordBatch()
     appender.reject()
-    committedSubject.on(.failed(error))
+    tell { $0.store(failed: error) }
   }
 
   /// Executes the requested removals, or fails them.
@@ -248,7 +269,7 @@ package final class MemoryStore: EventStore {
     self.removals = []
     for removal in removals {
       if error == nil { kept.remove(removal) }
-      removedSubject.send(
+      reports.endRemoving(
         error.map { .failure($0) }
           ?? .success(RemovalReport(first: first, nanoseconds: time(removal))))
     }

@@ -1,7 +1,6 @@
 internal import EventLoop
 internal import Facts
 internal import Journal
-internal import Signals
 
 /// Applying the events of the active daemon.
 extension PostgresStore {
@@ -25,20 +24,20 @@ extension PostgresStore {
       lease.isFetching = false
       switch outcome.result {
       case .success(let result): apply(result, upTo: seq)
-      case .failure(let error): reconnect(because: "\(error)")
+      case .failure(let error): connection.reconnect(because: "\(error)")
       }
     }
   }
 
   private func apply(_ result: PostgresResult, upTo seq: UInt64) {
-    let (events, damaged) = rows.events(result)
+    let (events, damaged) = queue.followed(result)
     if let damaged {
       return fail(.corrupt(seq: damaged, detail: "its checksum does not match"))
     }
     guard !events.isEmpty else {
       // A position of a notification alone says nothing, because others may send one.
       if seq <= lease.head?.last ?? 0 {
-        reconnect(because: "the journal does not have event \(seq)")
+        connection.reconnect(because: "the journal does not have event \(seq)")
       }
       return
     }
@@ -46,8 +45,8 @@ extension PostgresStore {
     guard events.last == durable + UInt64(events.count) else {
       return end(because: "events were removed before this daemon has applied them")
     }
-    lastChecksum = rows.lastChecksum(events)
-    followedSubject.send(events)
+    queue.follow(events)
+    delegate?.store(followed: events)
     guard !isClosed else { return }
     lease.seenAt = loop.milliseconds
     fetch(upTo: seq)

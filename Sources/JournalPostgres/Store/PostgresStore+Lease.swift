@@ -44,16 +44,19 @@ struct LeaseState {
   /// Whether other daemons must hear of new events.
   var hasFollowers = false
 
-  /// The time since which another daemon has the name of this one; `nil` if none has it.
-  var nameTakenSince: UInt64?
-
   /// The notes that the journal has.
   var keptNotes: [JournalNote: String] = [:]
   var isResigning = false
 
   /// Whether this daemon does not become the active one any more.
   var isLeaving = false
+
+  /// Tries again to take the lease.
   var timer: EventLoop.Timer?
+  var beatTimer: EventLoop.Timer?
+
+  /// Waits for the end of the active daemon, while this one follows.
+  var lockWatch: LockWatch?
 
   mutating func connected(at time: UInt64) { (seenAt, steadySince) = (time, time) }
 
@@ -62,6 +65,12 @@ struct LeaseState {
     // The term may be taken; the next state of the journal says so.
     taken = nil
     timer?.stop()
+    lockWatch?.stop()
+  }
+
+  mutating func close() {
+    for timer in [timer, beatTimer] { timer?.close() }
+    (timer, beatTimer) = (nil, nil)
   }
 }
 
@@ -100,15 +109,14 @@ extension PostgresStore {
 
   /// Shows that this daemon lives, and looks at the journal.
   func beat() {
-    checkPatience()
+    connection.checkPatience()
     guard let link, !lease.isResigning else { return }
     if let sentAt = lease.beatSentAt {
       // The database is slow for everybody, also for the active daemon.
       let elapsed = loop.milliseconds - sentAt
       if elapsed >= Self.beatMilliseconds { lease.steadySince = loop.milliseconds }
-      guard inFlight.isEmpty, elapsed >= settings.answerMilliseconds else { return }
-      avoided = link.host
-      return reconnect(because: "\(link.host) does not answer")
+      guard queue.inFlight.isEmpty, elapsed >= settings.answerMilliseconds else { return }
+      return connection.giveUp(link.host)
     }
     lease.beatSentAt = loop.milliseconds
     link.run(.beat, beatParameters) { [unowned self] outcome in
@@ -117,13 +125,13 @@ extension PostgresStore {
       switch outcome.result {
       case .success(let result):
         guard let head = JournalHead(result), outcome.warning == nil else {
-          return reconnect(because: "a commit was not replicated")
+          return connection.reconnect(because: "a commit was not replicated")
         }
         guard head.epoch == epoch else {
           return end(because: "the journal has another epoch, \(head.epoch)")
         }
         if settings.requiresReplication, head.standbys.isEmpty {
-          return reconnect(because: PostgresRequirements.asynchronous)
+          return connection.reconnect(because: PostgresRequirements.asynchronous)
         }
         note(head)
         holdLock()
@@ -132,7 +140,7 @@ extension PostgresStore {
         beat()
       case .failure(let error) where error.code == PostgresSchema.Code.sameNode:
         end(because: "another daemon has the name '\(settings.node)'")
-      case .failure(let error): reconnect(because: "\(error)")
+      case .failure(let error): connection.reconnect(because: "\(error)")
       }
     }
   }
@@ -179,13 +187,15 @@ extension PostgresStore {
   /// Waits for the end of the active daemon while this one follows, and else not.
   func watchLock() {
     guard case .following = role, !isClosed, link != nil else {
-      lockWatch?.stop()
+      lease.lockWatch?.stop()
       return
     }
-    if lockWatch == nil {
-      lockWatch = LockWatch(settings.string, hosts, on: loop) { [unowned self] in hint() }
+    if lease.lockWatch == nil {
+      lease.lockWatch = LockWatch(settings.string, connection.hosts, on: loop) { [unowned self] in
+        hint()
+      }
     }
-    lockWatch?.start()
+    lease.lockWatch?.start()
   }
 
   /// Tells who is active, once this daemon is a follower.
@@ -219,20 +229,20 @@ extension PostgresStore {
     parameters.add(settings.address)
     parameters.add(head.term)
     parameters.add(forced)
-    answerTimer?.start(afterMilliseconds: settings.answerMilliseconds)
+    connection.awaitAnswer()
     link.run(.take, parameters) { [unowned self] outcome in
       guard self.link === link else { return }
-      answerTimer?.stop()
+      connection.endWait()
       lease.isTaking = false
       let result: PostgresResult
       switch outcome.result {
       case .success(let taken): result = taken
       case .failure(let error):
         // The session keeps the lock of the active daemon, so it must end.
-        return reconnect(
+        return connection.reconnect(
           because: "the lease cannot be taken: \(error)", after: lease.takePause.next())
       }
-      if let warning = outcome.warning { return reconnect(because: "\(warning)") }
+      if let warning = outcome.warning { return connection.reconnect(because: "\(warning)") }
       lease.takePause.reset()
       let isTaken = result.integer(0, 0) == 1
       if isTaken {
@@ -284,7 +294,7 @@ extension PostgresStore {
     link.run(.values) { [unowned self] outcome in
       guard self.link === link else { return }
       guard case .success(let result) = outcome.result else {
-        return reconnect(because: "the notes cannot be read")
+        return connection.reconnect(because: "the notes cannot be read")
       }
       lease.isTaking = false
       if lease.isResigning { return leave() }
@@ -292,8 +302,8 @@ extension PostgresStore {
       lease.taken = nil
       var texts: [String: String] = [:]
       for row in 0..<result.count { texts[result.text(row, 0) ?? ""] = result.text(row, 1) }
-      notes = PostgresOpening.notes(in: texts)
-      lease.keptNotes = notes
+      lease.keptNotes = PostgresOpening.notes(in: texts)
+      reports.replaceNotes(with: lease.keptNotes)
       lease.hasFollowers = true
       setRole(.active(term: term))
       holdLock()
@@ -318,15 +328,15 @@ extension PostgresStore {
   /// Its term keeps this daemon's batch from being written, so the outcome is known.
   func supersede(_ head: JournalHead) {
     let name = head.active.map { "'\($0)'" } ?? "another daemon"
-    guard !inFlight.isEmpty, let link = link ?? greeting else {
+    guard !queue.inFlight.isEmpty, let link = connection.current else {
       return end(because: "\(name) has taken over")
     }
-    let events = inFlight
+    let events = queue.inFlight
     var parameters = PostgresParameters()
     parameters.add(events.last)
     link.run(.event, parameters) { [unowned self] outcome in
-      if case .success(let result) = outcome.result, inFlight === events,
-        rows.isLast(of: events, in: result)
+      if case .success(let result) = outcome.result, queue.inFlight === events,
+        queue.isLastInFlight(result)
       {
         commitInFlight()
       }
