@@ -72,22 +72,9 @@ final class JournalFiles {
     // Without a log nobody has the journal open. Then open it so that SQLite leaves no files beside
     // it, because it may be a backup.
     still = mayBeWritten ? FileStamp(ofStill: path) : nil
-    var isNew = false
-    let database: Database
-    do throws(SQLiteError) {
-      database = try Database(
-        path: path,
-        still != nil ? .still : !isWritten ? .readOnly : found == .nothing ? .create : .readWrite)
-      // A start that fails must leave the log as it was.
-      if isWritten, found != .nothing { database.keepLogOnClose(true) }
-      if found == .nothing, try database.integer("PRAGMA application_id") == 0 {
-        try Schema.create(on: database, epoch: Schema.makeEpoch())
-        isNew = true
-      }
-      last = try SQLiteError.position(database.integer("SELECT max(seq) FROM event") ?? 0)
-    } catch {
-      throw Self.failure(error, path)
-    }
+    let (database, isNew, last) = try Self.openDatabase(
+      path, found, isStill: still != nil, isWritten: isWritten)
+    self.last = last
     lostEvents = lock.mark > last ? lock.mark - last : 0
     var log: String?
     // Keep the log before anything overwrites it.
@@ -120,17 +107,9 @@ final class JournalFiles {
       renewal = isNew ? nil : file != nil && file != inode ? .copy : lock.renewal(durability)
     }
     self.epoch = renewal == nil ? epoch : Schema.makeEpoch()
-    do throws(SQLiteError) {
-      if file != inode {
-        try database.execute("INSERT OR REPLACE INTO journal VALUES ('file', '\(inode)')")
-      }
-      if self.epoch != epoch {
-        try database.execute(
-          "UPDATE journal SET value = '\(self.epoch)' WHERE key = 'epoch'")
-      }
-    } catch {
-      throw Self.failure(error, path)
-    }
+    try Self.store(
+      file: file == inode ? nil : inode, epoch: renewal == nil ? nil : self.epoch, in: database,
+      path)
     // A session that was killed may have left events to the kernel. Later nobody knows of that.
     // Events that are not in the log any more are on the disk: SQLite flushes them first.
     if lock.session?.hasEnded != true { try JournalLog(of: path).synchronize() }
@@ -138,6 +117,46 @@ final class JournalFiles {
     lock.begin(durability)
     if isNew { try lock.hold(path, forWriting: true) }
     database.keepLogOnClose(false)
+  }
+
+  /// Opens a database, and creates it if it is missing and is to be written.
+  ///
+  /// - Returns: The database, whether it was created, and the position of the last event.
+  private static func openDatabase(
+    _ path: String, _ found: Schema.Found, isStill: Bool, isWritten: Bool
+  ) throws(JournalError) -> (database: Database, isNew: Bool, last: UInt64) {
+    do throws(SQLiteError) {
+      let database = try Database(
+        path: path,
+        isStill ? .still : !isWritten ? .readOnly : found == .nothing ? .create : .readWrite)
+      // A start that fails must leave the log as it was.
+      if isWritten, found != .nothing { database.keepLogOnClose(true) }
+      var isNew = false
+      if found == .nothing, try database.integer("PRAGMA application_id") == 0 {
+        try Schema.create(on: database, epoch: Schema.makeEpoch())
+        isNew = true
+      }
+      let last = try SQLiteError.position(database.integer("SELECT max(seq) FROM event") ?? 0)
+      return (database, isNew, last)
+    } catch {
+      throw failure(error, path)
+    }
+  }
+
+  /// Stores the inode of the file and the epoch, each if it is a new one.
+  private static func store(
+    file: String?, epoch: String?, in database: Database, _ path: String
+  ) throws(JournalError) {
+    do throws(SQLiteError) {
+      if let file {
+        try database.execute("INSERT OR REPLACE INTO journal VALUES ('file', '\(file)')")
+      }
+      if let epoch {
+        try database.execute("UPDATE journal SET value = '\(epoch)' WHERE key = 'epoch'")
+      }
+    } catch {
+      throw failure(error, path)
+    }
   }
 
   /// Throws ``JournalError/locked(owner:)`` if a process began to write the journal meanwhile.
