@@ -258,6 +258,9 @@ final class UserShare {
   /// The work of the user; `nil` if there never was any.
   var work: WorkQueue?
 
+  /// The request that is done in parts; `nil` if none is.
+  weak var parts: PartsTurn?
+
   /// Whether the user is in the waiting list of ``TurnTime``.
   var isInterrupted = false
 
@@ -266,4 +269,22 @@ final class UserShare {
   }
 
   var isUnused: Bool { connections == 0 && lateCalls == 0 && work?.isEmpty ?? true }
+}
+
+/// The right of a request to be done in parts, in several turns, until it is released.
+///
+/// Of a user, one request at a time has it, so that the parts of many answers do not fill the memory.
+package final class PartsTurn {}
+
+extension Client {
+  /// Whether no request of the user is done in parts.
+  package final var mayBeginParts: Bool { user.parts == nil }
+
+  /// Returns the right to do a request in parts; `nil` if another request of the user has it.
+  package final func beginParts() -> PartsTurn? {
+    guard user.parts == nil else { return nil }
+    let turn = PartsTurn()
+    user.parts = turn
+    return turn
+  }
 }

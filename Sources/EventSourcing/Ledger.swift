@@ -214,17 +214,37 @@ package final class Ledger<State: ServiceState> {
   }
 
   /// Calls `body` with the names of durable sources that match a pattern, until it returns
-  /// `false`; see ``NameIndex/search(_:without:_:)``.
+  /// `false`; see ``NameIndex/search(_:without:in:from:_:)``.
   package func search(
     _ pattern: Pattern, without excluded: [Pattern] = [], _ body: (String) -> Bool
   ) throws(NameIndex.TooVain) {
-    try names.search(pattern, without: excluded, body)
+    var place = SearchPlace()
+    try search(pattern, without: excluded, from: &place, body)
+  }
+
+  /// Calls `body` with the names of durable sources that match a pattern, from a place on.
+  package func search(
+    _ pattern: Pattern, without excluded: [Pattern], from place: inout SearchPlace,
+    _ body: (String) -> Bool
+  ) throws(NameIndex.TooVain) {
+    try names.search(pattern, without: excluded, from: &place, body)
   }
 
   /// Calls `body` with the names of durable sources that have a prefix, until it returns `false`.
   package func search(withPrefix prefix: String, _ body: (String) -> Bool) {
-    names.search(withPrefix: prefix, body)
+    var place = SearchPlace()
+    search(withPrefix: prefix, from: &place, body)
   }
+
+  /// Calls `body` with the names of durable sources that have a prefix, from a place on.
+  package func search(
+    withPrefix prefix: String, from place: inout SearchPlace, _ body: (String) -> Bool
+  ) {
+    names.search(withPrefix: prefix, from: &place, body)
+  }
+
+  /// Whether a search that was stopped can go on later.
+  package var canSearchGoOn: Bool { names.canGoOn }
 
   /// Returns names of sources adjacent to a name in order, at most `count` on each side.
   package func neighbours(of source: String, count: Int) -> [String] {

@@ -82,12 +82,19 @@ final class SourceNames {
     note(names.add(name), isThere: isThere)
   }
 
+  /// Whether a search can be stopped and go on later; otherwise the index is being built.
+  var canGoOn: Bool { index != nil }
+
   /// Calls `body` with the names that match a pattern, until it returns `false`; see
-  /// ``NameIndex/search(_:without:in:_:)``.
+  /// ``NameIndex/search(_:without:in:from:_:)``.
   func search(
-    _ pattern: Pattern, without excluded: [Pattern], _ body: (String) -> Bool
+    _ pattern: Pattern, without excluded: [Pattern], from place: inout SearchPlace,
+    _ body: (String) -> Bool
   ) throws(NameIndex.TooVain) {
-    if let index { return try index.search(pattern, without: excluded, in: names.list, body) }
+    if let index {
+      return try index.search(
+        pattern, without: excluded, in: names.list, from: &place, body)
+    }
     forEach { name in
       guard pattern.matches(name), !excluded.contains(where: { $0.matches(name) }) else {
         return true
@@ -97,8 +104,12 @@ final class SourceNames {
   }
 
   /// Calls `body` with the names that have a prefix, until it returns `false`.
-  func search(withPrefix prefix: String, _ body: (String) -> Bool) {
-    if let index { return index.search(withPrefix: prefix, in: names.list, body) }
+  func search(
+    withPrefix prefix: String, from place: inout SearchPlace, _ body: (String) -> Bool
+  ) {
+    if let index {
+      return index.search(withPrefix: prefix, in: names.list, from: &place, body)
+    }
     forEach { !$0.utf8.starts(with: prefix.utf8) || body($0) }
   }
 

@@ -61,31 +61,43 @@ public struct NameIndex: Sendable {
   ///
   /// Names with fewer segments come first. Names with as many segments are sorted.
   ///
-  /// - Parameter excluded: Patterns whose names are skipped.
+  /// - Parameters:
+  ///   - excluded: Patterns whose names are skipped.
+  ///   - place: Where the search begins, and where it was stopped. Names may come and go before it goes
+  ///     on there.
   /// - Throws: ``TooVain`` if too many names had to be checked.
   public func search(
     _ pattern: Pattern, without excluded: [Pattern] = [], in list: NameList,
-    _ body: (String) -> Bool
+    from place: inout SearchPlace, _ body: (String) -> Bool
   ) throws(TooVain) {
     let depth = pattern.segments.count - 1
     let end = pattern.isOpen ? max(depth, byDepth.count) : depth + 1
     var search = Search(pattern, without: excluded)
-    for depth in depth..<end where depth < byDepth.count {
-      guard try search.run(byDepth[depth], depth, list, body) else { return }
+    for depth in max(depth, place.depth)..<max(end, place.depth) where depth < byDepth.count {
+      guard try search.run(byDepth[depth], depth, list, &place, body) else { return }
+      place.begin(depth: depth + 1)
     }
   }
 
   /// Calls `body` with each name that has a prefix, until `body` returns `false`.
   ///
   /// Names with fewer segments come first. Names with as many segments are sorted.
-  public func search(withPrefix prefix: String, in list: NameList, _ body: (String) -> Bool) {
+  ///
+  /// - Parameter place: See ``search(_:without:in:from:_:)``.
+  public func search(
+    withPrefix prefix: String, in list: NameList, from place: inout SearchPlace,
+    _ body: (String) -> Bool
+  ) {
     let prefix = prefix.utf8.span
-    for names in byDepth {
-      var cursor = names.cursor(at: prefix, in: list)
+    for depth in min(place.depth, byDepth.count)..<byDepth.count {
+      let names = byDepth[depth]
+      var cursor = place.cursor(in: names, list, from: prefix)
       while let number = names[cursor], list[number].hasPrefix(prefix) {
-        guard body(list.text(number)) else { return }
+        let name = list.text(number)
+        guard body(name) else { return place.stop(behind: name) }
         cursor = names.next(after: cursor)
       }
+      place.begin(depth: depth + 1)
     }
   }
 
@@ -105,7 +117,6 @@ public struct NameIndex: Sendable {
 
     /// The literal segments before the first wildcard, with a trailing separator if more follow.
     private let prefix: String
-    private var vain = 0
 
     init(_ pattern: Pattern, without excluded: [Pattern]) {
       self.pattern = pattern
@@ -121,20 +132,24 @@ public struct NameIndex: Sendable {
     /// - Parameter depth: The number of separators in each name.
     /// - Returns: Whether the search continues with other names; `false` if `body` stopped it.
     mutating func run(
-      _ names: borrowing SortedNumbers, _ depth: Int, _ list: NameList, _ body: (String) -> Bool
+      _ names: borrowing SortedNumbers, _ depth: Int, _ list: NameList,
+      _ place: inout SearchPlace, _ body: (String) -> Bool
     ) throws(TooVain) -> Bool {
       let prefix = prefix.utf8.span
-      var cursor = names.cursor(at: prefix, in: list)
+      var cursor = place.cursor(in: names, list, from: prefix)
       while let number = names[cursor], list[number].hasPrefix(prefix) {
         let name = list.text(number)
         let isMatch = pattern.matches(list[number])
         let target = isMatch ? firstBehindExcluded(name) : firstCandidate(from: name, depth)
         if let target {
-          vain += 1
-          guard vain <= NameIndex.maxVain else { throw TooVain() }
+          place.vain += 1
+          guard place.vain <= NameIndex.maxVain else { throw TooVain() }
           cursor = names.cursor(at: target.utf8.span, in: list)
         } else {
-          guard body(name) else { return false }
+          guard body(name) else {
+            place.stop(behind: name)
+            return false
+          }
           cursor = names.next(after: cursor)
         }
       }
@@ -179,5 +194,42 @@ public struct NameIndex: Sendable {
     /// A position behind every name.
     private static let last = "\u{7f}"
     private let separator = UInt8(ascii: "/")
+  }
+}
+
+/// The place at which a search of names was stopped, and from which it goes on.
+public struct SearchPlace: Sendable {
+  /// The number of separators of the names that are searched.
+  fileprivate private(set) var depth = 0
+
+  /// The first name that was not found yet; `nil` before the first of these names.
+  fileprivate private(set) var name: String?
+
+  /// The names that were checked and did not match, so far.
+  fileprivate var vain = 0
+
+  /// The number of the search, for those that search several times.
+  public private(set) var part = 0
+
+  /// Creates the begin of a search.
+  public init() {}
+
+  /// Returns the cursor of the next name that begins with a prefix.
+  fileprivate func cursor(
+    in names: borrowing SortedNumbers, _ list: NameList, from prefix: Span<UInt8>
+  ) -> SortedNumbers.Cursor {
+    if let name { return names.cursor(at: name.utf8.span, in: list) }
+    return names.cursor(at: prefix, in: list)
+  }
+
+  fileprivate mutating func begin(depth: Int) { (self.depth, name) = (depth, nil) }
+
+  fileprivate mutating func stop(behind name: String) { self.name = name + "\u{0}" }
+
+  /// Begins the search with a number, unless that was done.
+  public mutating func begin(part: Int) {
+    guard part > self.part else { return }
+    self.part = part
+    begin(depth: 0)
   }
 }

@@ -37,17 +37,28 @@ public final class NameSet {
   }
 
   /// Calls `body` with each name that matches a pattern, until `body` returns `false`; see
-  /// ``NameIndex/search(_:without:in:_:)``.
+  /// ``NameIndex/search(_:without:in:from:_:)``.
   public func search(
     _ pattern: Pattern, without excluded: [Pattern] = [], _ body: (String) -> Bool
   ) throws(NameIndex.TooVain) {
-    try index.search(pattern, without: excluded, in: names.list, body)
+    var place = SearchPlace()
+    try search(pattern, without: excluded, from: &place, body)
+  }
+
+  /// Calls `body` with each name that matches a pattern, from a place on; see
+  /// ``NameIndex/search(_:without:in:from:_:)``.
+  public func search(
+    _ pattern: Pattern, without excluded: [Pattern], from place: inout SearchPlace,
+    _ body: (String) -> Bool
+  ) throws(NameIndex.TooVain) {
+    try index.search(pattern, without: excluded, in: names.list, from: &place, body)
   }
 
   /// Calls `body` with each name that has a prefix, until `body` returns `false`; see
-  /// ``NameIndex/search(withPrefix:in:_:)``.
+  /// ``NameIndex/search(withPrefix:in:from:_:)``.
   public func search(withPrefix prefix: String, _ body: (String) -> Bool) {
-    index.search(withPrefix: prefix, in: names.list, body)
+    var place = SearchPlace()
+    index.search(withPrefix: prefix, in: names.list, from: &place, body)
   }
 
   /// Returns up to `count` names on each side of the position of `name`, among those with as many

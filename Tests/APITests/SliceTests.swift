@@ -272,4 +272,197 @@ struct SliceTests {
     #expect(counts.count == 2, "\(counts)")
     #expect(counts.allSatisfy { $0 <= 70 }, "\(counts)")
   }
+
+  // MARK: Values of many sources
+
+  /// Sets cells of several depths to 0.
+  private func fill(_ count: Int) {
+    let command = Command(method: "test", caller: Peer(uid: 1, pid: 2))
+    _ = try? bench.host.perform(command) {
+      for i in 0..<count {
+        _ = try bench.cells.set(i % 3 == 0 ? "n/\(i)" : "m\(i)", to: JSONText(0))
+      }
+      return nil
+    }
+    bench.store.commit()
+    bench.table.flush()
+  }
+
+  /// Runs turns until a client has an answer; another user's ping is answered in each of them.
+  ///
+  /// - Parameter between: Called after each turn with its number.
+  /// - Returns: The lines of the client, and the number of turns.
+  private func answer(
+    _ client: TestClient, _ request: String, between: (Int) -> Void = { _ in }
+  ) -> (lines: [String], turns: UInt64) {
+    bench.time.nanosecondsPerLook = 100_000
+    defer { bench.time.nanosecondsPerLook = 0 }
+    client.send(request)
+    let first = bench.table.context.turn
+    for turn in 1...1_000 {
+      let begun = bench.time.nanoseconds
+      bench.table.flush()
+      // A look for each step of the turn, and some for what is around them.
+      #expect(bench.time.nanoseconds - begun < 8_000_000)
+      #expect(ping(other))
+      let lines = client.received()
+      guard lines.isEmpty else { return (lines, bench.table.context.turn - first) }
+      between(turn)
+      bench.store.commit()
+    }
+    return ([], 0)
+  }
+
+  /// Connects a client that takes long lines.
+  private func wide() -> TestClient {
+    let client = bench.connect()
+    _ = client.call(#"{"id":0,"method":"hello","params":{"limits":{"line":1000000}}}"#)
+    return client
+  }
+
+  private func values(_ line: String?) -> [String: JSONText]? {
+    guard let result = line.flatMap({ JSONText(kept: $0).members?["result"]?.members }) else {
+      return nil
+    }
+    return (result["values"] ?? result["value"])?.members
+  }
+
+  private var cells: [String: JSONText] { bench.cells.list(prefix: "") }
+
+  @Test(arguments: [
+    (#""get","params":{"source":"cells/**"}"#, "cells/"), (#""cells.list","params":{}"#, ""),
+    (#""get","params":{"source":"cells/**","pick":""}"#, "cells/"),
+    (#""subscribe","params":{"source":"cells/**"}"#, "cells/"),
+    (#""subscribe","params":{"source":"cells/**","mode":"every"}"#, "cells/"),
+  ])
+  func `the values of many sources are collected in slices, as of one position`(
+    request: String, prefix: String
+  ) throws {
+    fill(9_000)
+    let client = wide()
+    var expected: [String: JSONText] = [:]
+    let (lines, turns) = answer(client, #"{"id":1,"method":\#(request)}"#) { turn in
+      // Names before and behind the place of the search change, go and come.
+      for (i, name) in ["m1", "m4999", "n/0", "n/4998", "new", "n/new", "a"].enumerated() {
+        let value = turn % 3 == i % 3 ? "null" : "\(turn)"
+        other.send(
+          value == "null"
+            ? #"{"id":0,"method":"cells.remove","params":["\#(name)"]}"#
+            : #"{"id":0,"method":"cells.set","params":["\#(name)",\#(value)]}"#)
+      }
+      bench.store.commit()
+      _ = other.received()
+    }
+    #expect(turns > 10)
+    let seq = try #require(
+      lines.first.flatMap { JSONText(kept: $0).members?["result"]?.members?["seq"]?.number?.int64 }
+        ?? (request.contains("cells.list") ? Int64(bench.host.durable) : nil))
+    // The state at the position of the answer.
+    let past = try Bench(bench.store.killed(upTo: UInt64(seq)))
+    for (name, value) in past.cells.list(prefix: "") { expected[prefix + name] = value }
+    var found = try #require(values(lines.first))
+    if request.contains("cells.list") {
+      // It has no position: that of the last look.
+      for name in ["m1", "m4999", "n/0", "n/4998", "new", "n/new", "a"] {
+        (found[name], expected[name]) = (nil, nil)
+      }
+    }
+    #expect(found.mapValues(\.text) == expected.mapValues(\.text))
+    let names = Array(lines[0].split(separator: #"":"#).dropFirst())
+    #expect(names.count > 9_000)
+    // Later changes follow.
+    guard request.contains("subscribe") else { return }
+    var present = found
+    for line in lines.dropFirst() + client.settle() {
+      let params = JSONText(kept: line).members?["params"]?.members ?? [:]
+      #expect(params["seq"]?.number?.int64 ?? 0 > seq, "\(line)")
+      guard let source = params["source"]?.string else { continue }
+      present[source] = params["gone"] == nil ? params["value"] : nil
+    }
+    var now: [String: String] = [:]
+    for (name, value) in cells { now["cells/" + name] = value.text }
+    #expect(present.mapValues(\.text) == now)
+  }
+
+  @Test
+  func `one request of a user is done in parts at a time, and each has its turn`() {
+    fill(3_000)
+    let clients = (0..<5).map { _ in wide() }
+    for client in clients.dropFirst() {
+      client.send(#"{"id":1,"method":"get","params":{"source":"cells/**"}}"#)
+    }
+    let small = bench.connect()
+    bench.time.nanosecondsPerLook = 100_000
+    small.send(#"{"id":1,"method":"get","params":{"source":"cells/few/*"}}"#)
+    let (lines, turns) = answer(
+      clients[0], #"{"id":1,"method":"get","params":{"source":"cells/**"}}"#)
+    #expect(values(lines.first)?.count == 3_000)
+    bench.time.nanosecondsPerLook = 0
+    for client in clients.dropFirst() + [small] {
+      #expect(client.settle().allSatisfy { $0.contains("result") })
+    }
+    #expect(turns > 5)
+  }
+
+  @Test
+  func `a collection that is interrupted ends with a timeout or with the connection`() {
+    fill(5_000)
+    let client = wide()
+    bench.time.nanosecondsPerLook = 100_000
+    client.send(
+      #"{"id":1,"method":"get","params":{"source":"cells/**","_meta":{"timeout_ms":50}}}"#)
+    bench.table.flush()
+    #expect(!client.connection.mayBeginParts)
+    bench.time.advance(100)
+    bench.table.flush()
+    #expect(client.received().contains { $0.contains("timeout") })
+    #expect(client.connection.mayBeginParts)
+    client.send(#"{"id":2,"method":"get","params":{"source":"cells/**"}}"#)
+    bench.table.flush()
+    #expect(!client.connection.mayBeginParts)
+    let second = bench.connect()
+    client.connection.end()
+    bench.table.flush()
+    #expect(second.connection.mayBeginParts)
+    bench.time.nanosecondsPerLook = 0
+  }
+
+  @Test
+  func `the methods of many programs are described in slices`() throws {
+    let bench = try Bench(services: { parts in
+      let programs = Programs(in: parts.host)
+      return { bindPrograms($0, to: programs) }
+    })
+    let (client, other) = (bench.connect(), bench.connect(uid: 1001))
+    let hello = #"{"id":0,"method":"hello","params":{"limits":{"line":4000000}}}"#
+    _ = client.call(hello)
+    let members = (0..<20).map { #""p\#($0)":{"type":"integer"}"# }.joined(separator: ",")
+    for service in 0..<6 {
+      let methods = (0..<60).map {
+        #""m\#($0)":{"doc":"Does \#($0).","params":{"type":"object","properties":{\#(members)}}}"#
+      }
+      let provided = client.call(
+        #"{"id":1,"method":"provide","params":{"service":"s\#(service)","methods":{\#(methods.joined(separator: ","))}}}"#
+      )
+      #expect(provided.contains("result"), "\(provided.prefix(500))")
+    }
+    let whole = client.call(#"{"id":2,"method":"rpc.discover"}"#)
+    bench.time.nanosecondsPerLook = 100_000
+    client.send(#"{"id":2,"method":"rpc.discover"}"#)
+    var found: [String] = []
+    let first = bench.table.context.turn
+    while found.isEmpty, bench.table.context.turn - first < 1_000 {
+      let begun = bench.time.nanoseconds
+      bench.table.flush()
+      #expect(bench.time.nanoseconds - begun < 8_000_000)
+      other.send(#"{"id":"p","method":"ping"}"#)
+      #expect(other.received().contains { $0.contains(#""id":"p","result""#) })
+      found = client.received()
+    }
+    #expect(bench.table.context.turn - first > 10)
+    #expect(found == [whole])
+    let result = try #require(JSONText(kept: whole).members?["result"]?.members)
+    #expect(result["methods"]?.elements?.count ?? 0 > 360)
+    bench.time.nanosecondsPerLook = 0
+  }
 }

@@ -60,6 +60,63 @@ struct NameIndexTests {
     #expect(try found(NameSet(names), try #require(Pattern("**"))).sorted() == names.sorted())
   }
 
+  @Test(arguments: 1...20)
+  func `a search that was stopped goes on at its place, also if names came and went`(
+    seed: Int
+  ) throws {
+    var random = SeededRandom(seed: UInt64(seed))
+    let names = Set((0..<300).map { _ in someName(&random) })
+    for _ in 0..<20 {
+      let index = NameSet(names)
+      let wanted = try #require(somePattern(&random))
+      let excluded = [somePattern(&random)].compactMap(\.self)
+      var (place, found, present) = (SearchPlace(), [String](), names)
+      var (isOver, changed) = (false, Set<String>())
+      while !isOver {
+        var left = Int.random(in: 1...9, using: &random)
+        isOver = true
+        try index.search(wanted, without: excluded, from: &place) { name in
+          found.append(name)
+          left -= 1
+          isOver = left > 0
+          return isOver
+        }
+        let name = someName(&random)
+        changed.insert(name)
+        if present.remove(name) != nil {
+          index.remove(name)
+        } else {
+          present.insert(name)
+          index.insert(name)
+        }
+      }
+      #expect(Set(found).count == found.count, "each is found once")
+      let expected = names.filter { name in
+        wanted.matches(name) && !excluded.contains { $0.matches(name) }
+      }
+      #expect(Set(found).subtracting(changed) == expected.subtracting(changed))
+    }
+  }
+
+  @Test
+  func `a search that is stopped and goes on passes over as few names as another`() throws {
+    let index = NameSet((0...NameIndex.maxVain).map { "cells/n\($0)/\($0 % 2 == 0 ? "a" : "b")" })
+    let pattern = try #require(Pattern("cells/*/a"))
+    func search() throws {
+      var (place, isOver) = (SearchPlace(), false)
+      while !isOver {
+        isOver = true
+        try index.search(pattern, without: [], from: &place) { _ in
+          isOver = false
+          return false
+        }
+      }
+    }
+    try search()
+    for i in 0...NameIndex.maxVain { index.insert("cells/m\(i)/b") }
+    #expect(throws: NameIndex.TooVain.self) { try search() }
+  }
+
   @Test(arguments: ["in order", "in reverse", "shuffled"])
   func `thousands of names are found in order, however they were inserted`(way: String) throws {
     let names = (10_000..<14_000).map { "cells/n\($0)" }

@@ -44,11 +44,14 @@ package final class MemoryStore: EventStore {
     appender = Appender(last: kept.records.last?.seq ?? 0, time: kept.records.last?.time ?? 0)
   }
 
-  /// Returns the journal as it is if the daemon is killed when all its events are on the disk, and before
-  /// it knows that.
-  package func killed() -> MemoryStore {
+  /// Returns the journal as it is if the daemon is killed when its events are on the disk, and before it
+  /// knows that.
+  ///
+  /// - Parameter last: The last event on the disk.
+  package func killed(upTo last: UInt64 = .max) -> MemoryStore {
     var kept = kept
     kept.records += pending.records
+    kept.records.removeAll { $0.seq > last }
     return MemoryStore(epoch, clock, kept)
   }
 

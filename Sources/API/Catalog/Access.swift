@@ -151,6 +151,9 @@ package final class CallContext {
   package let host: ServiceHost
   let methods: MethodTable
 
+  /// The work of the request that was interrupted; `nil` if none was.
+  var interrupted: PartialRequest?
+
   package init(_ rights: Rights, _ connection: Connection) {
     self.rights = rights
     methods = rights.methods

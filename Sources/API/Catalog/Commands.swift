@@ -80,6 +80,8 @@ extension Catalog {
           try body(context, call, parameters)
         }
       } catch {
+        if error is Postponed { return .turn }
+        context.endParts()
         call.refuse(context.access.error(error))
       }
       return nil
@@ -143,7 +145,7 @@ extension CallContext: RequestHandler {
     if connection.isMeasured { connection.endDispatch(to: method.name) }
     guard let reason = method.run(self, call, request, line) else { return nil }
     method.calls &-= 1  // it runs again
-    connection.awaitWork()
+    if reason == .work { connection.awaitWork() }
     return reason
   }
 }

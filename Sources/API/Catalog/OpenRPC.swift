@@ -6,14 +6,108 @@ internal import Wire
 ///
 /// The document of all methods is longer than a line of the default length. To keep it short,
 /// repeated parts are shared by reference, and default values are omitted.
+///
+/// It is written in slices of the client's time.
+final class OpenRPCDocument: PartialRequest {
+  private let methods: [Method]
+  private let room: Int
+  private var shared = SharedParts()
+
+  /// The methods whose repeated parts were counted, and those that were written.
+  private var counted = 0
+  private var written = 0
+  private var components: JSONObject?
+  private var writtenComponents = 0
+  private var text = ByteBuffer()
+
+  /// - Parameters:
+  ///   - methods: The methods that the role may call.
+  ///   - room: The bytes of the longest document.
+  /// - Throws: `result_too_large` for more methods than can fit.
+  init(version: String, of methods: [Method], room: Int) throws(WireError) {
+    (self.methods, self.room) = (methods, room)
+    super.init()
+    try check(methods.count * Rights.minMethodBytes)
+    let info: JSONObject = ["title": .string("binderd"), "version": .string(version)]
+    text.append(#"{"openrpc":"1.2.6","info":"#)
+    JSONValue.object(info).write(to: &text)
+    text.append(#","methods":["#)
+  }
+
+  func write(to buffer: inout ByteBuffer) { buffer.append(text) }
+
+  private func check(_ size: Int) throws(WireError) {
+    guard size <= room else { throw .resultTooLarge(size, max: room) }
+  }
+
+  override func goOn(_ slice: Slice) throws -> Bool {
+    // Parts that are repeated are known after all were counted.
+    while counted < methods.count {
+      let method = methods[counted]
+      shared.count(schemasOf: method.result.schema)
+      for parameter in method.parameters {
+        shared.count(descriptor: Rights.descriptor(parameter, isOpen: method.takesUnknown))
+      }
+      counted += 1
+      if slice.isOver(steps: PartialRequest.atOnce) { return false }
+    }
+    while written < methods.count {
+      text.separate()
+      JSONValue.object(describe(methods[written])).write(to: &text)
+      written += 1
+      try check(text.count)
+      if slice.isOver(steps: PartialRequest.atOnce) { return false }
+    }
+    return try writeComponents(slice)
+  }
+
+  private func describe(_ method: Method) -> JSONObject {
+    let parameters = method.parameters.map { parameter in
+      shared.descriptor(
+        Rights.descriptor(parameter, isOpen: method.takesUnknown), named: parameter.name)
+    }
+    let options: JSONValue = .object(["$ref": .string("#/components/contentDescriptors/_meta")])
+    var object: JSONObject = [
+      "name": .string(method.name), "summary": .string(method.doc),
+      "params": .array(parameters + [options]),
+      "result": .object([
+        "name": .string("result"), "schema": shared.schema(method.result.schema),
+      ]),
+    ]
+    let errors = Rights.errors(of: method)
+    if !errors.isEmpty { object["errors"] = .array(errors) }
+    return object
+  }
+
+  private func writeComponents(_ slice: Slice) throws -> Bool {
+    let kinds = shared.components(besides: ["_meta": Rights.options])
+    let all = kinds.flatMap { kind in kind.members.map { (kind.name, $0.name, $0.value) } }
+    if writtenComponents == 0 { text.append(#"],"components":{"#) }
+    while writtenComponents < all.count {
+      let (kind, name, value) = all[writtenComponents]
+      if writtenComponents == 0 || all[writtenComponents - 1].0 != kind {
+        if writtenComponents > 0 { text.append(UInt8(ascii: "}")) }
+        text.key(quoted: kind)
+        text.append(UInt8(ascii: "{"))
+      }
+      text.key(quoted: name)
+      value.write(to: &text)
+      writtenComponents += 1
+      try check(text.count)
+      if slice.isOver(steps: PartialRequest.atOnce) { return false }
+    }
+    text.append("}}}")
+    return true
+  }
+}
+
 extension Rights {
-  /// Returns the document of the methods of a service, or of all methods.
+  /// Returns the methods of a service, or all methods.
   ///
   /// A service may have sources and no methods.
   ///
-  /// - Parameter room: The bytes of the longest document.
-  /// - Throws: ``WireError``: `not_found`, or `result_too_large` for more methods than can fit.
-  func openRPC(version: String, of service: String?, room: Int) throws(WireError) -> JSONValue {
+  /// - Throws: `not_found`.
+  func describedMethods(of service: String?) throws(WireError) -> [Method] {
     let methods = service.map { self.methods(ofService: $0) } ?? allMethods
     if let service, methods.isEmpty, !isService(service) {
       let names = catalog.services.filter(isVisible).map(\.name)
@@ -21,38 +115,7 @@ extension Rights {
       throw .notFound(
         "service", service, didYouMean: Wire.nearest(to: service, among: names + others))
     }
-    let least = methods.count * Self.minMethodBytes
-    guard least <= room else { throw .resultTooLarge(least, max: room) }
-    var shared = SharedParts()
-    for method in methods {
-      shared.count(schemasOf: method.result.schema)
-      for parameter in method.parameters {
-        shared.count(descriptor: Self.descriptor(parameter, isOpen: method.takesUnknown))
-      }
-    }
-    let described = methods.map { method -> JSONValue in
-      let parameters = method.parameters.map { parameter in
-        shared.descriptor(
-          Self.descriptor(parameter, isOpen: method.takesUnknown), named: parameter.name)
-      }
-      let options: JSONValue = .object(["$ref": .string("#/components/contentDescriptors/_meta")])
-      var object: JSONObject = [
-        "name": .string(method.name), "summary": .string(method.doc),
-        "params": .array(parameters + [options]),
-        "result": .object([
-          "name": .string("result"), "schema": shared.schema(method.result.schema),
-        ]),
-      ]
-      let errors = Self.errors(of: method)
-      if !errors.isEmpty { object["errors"] = .array(errors) }
-      return .object(object)
-    }
-    return .object([
-      "openrpc": .string("1.2.6"),
-      "info": .object(["title": .string("binderd"), "version": .string(version)]),
-      "methods": .array(described),
-      "components": .object(shared.components(besides: ["_meta": Self.options])),
-    ])
+    return methods
   }
 
   /// Whether a service exists for the role, one of the daemon.
@@ -61,9 +124,9 @@ extension Rights {
   }
 
   /// The bytes of the shortest description of a method.
-  private static let minMethodBytes = 120
+  fileprivate static let minMethodBytes = 120
 
-  private static func descriptor(_ parameter: Method.Parameter, isOpen: Bool) -> JSONValue {
+  fileprivate static func descriptor(_ parameter: Method.Parameter, isOpen: Bool) -> JSONValue {
     var described: JSONObject = ["name": .string(parameter.name)]
     if let doc = parameter.doc { described["description"] = .string(doc) }
     if !parameter.isOptional { described["required"] = .bool(true) }
@@ -72,7 +135,7 @@ extension Rights {
   }
 
   /// The `_meta` options that every call accepts, by name only.
-  private static let options: JSONValue = {
+  fileprivate static let options: JSONValue = {
     let stream = Shape.either([.natural, .words(["none", "exists", "any"])])
     let shape = Shape.object([
       .optional("cmd", .string), .optional("expect", .map(stream)),
@@ -91,7 +154,7 @@ extension Rights {
 
   /// Returns the errors that a method may reject with, as one entry because a code may occur only
   /// once.
-  private static func errors(of method: Method) -> [JSONValue] {
+  fileprivate static func errors(of method: Method) -> [JSONValue] {
     guard !method.errors.isEmpty else { return [] }
     return [
       .object([
@@ -175,10 +238,13 @@ private struct SharedParts {
     return .object(["$ref": .string("#/components/contentDescriptors/\(names[text] ?? "")")])
   }
 
-  /// Returns the components that the references point to.
-  func components(besides others: JSONObject) -> JSONObject {
-    var descriptors = descriptors
-    for other in others.members { descriptors[other.name] = other.value }
-    return ["schemas": .object(schemas), "contentDescriptors": .object(descriptors)]
+  /// Returns the components that the references point to, by kind.
+  func components(
+    besides others: JSONObject
+  ) -> [(name: String, members: [JSONObject.Member])] {
+    [
+      ("schemas", schemas.members),
+      ("contentDescriptors", descriptors.members + others.members),
+    ]
   }
 }

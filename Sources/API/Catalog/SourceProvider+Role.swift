@@ -20,19 +20,21 @@ extension SourceProvider {
       value: { [value] in role.mayRead($0) ? value($0) : nil },
       newest: { [newest] in role.mayRead($0) ? newest($0) : nil },
       collection: { [collection] in role.mayRead($0) ? collection($0) : nil },
-      search: { [search] pattern, excluded, body throws(NameIndex.TooVain) in
+      search: { [search] pattern, excluded, place, body throws(NameIndex.TooVain) in
         let excluded = excluded + role.read.deny.map(\.pattern)
         let allowed = role.read.allow.map(\.pattern)
         var isOver = false
-        for (i, rule) in allowed.enumerated() where !isOver {
+        for (i, rule) in allowed.enumerated() where !isOver && i >= place.part {
+          place.begin(part: i)
           guard let both = pattern.intersection(with: rule) else { continue }
           // Names that an earlier rule allows were already found.
-          try search(both, excluded + allowed[..<i]) { name in
+          try search(both, excluded + allowed[..<i], &place) { name in
             isOver = !body(name)
             return !isOver
           }
         }
       },
+      canSearchGoOn: canSearchGoOn,
       neighbours: { [neighbours] in neighbours($0).filter(role.mayRead) },
       changes: { [changes] in
         role.mayRead($0) ? changes($0) : Signal { _ in NonDisposable.instance }

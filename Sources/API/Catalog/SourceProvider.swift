@@ -57,8 +57,12 @@ package final class SourceProvider {
   /// excluded pattern, until `body` returns `false`.
   let search: Search
   typealias Search = (
-    _ pattern: Pattern, _ excluded: [Pattern], _ body: (String) -> Bool
+    _ pattern: Pattern, _ excluded: [Pattern], _ place: inout SearchPlace,
+    _ body: (String) -> Bool
   ) throws(NameIndex.TooVain) -> Void
+
+  /// Whether a search that was stopped can go on at its place later.
+  let canSearchGoOn: () -> Bool
 
   /// Returns existing names near a missing one in the sort order, for suggestions.
   let neighbours: (_ source: String) -> [String]
@@ -76,7 +80,8 @@ package final class SourceProvider {
     numbered: NumberedSources? = nil,
     newest: ((String) -> JSONText?)? = nil,
     collection: @escaping (String) -> SourceCollection? = { _ in nil },
-    search: @escaping Search, neighbours: @escaping (String) -> [String],
+    search: @escaping Search, canSearchGoOn: @escaping () -> Bool = { false },
+    neighbours: @escaping (String) -> [String],
     changes: @escaping (String) -> Signal<SourceChange, Never>,
     changesMatching: @escaping (Pattern) -> Signal<SourceChange, Never>,
     hides: @escaping (String) -> Bool = { _ in false }
@@ -91,6 +96,7 @@ package final class SourceProvider {
     self.newest = newest ?? value
     self.collection = collection
     self.search = search
+    self.canSearchGoOn = canSearchGoOn
     self.neighbours = neighbours
     self.changes = changes
     self.changesMatching = changesMatching
@@ -124,9 +130,9 @@ package final class SourceProvider {
       value: { [value] in loading.value($0) ?? value($0) },
       newest: { [newest] in loading.value($0) ?? newest($0) },
       collection: collection,
-      search: { [search] pattern, excluded, body throws(NameIndex.TooVain) in
+      search: { [search] pattern, excluded, place, body throws(NameIndex.TooVain) in
         guard loading.names().search(pattern, excluded, body) else { return }
-        try search(pattern, excluded, body)
+        try search(pattern, excluded, &place, body)
       },
       neighbours: { [neighbours] source in loading.names() + neighbours(source) },
       changes: { [changes] in loading.exists($0) ? loading.changes($0) : changes($0) },

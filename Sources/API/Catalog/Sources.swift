@@ -55,7 +55,11 @@ extension Catalog {
       descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
       numbered: ledger.numbered,
       newest: ledger.newestValue(of:),
-      collection: ledger.collection(of:), search: ledger.search,
+      collection: ledger.collection(of:),
+      search: { pattern, excluded, place, body throws(NameIndex.TooVain) in
+        try ledger.search(pattern, without: excluded, from: &place, body)
+      },
+      canSearchGoOn: { ledger.canSearchGoOn },
       neighbours: { ledger.neighbours(of: $0, count: SourceProvider.neighbourCount) },
       changes: ledger.changes(of:), changesMatching: ledger.changes(matching:))
     if let loading { sources = sources.beside(loading) }
@@ -126,7 +130,7 @@ extension SourceProvider {
     self.init(
       descriptions: sampled.map(\.0), isJournaled: false, exists: { sources[$0] != nil },
       value: { sources[$0]?.value() },
-      search: { pattern, excluded, body throws(NameIndex.TooVain) in
+      search: { pattern, excluded, _, body throws(NameIndex.TooVain) in
         _ = sources.keys.search(pattern, excluded, body)
       },
       neighbours: { _ in Array(sources.keys) },

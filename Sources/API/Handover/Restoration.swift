@@ -140,6 +140,8 @@ extension Catalog {
         let text = context.connection.isKept ? request.named(names, in: line) : nil
         try body(context, call, parameters, text)
       } catch {
+        if error is Postponed { return .turn }
+        context.endParts()
         call.refuse(context.access.error(error))
       }
       return nil

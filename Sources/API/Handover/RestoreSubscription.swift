@@ -92,7 +92,11 @@ extension CallContext {
     subscribe.terms = item.text
     subscribe.resumed = ResumedSubscription(
       position: position, isCaughtUp: cursor?.isCaughtUp ?? true)
-    try self.subscribe(subscribe, Call(of: connection), readers)
+    do {
+      try self.subscribe(subscribe, Call(of: connection), readers)
+    } catch {
+      throw access.error(error)
+    }
     guard let subscription = connection.subscription(handle) else {
       throw .notFound("source", subscribe.source)
     }
@@ -147,7 +151,7 @@ extension CallContext {
       guard let provider, sources.first == nil || sources.first == service.name else { continue }
       guard provider.isJournaled(sources) else {
         // What has changed is not known.
-        let present = Set(try values(of: sources, in: [provider], limit: .max).names)
+        let present = try names(of: sources, in: provider)
         let gone = place.restoration.formerNames.filter {
           provider.exists($0) && isShown($0) && !present.contains($0)
         }
@@ -166,6 +170,23 @@ extension CallContext {
     for change in missed.sorted(by: { ($0.seq, $0.source) < ($1.seq, $1.source) }) {
       pattern.receive(change)
     }
+  }
+
+  /// Returns the names of the sources of a pattern that have a value.
+  private func names(
+    of pattern: Pattern, in provider: SourceProvider
+  ) throws(WireError) -> Set<String> {
+    var names: Set<String> = []
+    var place = SearchPlace()
+    do throws(NameIndex.TooVain) {
+      try provider.search(pattern, [], &place) { name in
+        if provider.value(name) != nil { names.insert(name) }
+        return true
+      }
+    } catch {
+      throw .tooExpensive("pattern", NameIndex.maxVain + 1, max: NameIndex.maxVain)
+    }
+    return names
   }
 
   /// Returns the changes of a source after a position; `nil` if they are not known.

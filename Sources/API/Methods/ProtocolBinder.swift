@@ -127,9 +127,12 @@ package func bindProtocol<Stats: Codable>(
       .init("openrpc", .string),
       .init("info", .object([.init("title", .string), .init("version", .string)])),
       .init("methods", .array(.map(.any))), .init("components", .map(.any)))
-  ) { context, call, discover throws(WireError) in
-    let document = try context.rights.openRPC(
-      version: server.version, of: discover.service, room: call.room)
+  ) { context, call, discover in
+    let document = try context.inParts(call, "rpc.discover \(discover.service ?? "")") {
+      try OpenRPCDocument(
+        version: server.version, of: context.rights.describedMethods(of: discover.service),
+        room: call.room)
+    }
     call.answer { document.write(to: &$0) }
   }
 }

@@ -10,7 +10,7 @@ package func bindSources(_ catalog: Catalog, _ readers: LiveReaders? = nil) {
   catalog.query(
     "get", "Returns the value of a source, or of all sources of a pattern.", Get.self,
     .either(Shape.present + [.presentPattern]), reader: Get.read
-  ) { context, call, get throws(WireError) in
+  ) { context, call, get in
     try context.get(get, call)
   }
   bindWait(catalog)
@@ -106,7 +106,7 @@ private struct Unsubscribe: DocumentedParameters {
 }
 
 extension CallContext {
-  fileprivate func get(_ get: Get, _ call: Call) throws(WireError) {
+  fileprivate func get(_ get: Get, _ call: Call) throws {
     switch get {
     case .found(let found): answer(call, found)
     case .source(let name, let part): try present(name, part, call)
@@ -127,7 +127,7 @@ extension CallContext {
     }
   }
 
-  private func present(_ name: String, _ part: PartOfValue?, _ call: Call) throws(WireError) {
+  private func present(_ name: String, _ part: PartOfValue?, _ call: Call) throws {
     // A source with a value is not a pattern, so most names are never parsed.
     if let sources = rights.sources(of: name), let value = sources.value(name) {
       let shown =
@@ -135,7 +135,7 @@ extension CallContext {
       return answer(call, name, shown, sources)
     }
     if name == "events" { return try answerEvents(call, picking: part) }
-    guard let pattern = Pattern(name) else { throw .badPattern(name) }
+    guard let pattern = Pattern(name) else { throw WireError.badPattern(name) }
     // A list or map that was never written is empty, as in `subscribe`.
     if pattern.isLiteral, part == nil, let sources = rights.sources(of: name),
       let empty = sources.present(name)
@@ -144,12 +144,16 @@ extension CallContext {
     }
     guard !pattern.isLiteral else { throw access.notFound(name) }
     let providers = try providers(of: pattern, picking: part)
-    let values = try values(of: pattern, in: providers, limit: call.room)
+    let key = "get \(name) \(part?.pointer.text ?? "")"
+    let values = try inParts(call, key) {
+      ValueCollection(of: providers.map { $0.part(of: pattern) }, host, limit: call.room)
+    }
     call.answer { buffer in
       buffer.object {
         $0.member("source", name)
         $0.member("kind", "state")
-        $0.member("seq", host.durable)
+        $0.member("seq", values.position)
+        $0.key("values")
         values.write(to: &$0)
       }
     }
@@ -198,30 +202,16 @@ extension CallContext {
     guard sources.exists(set.source) || set.source.contains("/") else { throw .missing(set.source) }
     return try write(set.source, set.value)
   }
+}
 
-  /// Returns the values of all sources of a pattern.
-  ///
-  /// - Throws: `result_too_large` as soon as they do not fit into a line; `too_expensive`.
-  func values(
-    of pattern: Pattern, in providers: [SourceProvider], limit: Int
-  ) throws(WireError) -> PatternValues {
-    var values: [(name: String, value: JSONText)] = []
-    // 512 bytes are reserved for the rest of the answer.
-    var size = 512
-    for sources in providers {
-      do throws(NameIndex.TooVain) {
-        try sources.search(pattern, []) { name in
-          guard let value = sources.value(name) else { return true }
-          size += name.utf8.count + value.text.utf8.count + 4
-          values.append((name, value))
-          return size <= limit
-        }
-      } catch {
-        throw .tooExpensive("pattern", NameIndex.maxVain + 1, max: NameIndex.maxVain)
-      }
-      guard size <= limit else { throw .resultTooLarge(size, max: limit) }
-    }
-    return PatternValues(values: values.sorted { $0.name < $1.name }, size: size)
+extension SourceProvider {
+  /// Returns the sources of a pattern, to be collected.
+  func part(of pattern: Pattern) -> ValueCollection.Part {
+    ValueCollection.Part(
+      search: { [search] place, body throws(NameIndex.TooVain) in
+        try search(pattern, [], &place, body)
+      },
+      canGoOn: canSearchGoOn, value: value, changes: changesMatching(pattern))
   }
 }
 
@@ -248,27 +238,6 @@ extension Rights {
       return services.compactMap(\.1)
     }
     return sources(ofService: first).map { [$0] } ?? []
-  }
-}
-
-/// The values of the sources of a pattern, sorted by name.
-struct PatternValues {
-  fileprivate let values: [(name: String, value: JSONText)]
-
-  var names: some Sequence<String> { values.lazy.map(\.name) }
-
-  /// The approximate size in bytes.
-  fileprivate let size: Int
-
-  /// Appends the values as the member `values`.
-  func write(to buffer: inout ByteBuffer) {
-    buffer.reserve(size)
-    buffer.object("values") {
-      for entry in values {
-        $0.key(quoted: entry.name)
-        $0.append(entry.value.text)
-      }
-    }
   }
 }
 

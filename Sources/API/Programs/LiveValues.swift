@@ -86,9 +86,10 @@ final class LiveValues {
       descriptions: [description], isJournaled: false,
       exists: { [service] in SourceName.isSource($0, of: service) },
       value: { [unowned self] in values[$0] },
-      search: { [unowned self] pattern, excluded, body throws(NameIndex.TooVain) in
-        try names.search(pattern, without: excluded, body)
+      search: { [unowned self] pattern, excluded, place, body throws(NameIndex.TooVain) in
+        try names.search(pattern, without: excluded, from: &place, body)
       },
+      canSearchGoOn: { true },
       neighbours: { [unowned self] in
         names.neighbours(of: $0, count: SourceProvider.neighbourCount)
       },

@@ -51,7 +51,8 @@ extension SourceProvider {
   private func picking(_ part: JSONPointer, by finder: PartFinder) -> SourceProvider {
     SourceProvider(
       descriptions: descriptions, isJournaled: isJournaled, exists: exists,
-      value: { [value] in value($0).flatMap(part.find) }, search: search, neighbours: neighbours,
+      value: { [value] in value($0).flatMap(part.find) }, search: search,
+      canSearchGoOn: canSearchGoOn, neighbours: neighbours,
       changes: { [changes] in finder.changes(of: part, changes($0)) },
       changesMatching: { [changesMatching] in finder.changes(of: part, changesMatching($0)) })
   }

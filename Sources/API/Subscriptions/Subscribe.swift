@@ -88,28 +88,34 @@ extension Subscribe {
 extension CallContext {
   func subscribe(
     _ subscribe: Subscribe, _ call: Call, _ readers: LiveReaders?
-  ) throws(WireError) {
+  ) throws {
     if let epoch = subscribe.epoch, epoch != host.epoch {
       throw WireError(
         .epochMismatch, "the position belongs to another journal", ["epoch": .string(host.epoch)])
     }
-    guard let pattern = Pattern(subscribe.source) else { throw .badPattern(subscribe.source) }
+    guard let pattern = Pattern(subscribe.source) else {
+      throw WireError.badPattern(subscribe.source)
+    }
     if subscribe.source == "events" {
       return try subscribe.durable == nil
         ? subscribeEvents(subscribe, call) : subscribeDurable(subscribe, call, readers)
     }
-    if subscribe.durable != nil { throw .unusable("durable", "a durable reader is one of events") }
+    if subscribe.durable != nil {
+      throw WireError.unusable("durable", "a durable reader is one of events")
+    }
     try refuseDurable(subscribe)
-    if subscribe.filter != nil { throw .unusable("filter", "a filter is for events") }
-    if subscribe.who != nil { throw .unusable("who", "who is for events") }
+    if subscribe.filter != nil { throw WireError.unusable("filter", "a filter is for events") }
+    if subscribe.who != nil { throw WireError.unusable("who", "who is for events") }
     switch subscribe.mode {
     case "every": return try subscribeEvery(subscribe, pattern, call)
     case nil: break
-    case let mode?: throw .unusable("mode", #"the mode is "every" or left out"#, mode)
+    case let mode?: throw WireError.unusable("mode", #"the mode is "every" or left out"#, mode)
     }
-    if subscribe.from != nil { throw .unusable("from", #"from is for events and mode "every""#) }
+    if subscribe.from != nil {
+      throw WireError.unusable("from", #"from is for events and mode "every""#)
+    }
     if subscribe.onGap != nil {
-      throw .unusable("on_gap", #"on_gap is for events and mode "every""#)
+      throw WireError.unusable("on_gap", #"on_gap is for events and mode "every""#)
     }
     if pattern.isLiteral {
       guard let sources = rights.sources(of: subscribe.source),
@@ -154,13 +160,14 @@ extension CallContext {
 
   private func subscribePattern(
     _ subscribe: Subscribe, _ pattern: Pattern, _ call: Call
-  ) throws(WireError) {
+  ) throws {
     let connection = call.connection
     let providers = try providers(of: pattern, picking: subscribe.pick)
     guard !providers.isEmpty else { throw access.notFound(subscribe.source) }
-    let handle = try connection.reserveHandle(subscribe.sub, subscribe.bytes)
+    try connection.checkHandle(subscribe.sub, subscribe.bytes)
     let values =
-      subscribe.resumed == nil ? try values(of: pattern, in: providers, limit: call.room) : nil
+      try subscribe.resumed == nil ? values(subscribe, pattern, in: providers, call) : nil
+    let handle = try connection.reserveHandle(subscribe.sub, subscribe.bytes)
     let changes = Signal<SourceChange, Never> { observer in
       let bag = DisposeBag()
       for sources in providers {
@@ -175,11 +182,27 @@ extension CallContext {
     subscribe.describe(subscription)
     call.answer { buffer in
       buffer.object {
-        writeHead(subscribe, handle, isJournaled: true, &$0)
-        values?.write(to: &$0)
+        writeHead(subscribe, handle, isJournaled: true, at: values?.position, &$0)
+        if let values {
+          $0.key("values")
+          values.write(to: &$0)
+        }
       }
     }
     connection.add(subscription, of: subscribe.source)
+    for change in values?.missed ?? [] { subscription.receive(change) }
+  }
+
+  /// Returns the present values of a pattern for a new subscription.
+  func values(
+    _ subscribe: Subscribe, _ pattern: Pattern, in providers: [SourceProvider], _ call: Call
+  ) throws -> ValueCollection {
+    let key = "subscribe \(subscribe.source) \(subscribe.pick?.pointer.text ?? "")"
+    return try inParts(call, key) {
+      ValueCollection(
+        of: providers.map { $0.part(of: pattern) }, host, limit: call.room,
+        keepsChanges: subscribe.mode == nil)
+    }
   }
 
   /// Appends the first members of the answer to a subscription to values.

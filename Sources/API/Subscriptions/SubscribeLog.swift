@@ -102,24 +102,25 @@ extension CallContext {
 
   func subscribeEvery(
     _ subscribe: Subscribe, _ pattern: Pattern, _ call: Call
-  ) throws(WireError) {
+  ) throws {
     guard let name = pattern.first, let sources = rights.sources(ofService: name)
     else {
       throw pattern.first == nil
-        ? .unusable("source", #"with mode "every" a pattern begins with the name of a service"#)
+        ? WireError.unusable(
+          "source", #"with mode "every" a pattern begins with the name of a service"#)
         : access.notFound(subscribe.source)
     }
     guard !pattern.isLiteral || sources.exists(pattern.text) else {
       throw access.notFound(subscribe.source)
     }
     guard sources.isJournaled(pattern) else {
-      throw .unusable("mode", #"mode "every" needs a journaled source"#)
+      throw WireError.unusable("mode", #"mode "every" needs a journaled source"#)
     }
     if subscribe.minInterval != nil {
-      throw .unusable("min_interval_ms", #"mode "every" has no min_interval_ms"#)
+      throw WireError.unusable("min_interval_ms", #"mode "every" has no min_interval_ms"#)
     }
     if subscribe.distinct == true {
-      throw .unusable("distinct", #"mode "every" sends each change, equal or not"#)
+      throw WireError.unusable("distinct", #"mode "every" sends each change, equal or not"#)
     }
     let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
     let part = subscribe.pick?.pointer
@@ -151,21 +152,23 @@ extension CallContext {
   private func subscribeEvery(
     _ subscribe: Subscribe, _ pattern: Pattern, _ source: LogSource, _ sources: SourceProvider,
     _ call: Call, _ passesGaps: Bool
-  ) throws(WireError) {
-    let handle = try call.connection.reserveHandle(subscribe.sub, subscribe.bytes)
+  ) throws {
+    try call.connection.checkHandle(subscribe.sub, subscribe.bytes)
     let value = pattern.isLiteral ? sources.present(pattern.text) : nil
-    let values =
-      pattern.isLiteral
-      ? nil : try values(of: pattern, in: [sources], limit: call.room)
+    let values = try pattern.isLiteral ? nil : values(subscribe, pattern, in: [sources], call)
     try checkSize(value, call)
+    let handle = try call.connection.reserveHandle(subscribe.sub, subscribe.bytes)
+    // The values may be older than the last event, if they were collected in parts.
+    let position = values?.position.flatMap { $0 < host.durable ? $0 : nil }
     call.connection.addLog(
-      source, subscribe, handle, after: nil, passesGaps: passesGaps
+      source, subscribe, handle, after: position, passesGaps: passesGaps
     ) {
       call.answer { buffer in
         let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
         buffer.object {
-          writeHead(subscribe, handle, kind: kind, isJournaled: true, &$0)
+          writeHead(subscribe, handle, kind: kind, isJournaled: true, at: position, &$0)
           if let values {
+            $0.key("values")
             values.write(to: &$0)
           } else {
             write(value, .state, &$0)
@@ -173,6 +176,9 @@ extension CallContext {
         }
       }
     }
+    guard position != nil else { return }
+    (call.connection.subscription(handle) as? LogSubscription)?.resume(
+      isCaughtUp: true, unacknowledged: [])
   }
 
   private func changeSource(

@@ -2,7 +2,9 @@ package import API
 internal import Configuration
 internal import Connections
 internal import EventSourcing
+internal import Facts
 internal import JSON
+internal import Signals
 internal import Wire
 
 /// Offers the cells to clients.
@@ -52,11 +54,29 @@ package func bindCells(_ catalog: Catalog, to cells: CellsService) {
     try cells.compareAndSet(cell.name, expected: cell.expected, to: cell.value)
   }
   catalog.query(
-    "cells.list", "The cells whose names begin with a prefix, by name.", ListCells.self
+    "cells.list", "The cells whose names begin with a prefix, by name.", ListCells.self,
+    .value([String: JSONText].self)
   ) { context, call, list in
-    // Collects only up to the room of a line; a longer result is refused anyway.
-    cells.list(
-      prefix: list.prefix ?? "", maxBytes: call.room, where: context.role.mayRead)
+    let prefix = list.prefix ?? ""
+    try context.answer(call, "cells.list \(prefix)", dropping: "cells/".count) {
+      [cells.part(prefix: prefix, where: context.role.mayRead)]
+    }
+  }
+}
+
+extension CellsService {
+  /// Returns the cells whose names begin with a prefix, to be collected.
+  fileprivate func part(
+    prefix: String, where isWanted: @escaping (String) -> Bool
+  ) -> ValueCollection.Part {
+    let prefix = "cells/\(prefix)"
+    return ValueCollection.Part(
+      search: { [ledger] place, body throws(NameIndex.TooVain) in
+        ledger.search(withPrefix: prefix, from: &place, body)
+      },
+      canGoOn: { [ledger] in ledger.canSearchGoOn },
+      value: { [ledger] in isWanted($0) ? ledger.value(of: $0) : nil },
+      changes: ledger.changes(matching: .everything).filter { $0.source.hasPrefix(prefix) })
   }
 }
 
