@@ -8,6 +8,9 @@ struct LeaseEnds {
   /// The events of a turn: about 2 ms.
   private static let workPerTurn = 512
 
+  /// The bytes of a will that take as long to read as an event to record.
+  static let bytesPerEvent = 1_024
+
   /// The leases by user, in order.
   private var names: [UInt32: Queue<String>] = [:]
 

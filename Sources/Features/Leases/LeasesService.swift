@@ -279,7 +279,9 @@ package final class LeasesService: LeaseKeeper {
   private func endSome() {
     while let (name, reason) = ends.next() {
       guard let lease = ledger.newest[name] else { continue }
-      ends.spend(1 + lease.parts.count + (lease.will?.calls ?? 0))
+      let text = lease.will?.text.utf8.count ?? 0
+      ends.spend(
+        1 + lease.parts.count + (lease.will?.calls ?? 0) + text / LeaseEnds.bytesPerEvent)
       run(reason, of: name)
     }
     guard !ends.isIdle, nextTurn == nil else { return }
