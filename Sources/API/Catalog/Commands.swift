@@ -61,14 +61,14 @@ extension Catalog {
   @inlinable
   package func query<Parameters: Decodable>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: ResultShape,
-    kind: Method.Kind = .query, site: Method.Site? = nil,
+    kind: Method.Kind = .query, site: Method.Site? = nil, errors: [String] = [],
     unknownParameters: JSONDecoder.UnknownMembers = .refused,
     reader: ParameterReader<Parameters>? = nil,
     body: @escaping (CallContext, Call, Parameters) throws -> Void
   ) {
     let names = Shape(of: parameters).members.map(\.name)
     offer(
-      name, doc, kind, parameters, result, [], [], takesUnknown: unknownParameters == .ignored,
+      name, doc, kind, parameters, result, [], errors, takesUnknown: unknownParameters == .ignored,
       site: site
     ) { context, call, request, line in
       do {

@@ -18,7 +18,8 @@ package func bindLocks(
 
   catalog.query(
     "locks.acquire", "Answers with a fencing token as soon as the client has the lock.",
-    AcquireLock.self, .value(AcquiredLock.self), kind: .late, site: .session
+    AcquireLock.self, .value(AcquiredLock.self), kind: .late, site: .session,
+    errors: ["locked", "lease_ended", "not_owner", "too_many"]
   ) { context, call, acquire throws(WireError) in
     try context.acquire(acquire, call, locks, clients)
   }
