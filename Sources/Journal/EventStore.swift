@@ -50,20 +50,6 @@ package protocol EventStore: AnyObject {
   /// Call it when all appended events are durable; nothing may be appended afterwards.
   func resign()
 
-  /// Moves the positions and a stream's head on to an event of another daemon.
-  ///
-  /// - Parameters:
-  ///   - stream: The number of its stream in ``names``.
-  ///   - user: The user charged for the event.
-  ///   - growth: The bytes to add to the charge of the stream.
-  func follow(_ record: Record, to stream: Int, by user: UInt32, growing growth: Int)
-
-  /// Adds to the bytes charged to a stream because of the last event of another daemon.
-  func followGrowth(of stream: Int, by growth: Int, for user: UInt32)
-
-  /// Charges nobody for a stream that has no state after the last event of another daemon.
-  func followRelease(of stream: Int)
-
   /// The time that an append would get now, in microseconds since 1970.
   ///
   /// It follows the clock, but never goes below ``lastTime``.
@@ -215,6 +201,24 @@ extension EventStore {
 
   /// Charges nobody for a stream that has no state after the last appended event.
   package func release(_ stream: Int) { appender.release(stream) }
+
+  /// Moves the positions and a stream's head on to an event of another daemon.
+  ///
+  /// - Parameters:
+  ///   - stream: The number of its stream in ``names``.
+  ///   - user: The user charged for the event.
+  ///   - growth: The bytes to add to the charge of the stream.
+  package func follow(_ record: Record, to stream: Int, by user: UInt32, growing growth: Int) {
+    appender.follow(record, to: stream, in: names, by: user, growing: growth)
+  }
+
+  /// Adds to the bytes charged to a stream because of the last event of another daemon.
+  package func followGrowth(of stream: Int, by growth: Int, for user: UInt32) {
+    appender.followGrowth(of: stream, by: growth, for: user)
+  }
+
+  /// Charges nobody for a stream that has no state after the last event of another daemon.
+  package func followRelease(of stream: Int) { appender.followRelease(of: stream) }
 
   /// The bytes charged to all streams, including events that are not durable yet.
   package var usage: StateUsage { appender.heads.usage }

@@ -46,11 +46,4 @@ extension EventStore {
   package func contend() {}
   package func stopContending() {}
   package func resign() {}
-
-  package func follow(_ record: Record, to stream: Int, by user: UInt32, growing growth: Int) {
-    preconditionFailure("a store for one daemon follows nobody")
-  }
-
-  package func followGrowth(of stream: Int, by growth: Int, for user: UInt32) {}
-  package func followRelease(of stream: Int) {}
 }

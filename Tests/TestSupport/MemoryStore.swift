@@ -177,16 +177,6 @@ package final class MemoryStore: EventStore {
 
   // MARK: Roles
 
-  package func follow(_ record: Record, to stream: Int, by user: UInt32, growing growth: Int) {
-    appender.follow(record, to: stream, in: names, by: user, growing: growth)
-  }
-
-  package func followGrowth(of stream: Int, by growth: Int, for user: UInt32) {
-    appender.followGrowth(of: stream, by: growth, for: user)
-  }
-
-  package func followRelease(of stream: Int) { appender.followRelease(of: stream) }
-
   /// Drops what is pending, and follows another store from the next position on.
   package func follow(_ leader: MemoryStore) {
     if last > durable { reject(.readOnly(reason: "superseded", outcome: .none)) }

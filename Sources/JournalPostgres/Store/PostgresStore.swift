@@ -142,16 +142,6 @@ package final class PostgresStore: DaemonStore {
 
   package func reachDisk() -> Signal<Void, JournalError> { Signal(just: ()) }
 
-  package func follow(_ record: Record, to stream: Int, by user: UInt32, growing growth: Int) {
-    appender.follow(record, to: stream, in: names, by: user, growing: growth)
-  }
-
-  package func followGrowth(of stream: Int, by growth: Int, for user: UInt32) {
-    appender.followGrowth(of: stream, by: growth, for: user)
-  }
-
-  package func followRelease(of stream: Int) { appender.followRelease(of: stream) }
-
   /// Sends the appended events, or lets them wait for those in flight.
   package func submit() {
     sendNext()
