@@ -14,8 +14,7 @@ private let maxLines = 80
 
 /// The functions that have more; nothing may be added here, and each number only falls.
 private let longFunctions = [
-  "Daemon.init": 166, "Options.init": 100, "bindPrograms": 112,
-  "bindProtocol": 103, "bindReaders": 86,
+  "Daemon.init": 166, "Options.init": 100, "bindPrograms": 112, "bindReaders": 86,
 ]
 
 /// A file with fewer lines is short.

@@ -35,30 +35,7 @@ package func bindProtocol<Stats: Codable>(
 ) {
   let host = catalog.host
 
-  catalog.query(
-    "hello", "Names the client and agrees on the protocol; optional, at most once.", Hello.self,
-    .members(
-      .init("protocol", .natural),
-      .init("server", .object([.init("name", .string), .init("version", .string)])),
-      .init("conn", .natural), .init("epoch", .string), .init("first", .natural),
-      .init("last", .natural), .init("capabilities", .object([.init("items", .bool)])),
-      .init("limits", .map(.natural)), .init("peer", .object(Peer.shape))),
-    unknownParameters: .ignored
-  ) { context, call, hello throws(WireError) in
-    try greet(call.connection, hello)
-    keepGreeting(of: call.connection, catalog)
-    call.answer { writeHello(context, server, &$0) }
-  }
-  catalog.restore(.hello) { context, items, _ throws(CannotRestore) in
-    for item in items {
-      guard let hello: KeptHello = try? catalog.decoder.decode(from: item.text) else {
-        throw CannotRestore(unreadable: item)
-      }
-      hello.apply(to: context.connection)
-      keepGreeting(of: context.connection, catalog)
-    }
-  }
-
+  bindHello(catalog, server)
   bindWhoAmI(catalog, server)
   bindAtomic(catalog)
   bindCancel(catalog)
@@ -113,6 +90,38 @@ package func bindProtocol<Stats: Codable>(
     }
   }
 
+  bindDescriptions(catalog, server)
+}
+
+/// Offers `hello`, and restores what a client has said with it.
+private func bindHello(_ catalog: Catalog, _ server: ServerInfo) {
+  catalog.query(
+    "hello", "Names the client and agrees on the protocol; optional, at most once.", Hello.self,
+    .members(
+      .init("protocol", .natural),
+      .init("server", .object([.init("name", .string), .init("version", .string)])),
+      .init("conn", .natural), .init("epoch", .string), .init("first", .natural),
+      .init("last", .natural), .init("capabilities", .object([.init("items", .bool)])),
+      .init("limits", .map(.natural)), .init("peer", .object(Peer.shape))),
+    unknownParameters: .ignored
+  ) { context, call, hello throws(WireError) in
+    try greet(call.connection, hello)
+    keepGreeting(of: call.connection, catalog)
+    call.answer { writeHello(context, server, &$0) }
+  }
+  catalog.restore(.hello) { context, items, _ throws(CannotRestore) in
+    for item in items {
+      guard let hello: KeptHello = try? catalog.decoder.decode(from: item.text) else {
+        throw CannotRestore(unreadable: item)
+      }
+      hello.apply(to: context.connection)
+      keepGreeting(of: context.connection, catalog)
+    }
+  }
+}
+
+/// Offers the descriptions of methods and sources.
+private func bindDescriptions(_ catalog: Catalog, _ server: ServerInfo) {
   catalog.query(
     "describe", "Describes all services, one, a method, or a source.", Describe.self,
     .either(Shape.descriptions)
