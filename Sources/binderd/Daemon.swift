@@ -67,7 +67,11 @@ final class Daemon {
     host.owners = table.context.owners
     host.daemon = Process.peer
     host.shares.now = { loop.milliseconds }
-    let stats = DaemonMeasures(table: table, host: host, store: store, loop: loop)
+    let stats = DaemonMeasures(
+      table: table, host: host, store: store, loop: loop, descriptors: descriptors)
+    if let warning = configuration.limits.warning(descriptors: descriptors) {
+      log.write(.warning, warning)
+    }
     let disk = DiskWatch(of: location, host, store, on: scheduler)
     stats.disk = disk
     disk.map(journalWatch.watch)

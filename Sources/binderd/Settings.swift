@@ -89,4 +89,12 @@ extension Limits {
     limits.connectionsPerUser = max(1, min(connectionsPerUser, limits.connections / 2))
     return limits
   }
+
+  /// Returns the warning about a process that may have only a few descriptors; `nil` for enough.
+  func warning(descriptors: Int) -> String? {
+    let fitting = fitting(descriptors)
+    guard descriptors < 1024, fitting.connections < connections else { return nil }
+    return "at most \(descriptors) files may be open, so at most \(fitting.connections) clients"
+      + " connect at a time, not \(connections); raise LimitNOFILE= of the unit, or 'ulimit -n'"
+  }
 }

@@ -43,6 +43,14 @@ struct HealthTests {
   }
 
   @Test
+  func `each client needs a descriptor`() {
+    #expect(HealthCheck.files(limit: 1024).state == .ok)
+    let few = HealthCheck.files(limit: 256)
+    #expect(few.state == .warning)
+    #expect(few.text == "only 256 files may be open, and each client is one")
+  }
+
+  @Test
   func `a user who has most of a limit of the role is named`() {
     func check(_ clients: UInt64, _ state: UInt64) -> HealthCheck {
       HealthCheck.limits(

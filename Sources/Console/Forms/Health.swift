@@ -102,6 +102,14 @@ extension HealthCheck {
     return .init("clients", .warning, text, fix: "bindctl get daemon/connections")
   }
 
+  /// Checks how many files the daemon may have open; each client needs one.
+  package static func files(limit: UInt64) -> HealthCheck {
+    guard limit < 1024 else { return .init("files", .ok, "\(limit) may be open") }
+    return .init(
+      "files", .warning, "only \(limit) files may be open, and each client is one",
+      fix: "raise LimitNOFILE= of the unit, or 'ulimit -n', and restart the daemon")
+  }
+
   /// The limits of one user that `daemon/users` has figures for, with the figure of each.
   package static let usesOfUser = [
     ("connections_user", "connections"), ("state_user", "state_bytes"),

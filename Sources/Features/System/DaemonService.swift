@@ -69,6 +69,9 @@ package struct DaemonStats: Codable, Equatable {
   package var diskFreeBytes: UInt64?
   package var diskReservedBytes: UInt64?
 
+  /// The number of files and sockets that the daemon may have open.
+  package var openFilesLimit = 0
+
   /// Seconds since the start.
   package var uptimeSeconds = 0.0
 
@@ -86,6 +89,7 @@ package struct DaemonStats: Codable, Equatable {
     case residentBytes = "resident_bytes"
     case diskFreeBytes = "disk_free_bytes"
     case diskReservedBytes = "disk_reserved_bytes"
+    case openFilesLimit = "open_files_limit"
     case uptimeSeconds = "uptime_s"
   }
 }

@@ -266,6 +266,7 @@ private struct Doctor {
       .state(bytes: stats.uint("state_bytes") ?? 0, of: limits.uint("state") ?? .max))
     health.add(
       .clients(stats.uint("connections") ?? 0, of: limits.uint("connections") ?? .max))
+    if let limit = stats.uint("open_files_limit") { health.add(.files(limit: limit)) }
     checkRoleLimits(connection)
     let dropped = metrics(connection)["binderd_log_lines_dropped"] ?? 0
     health.add(
