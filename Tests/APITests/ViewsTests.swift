@@ -1,4 +1,6 @@
+import Configuration
 import Connections
+import Facts
 import Features
 import JSON
 import ServiceTestSupport
@@ -109,6 +111,22 @@ struct ViewsTests {
     #expect(bench.time.count > 0)
     _ = client.call(#"{"id":2,"method":"close","params":{"view":"v1"}}"#)
     #expect(bench.time.count == 0)
+  }
+
+  @Test
+  func `describe lists a view only to those who may read some of what it shows`() throws {
+    let bench = try Bench()
+    func hasView(_ patterns: [String]) -> Bool {
+      let read = Rules(allow: patterns.compactMap { Pattern($0).map { Rule($0) } })
+      let client = bench.connect(
+        as: Role(name: "r", methods: Rules(), read: read, write: Rules()))
+      let open = #"{"id":2,"method":"open","params":{"binder":"cell","args":{"name":"a/b"}}}"#
+      let isListed = client.call(#"{"id":1,"method":"describe"}"#).contains(#"{"name":"cell""#)
+      #expect(isListed || client.error(open)?.data["what"] == .string("view"), "\(patterns)")
+      return isListed
+    }
+    #expect(hasView(["**"]) && hasView(["cells/**"]) && hasView(["cells/a/*"]))
+    #expect(!hasView([]) && !hasView(["lists/**"]))
   }
 
   @Test

@@ -1,6 +1,7 @@
 package import Configuration
 package import Connections
 internal import EventSourcing
+internal import Facts
 internal import JSON
 internal import Wire
 
@@ -19,7 +20,7 @@ package struct ViewBinder {
   /// Whether a role may open the view with some arguments.
   let isOffered: (Role) -> Bool
 
-  /// Whether it shows the machine, so that no other daemon can run it.
+  /// Whether the view depends on the local machine and cannot be forwarded.
   let isOfMachine: Bool
 
   /// Fills a view for a client.
@@ -36,16 +37,22 @@ extension Catalog {
   ///   - arguments: The type of the arguments of `open`.
   ///   - reads: Returns the sources that the view shows. The client must be allowed to read all of
   ///     them. If `nil`, only roles that may read everything can open the view.
+  ///   - patterns: The sources that `reads` can return. A role that may read none of one pattern
+  ///     cannot open the view, and is not offered it.
   ///   - isOffered: Whether a role may open the view at all.
-  ///   - isOfMachine: Whether it shows the machine, so that no other daemon can run it.
+  ///   - isOfMachine: Whether the view depends on the local machine and cannot be forwarded.
   ///   - bind: Fills the view for the client of the context.
   package func offerView<Arguments: Decodable>(
     _ name: String, of service: String, _ doc: String, _ arguments: Arguments.Type,
-    reads: ((Arguments) -> [String])? = nil,
+    reads: ((Arguments) -> [String])? = nil, within patterns: [String] = [],
     isOffered: @escaping (Role) -> Bool = { _ in true }, isOfMachine: Bool = false,
     bind: @escaping (View, CallContext, Arguments) throws -> Void
   ) {
-    let mayOpen: (Role) -> Bool = { ($0.read.allowsAll || reads != nil) && isOffered($0) }
+    let read = patterns.compactMap { Pattern($0) }
+    let mayOpen: (Role) -> Bool = { role in
+      (role.read.allowsAll || reads != nil) && read.allSatisfy(role.read.mayAllow)
+        && isOffered(role)
+    }
     add(
       ViewBinder(
         name: name, service: service, doc: doc, arguments: Shape(of: arguments), isOffered: mayOpen,

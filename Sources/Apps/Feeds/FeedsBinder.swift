@@ -30,7 +30,8 @@ package func bindFeeds(_ catalog: Catalog, to feeds: FeedsService) {
   catalog.offerView(
     "feed", of: "feeds", "One feed and its newest episodes, fetched while it is shown.",
     FeedArguments.self,
-    reads: { ["feeds/\($0.id)", Feeds.episodes(ofFeed: $0.id)] }
+    reads: { ["feeds/\($0.id)", Feeds.episodes(ofFeed: $0.id)] },
+    within: ["feeds/*", "feeds/*/episodes"]
   ) { view, context, feed in
     _ = try feeds.feed(feed.id)
     bindFeed(view, to: feeds, feed, mayRefresh: context.role.mayCall("feeds.refresh"))

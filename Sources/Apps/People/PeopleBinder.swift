@@ -23,7 +23,7 @@ package func bindPeople(_ catalog: Catalog, to people: PeopleService) {
   }
   catalog.offerView(
     "person", of: "people", "One person, to view and change.", PersonArguments.self,
-    reads: { ["people/\($0.id)"] }
+    reads: { ["people/\($0.id)"] }, within: ["people/*"]
   ) { view, context, person in
     try bindPerson(view, context.host, to: people, person) {
       context.role.mayRead("people/\($0)")

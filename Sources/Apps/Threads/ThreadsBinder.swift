@@ -27,7 +27,8 @@ package func bindThreads(
   }
   catalog.offerView(
     "thread", of: "threads", "A discussion, to read and take part in.", ThreadArguments.self,
-    reads: { ["threads/\($0.id)", "threads/\($0.id)/posts"] }
+    reads: { ["threads/\($0.id)", "threads/\($0.id)/posts"] },
+    within: ["threads/*", "threads/*/posts"]
   ) { view, context, thread in
     try bindThread(
       view, clients[context], to: threads, thread, isAnyAllowed: context.role == .owner)

@@ -14,13 +14,13 @@ package func bindCells(_ catalog: Catalog, to cells: CellsService) {
     cells.ledger)
   catalog.offerSources(
     of: cells.ledger,
-    [.init("cells/**", "The value of the cell of that name.", .any, isWritable: true)],
+    [.init("cells/**", "A named JSON value.", .any, isWritable: true)],
     exists: CellsService.isCell, writes: ["cells.set"],
     write: { source, value throws(CellsError) in try cells.set(.named(source), to: value) })
 
   catalog.offerView(
     "cell", of: "cells", "One cell, to view and change.", CellArguments.self,
-    reads: { ["cells/" + $0.name] }
+    reads: { ["cells/" + $0.name] }, within: ["cells/**"]
   ) { view, _, arguments in try bindCell(view, to: cells, arguments) }
 
   catalog.command(
