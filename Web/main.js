@@ -28,6 +28,8 @@ function takeKey() {
 class App {
   #page;
   #name;
+  #path = [];
+  #who = {};
   #wasOffline = false;
 
   constructor() {
@@ -74,7 +76,25 @@ class App {
     }
     this.#showMoment();
     this.#page.show(...(pages[name] ? rest : []));
-    document.title = [...rest.slice(0, 3), this.#page.title, "Binder"].join(" · ");
+    this.#path = rest.slice(0, 3);
+    this.#showTitle();
+  }
+
+  /** Two pages of two machines have different titles. */
+  #showTitle() {
+    const { host } = this.#who;
+    document.title = [...this.#path, this.#page.title, host ? `Binder on ${host}` : "Binder"].join(" · ");
+  }
+
+  /** Shows who one is, and on which machine. */
+  async #askWho() {
+    const who = await this.link.call("whoami").catch(() => undefined);
+    if (!who) return;
+    this.#who = { user: who.user ?? `uid ${who.uid}`, host: who.host };
+    const { user, host } = this.#who;
+    setText(this.who, host ? `${user} on ${host}` : user);
+    this.who.hidden = false;
+    if (this.#page) this.#showTitle();
   }
 
   #makeNav() {
@@ -83,7 +103,8 @@ class App {
     this.state = button("Connecting", () => this.#about(), { kind: "state" });
     this.back = button("Back to now", () => this.moment.leave(), { image: "clock", kind: "back main" });
     this.back.hidden = true;
-    document.querySelector(".bar").append(this.back, this.state);
+    this.who = h("span.who", { hidden: true });
+    document.querySelector(".bar").append(this.back, this.who, this.state);
     document.querySelector(".skip").addEventListener("click", (event) => {
       event.preventDefault();
       this.main.focus();
@@ -119,6 +140,7 @@ class App {
     const label = { [states.online]: "Online", [states.connecting]: "Connecting", [states.offline]: "Offline", [states.refused]: "Refused" }[state];
     setText(this.state.lastElementChild, label);
     this.state.dataset.state = state;
+    if (state === states.online) this.#askWho();
     document.body.classList.toggle("offline", state === states.offline || state === states.refused);
     if (state === states.offline) {
       this.#wasOffline = true;
@@ -141,7 +163,7 @@ class App {
 
   #about() {
     const { hello, peer, state } = this.link;
-    const known = [["Daemon", hello && `${hello.server.name} ${hello.server.version}`], ["Journal", hello && `epoch ${hello.epoch}`], ["You are", peer && `uid ${peer.uid}, role ${peer.role}`], ["Connection", state]];
+    const known = [["Daemon", hello && `${hello.server.name} ${hello.server.version}`], ["Journal", hello && `epoch ${hello.epoch}`], ["You are", peer && `${this.#who.user ?? `uid ${peer.uid}`}, role ${peer.role}`], ["Machine", this.#who.host], ["Connection", state]];
     const choice = h("select", { id: "theme", onchange: () => (theme.wish = choice.value) }, ["auto", "light", "dark"].map((value) => h("option", { value }, value === "auto" ? "as the system" : value)));
     choice.value = theme.wish;
     const keys = [["Alt+1 … Alt+5", "go to a part of the page"], ["/", "go to the filter"], ["arrows", "move in the tree, in tabs and on the slider of time"], ["Enter", "open, send"], ["Esc", "close a dialog"]];

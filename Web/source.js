@@ -2,7 +2,7 @@
 
 import { announce, busyLine, button, confirm, h, later, loading, perFrame, setAttribute, setBusy, setText } from "./dom.js";
 import { makeForm } from "./form.js";
-import { changesSince } from "./history.js";
+import { changesSince, lastEvents } from "./history.js";
 import { Plot } from "./plot.js";
 import { flash } from "./theme.js";
 import { clock, kindOf, long, number, plottable, short } from "./value.js";
@@ -168,16 +168,38 @@ export class SourcePane {
     }
   }
 
+  /** The version at which the source had a value, if it is a stream of its own with known events. */
+  async #versionOf(initial) {
+    if (!this.#meta?.journaled) return undefined;
+    const params = { source: "events", filter: { streams: [this.#name] }, limit: 1 };
+    const last = await lastEvents(this.#page.link, params).catch(() => undefined);
+    const event = last?.items.at(-1)?.event;
+    // Set since it was shown: no version that could still be the present one.
+    if (event?.data && "value" in event.data && JSON.stringify(event.data.value) !== JSON.stringify(initial)) return event.version - 1;
+    return event?.version;
+  }
+
   #edit() {
     const meta = this.#meta;
     const parameter = { name: "value", type: meta.type ?? "any", optional: false, doc: "JSON, or a text." };
     const initial = this.#entry?.value;
+    // What is replaced is what the dialog has shown, not what somebody has set meanwhile.
+    let version = this.#versionOf(initial);
     this.newer = h("p.hint", { role: "status", hidden: true });
     this.newer.initial = JSON.stringify(initial);
     const form = makeForm([parameter], {
       initial: { value: initial }, label: "Set",
       submit: async ({ value }) => {
-        await this.#page.link.command("set", { source: this.#name, value });
+        const expected = await version;
+        const expect = expected === undefined ? {} : { _meta: { expect: { [this.#name]: expected } } };
+        try {
+          await this.#page.link.command("set", { source: this.#name, value, ...expect });
+        } catch (error) {
+          if (error.name !== "conflict") throw error;
+          version = error.data.actual;
+          const { value: newer } = await this.#page.link.call("get", { source: this.#name }).catch(() => ({}));
+          throw new Error(`It has changed meanwhile${newer === undefined ? "" : ` to ${short(newer)}`}. ‘Set’ again replaces it.`);
+        }
         box.close();
       },
     });

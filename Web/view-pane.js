@@ -235,7 +235,7 @@ export class ViewPane {
   async #mayDo(intent, row) {
     if (!intent.isDestructive) return true;
     const name = row ? ` ${short(row.name ?? row.title ?? row.text ?? row.body ?? row.id)}` : "";
-    return confirm(`${words(intent.name)}${name}? This cannot be undone.`, words(intent.name));
+    return confirm(`${words(intent.name)}${name}? The past keeps what was.`, words(intent.name));
   }
 
   /** Performs an intent, for an element if it concerns one; asks for what it still needs. */

@@ -73,6 +73,14 @@ package enum Process {
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
   }
 
+  /// The name of this machine; `nil` if it has none.
+  package static var hostName: String? {
+    var text = [CChar](repeating: 0, count: 256)
+    guard gethostname(&text, text.count - 1) == 0, text[0] != 0 else { return nil }
+    return String(
+      decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }.prefix(64), as: UTF8.self)
+  }
+
   /// The effective uid of this process.
   package static var user: UInt32 { geteuid() }
 

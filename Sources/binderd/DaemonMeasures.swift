@@ -57,7 +57,7 @@ final class DaemonMeasures {
 
   var server: ServerInfo {
     ServerInfo(
-      version: Release.version, now: { Process.now },
+      version: Release.version, host: Process.hostName, now: { Process.now },
       uptime: { [loop, started] in loop.milliseconds - started },
       userName: Process.name(ofUser:))
   }

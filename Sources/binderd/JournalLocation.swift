@@ -64,11 +64,8 @@ extension Settings {
 
   /// The name of the machine, as far as it may be the name of a node.
   private static var machine: String {
-    var text = [CChar](repeating: 0, count: 256)
-    gethostname(&text, text.count - 1)
-    let name = String(
-      decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }.prefix(64), as: UTF8.self)
-    return ClusterSettings.isNode(name) ? name : "node"
+    guard let name = Process.hostName, ClusterSettings.isNode(name) else { return "node" }
+    return name
   }
 }
 

@@ -72,6 +72,29 @@ class Values(PageCase):
         browser.go("xyz")
         browser.has("There is no page ‘xyz’.")
 
+    def test_a_value_that_has_changed_meanwhile_is_replaced_only_on_purpose(self):
+        for value in (1, 4242):
+            self.place.call("set", {"source": "cells/volume", "value": value})
+        browser = self.open_browser()
+        browser.go("sources/cells/volume")
+        browser.has("Changed")
+        browser.click("Set", within="article")
+        browser.type("Value", "9", within="dialog")
+        self.place.call("set", {"source": "cells/volume", "value": 77})
+        browser.eventually(lambda: "It is 77 now." in browser.find("dialog").text, what="the newer value")
+        browser.click("Set", within="dialog")
+        browser.has("It has changed meanwhile to 77.")
+        self.assertEqual(self.place.call("get", {"source": "cells/volume"})["value"], 77)
+        browser.click("Set", within="dialog")
+        browser.eventually(lambda: not browser.all("dialog"), what="the dialog is closed")
+        self.assertEqual(self.place.call("get", {"source": "cells/volume"})["value"], 9)
+
+    def test_the_page_says_who_one_is_and_on_which_machine(self):
+        who = self.place.call("whoami")
+        browser = self.open_browser()
+        browser.has(f"{who['user']} on {who['host']}")
+        browser.eventually(lambda: f"Binder on {who['host']}" in browser.run("return document.title"), what="the machine in the title")
+
     def test_a_value_is_set_and_typed_faults_are_shown(self):
         self.place.call("set", {"source": "cells/lamp", "value": False})
         browser = self.open_browser()
@@ -561,7 +584,7 @@ class Access(PageCase):
         browser.has("Ada")
         self.tab_to(browser, "Remove Ada")
         browser.press(Keys.ENTER)
-        browser.has("This cannot be undone.")
+        browser.has("The past keeps what was.")
         browser.press(Keys.ESCAPE)
         browser.eventually(lambda: not browser.all("dialog"), what="the question is gone")
         self.assertEqual(len(self.place.call("people.list")["value"]), 1)

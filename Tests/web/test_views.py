@@ -88,7 +88,7 @@ class Views(FeedCase):
         self.browser.click(name, within=within)
 
     def confirm(self, name):
-        self.browser.has("This cannot be undone.")
+        self.browser.has("The past keeps what was.")
         self.check_names(self.browser, f"the question before {name!r}")
         self.browser.click(name, within="dialog")
 
@@ -319,7 +319,7 @@ class Views(FeedCase):
         self.act("Enter hall")
         self.act("Describe")
         self.act("Remove", within="dialog")
-        self.browser.has("This cannot be undone.")
+        self.browser.has("The past keeps what was.")
         self.browser.run("[...document.querySelectorAll('dialog')].at(-1).querySelector('.danger').click()")
         eventually(lambda: "hall" not in json.dumps(self.place.call("get", {"source": "chat/rooms"})))
         self.open('room/{"room":"cellar","as":"kim"}')
@@ -372,6 +372,6 @@ class Views(FeedCase):
         self.browser.named("Profile", role="tab").click()
         self.act("Token")
         self.act("Revoke all", within="dialog")
-        self.browser.has("This cannot be undone.")
+        self.browser.has("The past keeps what was.")
         self.browser.run("[...document.querySelectorAll('dialog')].at(-1).querySelector('.danger').click()")
         eventually(lambda: any(item["event"]["type"] == "users.tokens_revoked" for item in self.place.call("history", {"source": "events"})["items"]))

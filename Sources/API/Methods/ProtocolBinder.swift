@@ -18,11 +18,15 @@ package struct ServerInfo {
   /// Returns the name of a user; `nil` if the system does not know it.
   let userName: (UInt32) -> String?
 
+  /// The name of the machine; `nil` if it has none.
+  let host: String?
+
   package init(
-    version: String, now: @escaping () -> Int64, uptime: @escaping () -> UInt64,
-    userName: @escaping (UInt32) -> String?
+    version: String, host: String? = nil, now: @escaping () -> Int64,
+    uptime: @escaping () -> UInt64, userName: @escaping (UInt32) -> String?
   ) {
     self.version = version
+    self.host = host
     self.now = now
     self.uptime = uptime
     self.userName = userName

@@ -11,13 +11,14 @@ func bindWhoAmI(_ catalog: Catalog, _ server: ServerInfo) {
     NoParameters.self,
     .object(
       Peer.shape + [
-        .optional("user", .string), .optional("limits", .map(.natural)),
+        .optional("user", .string), .optional("host", .string), .optional("limits", .map(.natural)),
         .init(
           "allowed", .object(["methods", "read", "write"].map { .init($0, .array(.string)) })),
       ])
   ) { context, call, _ in
     let peer = call.connection.peer
     var result = peer.shown(as: context.role)
+    if let host = server.host { result["host"] = .string(host) }
     if let name = server.userName(peer.uid) { result["user"] = .string(name) }
     let limits = call.connection.context.roleLimits.limits(of: peer.uid)
     if !limits.isEmpty { result["limits"] = .object(JSONObject(limits)) }

@@ -108,7 +108,7 @@ var whoamiCommand: Command {
     let rows =
       [
         ("user", "\(user) (uid \(answer["uid"]?.bare ?? "")\(group))"),
-        ("role", answer.string("role") ?? ""),
+        ("machine", answer.string("host") ?? ""), ("role", answer.string("role") ?? ""),
         ("process", answer["pid"]?.bare ?? ""),
         ("methods", "\(list("methods").count); 'bindctl whoami -j' lists them"),
         ("read", list("read").joined(separator: " ")),
