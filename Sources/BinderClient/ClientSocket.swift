@@ -45,7 +45,7 @@ public struct SocketSearch: Equatable, Sendable {
     } else if let named = variable("BINDER_SOCKET") {
       places = [Place(path: named, origin: "$BINDER_SOCKET")]
     } else {
-      let system = Place(path: "/run/binder/bus.sock", origin: "the system's")
+      let system = Place(path: "/run/binder/bus.sock", origin: "of the system")
       let user = variable("XDG_RUNTIME_DIR").map {
         Place(path: $0 + "/binder/bus.sock", origin: "$XDG_RUNTIME_DIR")
       }

@@ -45,6 +45,15 @@ struct Asked {
       ? operands.first?.split(separator: ".").first.map(String.init) : view?.string("service")
   }
 
+  /// The request with all arguments that it needs, as a user types it; `nil` if it is unknown.
+  fileprivate var example: String? {
+    let described = command == "call" ? operands.first.flatMap(describe) : view
+    guard let command, let name = operands.first, let described else { return nil }
+    let words = arguments(described, command == "call" ? "params" : "args")
+      .filter { !$0.hasPrefix("[") }
+    return (["bindctl", command, name] + words).joined(separator: " ")
+  }
+
   /// A message about the first unknown argument of a call or a view, with a suggestion; `nil` if all
   /// are known.
   fileprivate var unknownArgument: String? {
@@ -65,6 +74,20 @@ struct Asked {
 
   /// Whether the request may have changed something.
   var isWrite: Bool { command.map { ["set", "remove", "call"].contains($0) } ?? false }
+}
+
+/// Returns the arguments of a view or the parameters of a method, as a user types them.
+///
+/// Optional ones are in brackets.
+func arguments(_ described: JSONObject, _ member: String) -> [String] {
+  guard case .array(let arguments)? = described[member] else { return [] }
+  return arguments.compactMap { argument in
+    guard case .object(let argument) = argument, let name = argument.string("name") else {
+      return nil
+    }
+    let word = name + (argument["type"] == .string("string") ? "=" : ":=") + "…"
+    return argument["optional"] == .bool(true) ? "[\(word)]" : word
+  }
 }
 
 extension ClientError {
@@ -119,6 +142,9 @@ extension WireError {
       // Unless the daemon has named it already.
       if let unknown = asked.unknownArgument, data["expected"] != .string("no such member") {
         return unknown
+      }
+      if message.hasPrefix("missing parameter"), let example = asked.example {
+        return "for example: \(example)"
       }
       return typedArgument.map { "use ':=' for values other than text, as in \($0)" }
     case .conflict: return "read it again before you set it"

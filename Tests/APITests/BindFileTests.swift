@@ -56,7 +56,7 @@ struct BindFileTests {
       files.faults.map(\.description) == [
         "/d/0.bind:1:9: unknown operator '~~>'",
         "/d/0.bind:2:28: unknown transformer 'upercase': did you mean 'uppercase'?",
-        "/d/0.bind:3:3: expected '~>' or '<~' or '<>' or '!~>' or '<~!' or '<!>', found 'ö:'",
+        "/d/0.bind:3:3: expected an arrow such as ~>, found 'ö:'",
         "/d/0.bind:4:1: a name is 1 to 64 of A-Z a-z 0-9 _ . : -",
         "/d/0.bind:5:22: 'round(1)' is not reversible and cannot be used with <>",
         "/d/0.bind:6:11: expected path, found the end",

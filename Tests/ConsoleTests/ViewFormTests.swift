@@ -59,7 +59,9 @@ struct ViewFormTests {
     #expect(view.press(.backspace) == [term("t")])
     #expect(view.press(.enter) == [], "nothing is chosen")
     try view.change(#""term":{"value":"t"},"results":{"value":[{"id":"a"},{"id":"b"}]}"#)
-    #expect(view.screen[22] == "enter select   arrows choose   esc other keys: select, back, quit")
+    #expect(
+      view.screen[22]
+        == "enter select   arrows choose   esc leaves the field, for select, back or quit")
     view.press(.down)
     #expect(view.press(.enter) == [ShownView.ask("select", ["id": .string("b")])])
     try view.push("thread", props: "")
@@ -80,7 +82,7 @@ struct ViewFormTests {
       intents: #""send":{"params":{"text":"string"},"main":true},"older":{"params":{}}"#)
     view.type("older q")
     #expect(view.session.form?.fields == ["older q"], "no letter was a key")
-    #expect(view.screen[22] == "enter send   esc other keys: older, back, quit")
+    #expect(view.screen[22] == "enter send   esc leaves the field, for older, back or quit")
     view.press(.escape)
     #expect(view.screen[22] == "enter send…   o older   q quit   ? keys")
     #expect(view.type("o") == [ShownView.ask("older", [:])])

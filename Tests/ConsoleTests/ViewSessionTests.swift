@@ -121,8 +121,8 @@ struct ViewSessionTests {
     #expect(lines[1] == "title  a·[2Jb")
     #expect(lines[2] == "rooms (2)")
     #expect(lines[3].hasPrefix("> general"))
-    #expect(lines[7] == "enter enter   c create…   …")
-    #expect(lines[8] == "space read   q quit   ? keys")
+    #expect(lines[7] == "enter open   c create…   …")
+    #expect(lines[8] == "space more   q quit   ? keys")
   }
 
   @Test

@@ -110,7 +110,7 @@ struct ViewsShownTests {
     #expect(view.line("  Swift 6.2")?.hasSuffix("yes     2025-09-15T10:00:00Z") == true)
     #expect(
       view.screen[22]
-        == "enter mark played   r refresh   u unsubscribe   space read   q quit   ? keys")
+        == "enter mark played   r refresh   u unsubscribe   space more   q quit   ? keys")
     view.type(" ")
     #expect(view.line("url") == "url     https://swift.org/2", "the whole row has all members")
     view.press(.escape)
@@ -133,7 +133,7 @@ struct ViewsShownTests {
       intents: #""open":{"params":{"id":"integer"},"opens":"thread","main":true},"#
         + #""remove":{"params":{"id":"integer"},"destructive":true},"#
         + #""start":{"params":{"name":"string"}}"#)
-    #expect(view.screen[22] == "enter open   s start…   r remove   space read   q quit   ? keys")
+    #expect(view.screen[22] == "enter open   s start…   r remove   space more   q quit   ? keys")
     #expect(view.press(.enter) == [ShownView.ask("open", ["id": .number(JSONNumber(1))])])
     view.type("s")
     #expect(view.session.form?.fields == [""], "a new thread has not the name of another")
@@ -156,7 +156,7 @@ struct ViewsShownTests {
     #expect(
       view.screen.suffix(4).prefix(3) == [
         "> body", "enter post   arrows choose",
-        "esc other keys: edit, like, unlike, up vote, remove, back, quit",
+        "esc leaves the field, for edit, like, unlike, up vote, remove, back or quit",
       ])
     view.press(.down, .escape)
     #expect(
@@ -164,7 +164,7 @@ struct ViewsShownTests {
       "the row is all that it needs")
     #expect(
       view.screen.suffix(3).prefix(2) == [
-        "enter post…   e edit…   l like   u unlike   v up vote…   r remove   space read",
+        "enter post…   e edit…   l like   u unlike   v up vote…   r remove   space more",
         "esc back   q quit   ? keys",
       ], "what removes something is last")
     view.type("r")

@@ -43,7 +43,7 @@ struct BindDirectoryTests {
 
     write("cells/a ~> cells/b\n  cells/a => cells/d\n")
     let refused = try client.call(#"{"id":6,"method":"reload"}"#)
-    #expect(refused.contains(#"home.bind","line":2,"column":11,"message":"expected '~>' or"#))
+    #expect(refused.contains(#"home.bind","line":2,"column":11,"message":"expected an arrow"#))
     _ = try client.call(#"{"id":7,"method":"cells.set","params":["a",3]}"#)
     while try !cells().contains(#""cells/b":3,"cells/c":1,"cells/d":3"#) {}
 

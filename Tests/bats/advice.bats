@@ -204,3 +204,15 @@ END2
     script -qec 'bindctl bindings --color never --no-pager' /dev/null < /dev/null | grep -qE '^NAME +BINDING'
     is "$(bindctl bindings)" $'1\tcells/a ~> cells/b'
 }
+
+@test "remove says what empties a list or a map" {
+    start_daemon
+    bindctl call lists.append name=shop value=milk
+    fails remove lists/shop
+    types_after "emptied with: "
+    [ "$(bindctl get lists/shop)" = '[]' ]
+    bindctl call maps.put name=app key=a value:=1
+    fails remove maps/app
+    types_after "emptied with: "
+    [ "$(bindctl get maps/app)" = '{}' ]
+}

@@ -172,6 +172,12 @@ start_false_daemon() { # script
     refuses 4 "no source 'cells/a'; 'bindctl get \"cells/**\"' lists those that exist" get cells/a
     refuses 1 "'cells/a' was not set" remove cells/a
     refuses 2 "remove takes a cell, for example cells/lamp, not 'system/load'; see 'bindctl help remove'" remove system/load
+    refuses 2 "remove takes one cell, not a pattern; list them first: bindctl get 'cells/x/*'; see 'bindctl help remove'" remove 'cells/x/*'
+}
+
+@test "each wrong option of web gets a line of bindctl, not of a log" {
+    refuses 2 "--port takes a number from 0 to 65535, not '80x'; see 'bindctl help web'" web --port 80x
+    refuses 2 "--name takes a host name such as box.example.org, not 'a b'; see 'bindctl help web'" web --name 'a b'
 }
 
 @test "call passes arguments by name, as JSON and by position, with its options" {
@@ -505,7 +511,7 @@ bindctl: connected again; continuing after 0'
     is "$(bindctl services -r)" "$(bindctl services | cut -f 1)"
     run bindctl describe cells
     [[ $output == *'  cells.add name=… [by:=…]  '* ]]
-    [[ $output == *'  cells/**  The value of the cell of that name.'* ]]
+    [[ $output == *'  cells/**  A named JSON value.'* ]]
     run bindctl describe cells.add
     [[ $output == *'$ bindctl call cells.add name=… [by:=…]'* ]]
     is "$(bindctl describe cells.add -j | jq -r .method)" cells.add
@@ -732,7 +738,7 @@ bindctl: connected again; continuing after 0'
     unset BINDER_SOCKET
     run --separate-stderr env "XDG_RUNTIME_DIR=$directory" bindctl ping
     is "$status" 3
-    [[ $stderr == "bindctl: no daemon answers: tried $directory/binder/bus.sock (\$XDG_RUNTIME_DIR: No such file or directory), /run/binder/bus.sock (the system's: "*"); start one with: binderd --socket $directory/binder/bus.sock" || -e /run/systemd/system ]]
+    [[ $stderr == "bindctl: no daemon answers: tried $directory/binder/bus.sock (\$XDG_RUNTIME_DIR: No such file or directory), /run/binder/bus.sock (of the system: "*"); start one with: binderd --socket $directory/binder/bus.sock" || -e /run/systemd/system ]]
 }
 
 @test "a connection that is lost within a request ends with 6" {
@@ -1052,7 +1058,7 @@ END
         <<<"$output" | tr '\n' ' ')" 'cell true not_a_number true '
     refuses 4 "no view 'cel'; did you mean 'cell'?" open cel
     refuses 4 "no view 'nothing-like-it'; 'bindctl views' lists the views" open nothing-like-it
-    refuses 5 "missing parameter 'name' (string)" open cell
+    refuses 5 "missing parameter 'name' (string); for example: bindctl open cell name=…" open cell
     refuses 5 "missing parameter 'name' (string); unknown parameter 'nam'; did you mean 'name'?" open cell nam=x
     refuses 4 "there is no person 9; 'bindctl get \"people/**\"' lists those that exist" open person id:=9
     run bindctl open cell name=lamp <<<'toggle'

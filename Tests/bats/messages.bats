@@ -18,9 +18,9 @@ refuses() { # status sentence argument...
 }
 
 @test "a missing or unknown parameter is named" {
-    refuses 5 "missing parameter 'name' (string)" call cells.toggle
-    refuses 5 "missing parameter 'value'" call cells.set name=a
-    refuses 5 "missing parameter 'name' (string)" open cell
+    refuses 5 "missing parameter 'name' (string); for example: bindctl call cells.toggle name=…" call cells.toggle
+    refuses 5 "missing parameter 'value'; for example: bindctl call cells.set name=… value:=…" call cells.set name=a
+    refuses 5 "missing parameter 'name' (string); for example: bindctl open cell name=…" open cell
     refuses 5 "missing parameter 'name' (string); unknown parameter 'nam'; did you mean 'name'?" open cell nam=x
     refuses 5 "unknown parameter 'nam'" open cell name=x nam=x
     refuses 2 "missing argument check; see 'bindctl help acl'" acl
@@ -74,4 +74,15 @@ refuses() { # status sentence argument...
     is "$status" 4
     is "$stderr" "$(printf "bindctl: there is no connection %s; 'bindctl ps' lists the connections\n" 999 998)"
     eventually grep -q "with 'bindctl kick'" "$directory/err"
+}
+
+@test "a wrong declaration of a method is named by its file, with a right one" {
+    mkdir "$directory/methods"
+    printf '#!/bin/sh\ncat\n' > "$directory/methods/stock.add.sh"
+    chmod +x "$directory/methods/stock.add.sh"
+    echo '{"doc":"Adds.","params":{"thing":{"type":"string"}}}' > "$directory/methods/stock.add.sh.json"
+    run --separate-stderr timeout 30 bindctl serve --dir "$directory/methods"
+    is "$status" 2
+    [[ $stderr == "bindctl: $directory/methods/stock.add.sh.json: expected "*"at /methods/add/params/thing"* ]]
+    [[ $stderr == *'params is a JSON Schema, such as {"type":"object",'* ]]
 }

@@ -388,12 +388,17 @@ extension BindFault: CustomStringConvertible {
 
 extension BindFault {
   /// Returns the fault for an unexpected part.
-  static func syntax(_ expected: [String], at column: Int, found: String) -> BindFault {
+  ///
+  /// - Parameter words: The expected parts in words, instead of their list.
+  static func syntax(
+    _ expected: [String], as words: String? = nil, at column: Int, found: String
+  ) -> BindFault {
     let there = found.isEmpty ? "the end" : "'\(found)'"
     let listed = expected.map { $0.first?.isLetter == true ? $0 : "'\($0)'" }
       .joined(separator: " or ")
     return BindFault(
-      .syntax, "expected \(listed), found \(there)", at: column, found: found, expected: expected)
+      .syntax, "expected \(words ?? listed), found \(there)", at: column, found: found,
+      expected: expected)
   }
 
   /// Returns the fault for an unknown operator.

@@ -70,7 +70,9 @@ struct BindParser {
     let sign = run(of: isSign)
     if let known = BindOperator(rawValue: sign) { return known }
     guard sign.isEmpty else { throw .unknownOperator(sign, at: start + 1) }
-    throw .syntax(BindOperator.allCases.map(\.rawValue), at: start + 1, found: found(at: start))
+    throw .syntax(
+      BindOperator.allCases.map(\.rawValue), as: "an arrow such as ~>", at: start + 1,
+      found: found(at: start))
   }
 
   private mutating func isAnotherTransformer() throws(BindFault) -> Bool {
@@ -119,6 +121,12 @@ struct BindParser {
       value = try literal(run(of: isWord), at: start)
     }
     guard let value else {
+      let word = found(at: start)
+      guard !word.unicodeScalars.contains("/") else {
+        throw BindFault(
+          .syntax, "a transformer takes a value, not the path '\(word)'; combine paths: (a, b) | …",
+          at: start + 1, found: word)
+      }
       throw .syntax(
         ["string", "number", "duration", "true", "false", "null", "word"], at: start + 1,
         found: found(at: start))

@@ -21,7 +21,7 @@ func bindMain(_ view: View, _ session: UserSession) {
 
 /// Lets a user log in with a known name, a new name or a token.
 func bindLogin(_ view: View, _ session: Session) {
-  view.assign("welcome", "pick a new user name, which becomes yours, or one you already own")
+  view.assign("welcome", "Choose a name. A new one becomes yours.")
   session.names.bind(to: view["names"], as: NameRow.self)
   view.intent("log_in", NewName.self).calls { _ = try session.logIn(name: $0.name) }.unkept()
     .main()

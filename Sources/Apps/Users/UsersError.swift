@@ -68,7 +68,7 @@ package enum UsersError: ServiceError, Equatable {
     case .noTokens: "this machine does not support tokens"
     case .oneself: "you cannot be your own friend"
     case .tooManyFriends(let max): "a user has at most \(max) friends"
-    case .notLoggedIn: "not logged in: log in first, or give one of your names in 'as'"
+    case .notLoggedIn: "you are not logged in: log in first, or name one of your users with 'as'"
     case .loggedIn(let name): "already logged in as '\(name)': log out first, or omit 'as'"
     case .lost: "it could not be saved"
     case .hidden(let name): "no source 'users/\(name)'"

@@ -157,10 +157,10 @@ package struct ViewScreen {
   private func help(_ session: ViewSession) -> [String] {
     let entered = session.entered
     let keys =
-      (entered.map { ["enter " + title($0, session)] } ?? [])
+      (entered.map { ["enter " + effect(title($0, session))] } ?? [])
       + session.keys.filter { $0.intent != entered }.map { "\($0) " + title($1, session) }
     let own =
-      (session.row == nil ? [] : ["space read"])
+      (session.row == nil ? [] : ["space more"])
       + (session.stack.path.contains { ["push", "present"].contains($0.style) } ? ["esc back"] : [])
       + (session.stack.tabs.count > 1 ? ["tab next"] : []) + ["q quit", "? keys"]
     let room = height < 8 ? 1 : 2
@@ -170,6 +170,9 @@ package struct ViewScreen {
     }
     return []
   }
+
+  /// Returns what the key enter does, in another word than that of the key.
+  private func effect(_ title: String) -> String { title == "enter" ? "open" : title }
 
   /// Returns the name of an intent, with dots if its key opens a form.
   private func title(_ intent: ViewState.Intent, _ session: ViewSession) -> String {
@@ -192,13 +195,17 @@ package struct ViewScreen {
   private func field(_ form: IntentForm, _ session: ViewSession) -> [String] {
     let isOne = form.fields.count == 1
     let first =
-      ["enter " + (isOne ? (session.entered ?? form.intent).title : "next, \(form.intent.title)")]
+      [
+        "enter "
+          + (isOne ? effect((session.entered ?? form.intent).title) : "next, \(form.intent.title)")
+      ]
       + (isOne && (session.list?.elements.count ?? 0) > 1 ? ["arrows choose"] : [])
       + (isOne && session.stack.tabs.count > 1 ? ["tab next"] : [])
     let others = session.keys.filter { $0.intent != form.intent }.map(\.intent.title)
     let last =
       others.isEmpty
-      ? "esc other keys" : "esc other keys: " + others.joined(separator: ", ") + ", back, quit"
+      ? "esc leaves the field"
+      : "esc leaves the field, for " + others.joined(separator: ", ") + ", back or quit"
     let help = packed(first + [last.cut(to: width)]).prefix(height < 8 ? 1 : 2)
     return (isOne ? [] : [style.bold(form.intent.title)]) + fields(form) + help.map(style.dim)
   }
@@ -265,7 +272,8 @@ extension ViewScreen {
       )
     }
     let own = [
-      ("enter", session.entered?.title ?? "nothing here"), ("space", "show the whole row and view"),
+      ("enter", session.entered.map { effect($0.title) } ?? "nothing here"),
+      ("space", "show the whole row and view"),
       ("arrows", "choose a row; also page up, page down, home and end"),
       ("tab", "the next view beside this one"), ("esc, left", "back"),
       ("control-l", "redraw the screen"), ("control-z", "suspend; 'fg' in the shell resumes"),

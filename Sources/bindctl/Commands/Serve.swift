@@ -69,6 +69,9 @@ private struct ServedMethod {
   /// The declaration; empty if there is none.
   let declaration: JSONObject
 
+  /// The file of the declaration.
+  let file: String
+
   /// Whether its result is declared as a string.
   var isText: Bool {
     guard case .object(let result)? = declaration["result"] else { return false }
@@ -86,12 +89,14 @@ private struct ServedMethod {
     let command = String(operand[operand.index(after: sign)...])
     (self.service, self.name) = (service, name)
     words = ["/bin/sh", "-c", command]
-    declaration = try Self.declaration(at: command + ".json")
+    file = command + ".json"
+    declaration = try Self.declaration(at: file)
   }
 
   private init(_ service: String, _ name: String, program: String) throws {
     (self.service, self.name, words) = (service, name, [program])
-    declaration = try Self.declaration(at: program + ".json")
+    file = program + ".json"
+    declaration = try Self.declaration(at: file)
   }
 
   /// Returns the methods of a directory, sorted by name.
@@ -126,6 +131,20 @@ private struct ServedMethod {
       throw Failure("'\(directory)' has no executable with a name such as lamp.blink")
     }
     return methods
+  }
+
+  /// Returns what is wrong with the declaration, and how it is right; `nil` for another error.
+  func fault(_ error: ClientError) -> Failure? {
+    guard case .refused(let refusal) = error, let path = refusal.data.string("path"),
+      path.hasPrefix("/methods/\(name)/")
+    else { return nil }
+    let place = path.dropFirst("/methods/\(name)".utf8.count)
+    let isSchema = ["/params", "/result"].contains { place.hasPrefix($0) }
+    let example = #"{"type":"object","properties":{"name":{"type":"string"}}}"#
+    return Failure(
+      "\(file): \(refusal.message)"
+        + (isSchema ? "; params is a JSON Schema, such as \(example)" : ""),
+      .usage)
   }
 
   private static func parts(of name: String) -> (service: String, name: String)? {
@@ -192,7 +211,11 @@ private final class Server: JobSource {
           "call_ms": .number(JSONNumber(callMilliseconds)),
         ]
       ) { [unowned loop] answer in
-        if case .failure(let error) = answer { try loop.refused(error) }
+        guard case .failure(let error) = answer else { return }
+        if let fault = methods.lazy.compactMap({ $0.fault(error) }).first {
+          return loop.fail(fault)
+        }
+        try loop.refused(error)
       }
     }
   }

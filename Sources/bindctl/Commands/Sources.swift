@@ -284,6 +284,22 @@ private func typed(_ text: String, line: Int) throws(UsageError) -> JSONText {
   }
 }
 
+/// Returns why `remove` does not take a source that is no cell, and what removes that one.
+private func whatEmpties(_ source: String) -> String {
+  let parts = source.split(separator: "/", maxSplits: 1).map(String.init)
+  let other = "remove takes a cell, for example cells/lamp, not '\(source)'"
+  guard parts.count == 2 else { return other }
+  return switch parts[0] {
+  case "lists": other + "; a list is emptied with: bindctl call lists.clear name=\(parts[1])"
+  case "maps": other + "; a map is emptied with: bindctl call maps.clear name=\(parts[1])"
+  case "live", "services":
+    other + "; it ends with the program that publishes it"
+  case "people", "threads", "todo", "feeds", "users":
+    other + "; 'bindctl describe \(parts[0])' lists what removes it"
+  default: other
+  }
+}
+
 let removeSyntax = Syntax(
   "remove", "Removes a cell.", operands: [Operand("SRC")],
   details: "Exits with 1 if the cell was not set.", examples: ["bindctl remove cells/lamp"])
@@ -291,9 +307,13 @@ let removeSyntax = Syntax(
 var removeCommand: Command {
   Command(removeSyntax) { context in
     let source = context.operand(0)
-    guard source.hasPrefix("cells/") else {
+    guard !source.contains("*") else {
       throw UsageError(
-        "remove takes a cell, for example cells/lamp, not '\(source)'", command: "remove")
+        "remove takes one cell, not a pattern; list them first: bindctl get '\(source)'",
+        command: "remove")
+    }
+    guard source.hasPrefix("cells/") else {
+      throw UsageError(whatEmpties(source), command: "remove")
     }
     let name = JSONValue.string(String(source.dropFirst("cells/".count)))
     let result = try context.client.call("cells.remove", ["name": name]).object

@@ -14,7 +14,7 @@ var viewsCommand: Command {
     for case .object(let view) in views {
       let name = view["name"]?.bare ?? ""
       if context.output.form == .human {
-        let words = [name] + arguments(view)
+        let words = [name] + arguments(view, "args")
         table.add([words.joined(separator: " "), view["doc"]?.bare ?? ""])
       } else {
         context.output.result(view, bare: .string(name), human: "")
@@ -22,18 +22,6 @@ var viewsCommand: Command {
     }
     if context.output.form == .human { context.output.table(table, wraps: true) }
     return .done
-  }
-}
-
-/// Returns the arguments of a view, as a user types them.
-private func arguments(_ view: JSONObject) -> [String] {
-  guard case .array(let arguments)? = view["args"] else { return [] }
-  return arguments.compactMap { argument in
-    guard case .object(let argument) = argument, let name = argument["name"]?.bare else {
-      return nil
-    }
-    let word = name + (argument["type"] == .string("string") ? "=" : ":=") + "…"
-    return argument["optional"] == .bool(true) ? "[\(word)]" : word
   }
 }
 

@@ -26,8 +26,19 @@ var webCommand: Command {
     }
     var words = [program(beside: "binder-web")]
     if let socket = context.invocation.value("socket") { words += ["--socket", socket] }
-    if let port = context.invocation.value("port") { words += ["--port", port] }
-    for name in context.invocation.values("name") { words += ["--name", name] }
+    if let port = context.invocation.value("port") {
+      guard UInt16(port) != nil else {
+        throw UsageError("--port takes a number from 0 to 65535, not '\(port)'", command: "web")
+      }
+      words += ["--port", port]
+    }
+    for name in context.invocation.values("name") {
+      guard !name.isEmpty, !name.contains(where: { $0.isWhitespace || $0 == "/" }) else {
+        throw UsageError(
+          "--name takes a host name such as box.example.org, not '\(name)'", command: "web")
+      }
+      words += ["--name", name]
+    }
     throw become(words)
   }
 }

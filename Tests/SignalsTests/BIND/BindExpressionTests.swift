@@ -80,7 +80,7 @@ struct BindExpressionTests {
     ("a ~> b | !!T", "expected transformer, found '!!' at column 10"),
     ("a <~ !b", "expected path, found '!' at column 6"),
     ("a ~> !b", "expected path, found '!' at column 6"),
-    ("a|T", "expected '~>' or '<~' or '<>' or '!~>' or '<~!' or '<!>', found the end at column 4"),
+    ("a|T", "expected an arrow such as ~>, found the end at column 4"),
     ("a| ~> b", "expected transformer, found '~>' at column 4"),
     ("(a, b ~> c", "expected ',' or ')', found '~>' at column 7"),
     ("(a,) ~> c", "expected path, found ')' at column 4"),
@@ -108,8 +108,12 @@ struct BindExpressionTests {
     ("a ~> b |", "expected transformer, found the end at column 9"),
     // All other faults.
     ("", "expected path, found the end at column 1"),
-    ("a", "expected '~>' or '<~' or '<>' or '!~>' or '<~!' or '<!>', found the end at column 2"),
-    ("a b ~> c", "expected '~>' or '<~' or '<>' or '!~>' or '<~!' or '<!>', found 'b' at column 3"),
+    ("a", "expected an arrow such as ~>, found the end at column 2"),
+    ("a b ~> c", "expected an arrow such as ~>, found 'b' at column 3"),
+    (
+      "a | above(b/c) ~> d",
+      "a transformer takes a value, not the path 'b/c'; combine paths: (a, b) | … at column 11"
+    ),
     ("a ~> b c", "expected '|' or end, found 'c' at column 8"),
     ("a ~> b || c", "expected transformer, found '|' at column 9"),
     (
