@@ -144,7 +144,7 @@ package final class Connection: Client {
   /// Late calls, which are answered in a later turn.
   var late: [Call] = []
 
-  /// The requests that another daemon runs for this client, and that must be answered before others.
+  /// The number of forwarded requests whose answers must come first.
   package private(set) var forwardedRequests = 0
 
   /// The bytes of all requests that another daemon runs for this client.

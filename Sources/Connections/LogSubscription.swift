@@ -88,7 +88,7 @@ package final class LogSubscription: Subscription {
 
   override func start() {
     broadcast.add(self)
-    // One that goes on after a restart may be behind although it has reported that it is not.
+    // After a restart a resumed subscription may be behind, although the client saw `caught_up`.
     if case .past = state { markDirty() }
   }
 

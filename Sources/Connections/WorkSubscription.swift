@@ -134,7 +134,7 @@ package final class WorkSubscription: Subscription {
     kept.set(KeptItem(.work, handle.text.text, text))
   }
 
-  /// Takes back an event that it has from an earlier daemon.
+  /// Restores an event that was delivered before the restart.
   package func resume(_ event: Work.Event) {
     open.append(event.seq)
     deliveries[event.seq] = event.delivery

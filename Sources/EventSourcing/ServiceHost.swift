@@ -586,7 +586,7 @@ package final class ServiceHost: EventStoreDelegate {
     isCommitting = true
   }
 
-  /// Applies an event of another daemon, and returns whether it is news for readers.
+  /// Applies an event of another daemon, and returns whether readers must be woken.
   private func apply(_ record: Record) throws(JournalError) -> Bool {
     let stream = streamNames.add(record.stream)
     guard let ledger = ledger(record.service) else {

@@ -108,8 +108,9 @@ package struct Condition: Equatable, Sendable {
 }
 
 extension Condition.Operator {
-  /// The operators that users write between a source and a value, each before those that it begins
-  /// with.
+  /// The infix operators.
+  ///
+  /// `<=` comes before `<`, because the first match wins.
   fileprivate static let signs: [Self] = [
     .equal, .notEqual, .lessOrEqual, .greaterOrEqual, .less, .greater,
   ]

@@ -34,7 +34,8 @@ package protocol EventStore: AnyObject {
   /// The part of this daemon; see ``StoreRole``.
   var role: StoreRole { get }
 
-  /// Why the journal cannot be reached now; `nil` if it can. It goes on by itself.
+  /// The reason why the database is unreachable; `nil` if it is reachable. The store reconnects by
+  /// itself.
   var interruption: String? { get }
 
   /// Joins the daemons that share the journal: becomes the active one, or follows.

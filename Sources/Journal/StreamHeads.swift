@@ -228,7 +228,9 @@ package struct StreamHeads: Sendable {
 }
 
 extension Charge {
-  /// Adds bytes; whoever adds some is charged for all from then on.
+  /// Adds bytes.
+  ///
+  /// The last user to add any is charged for the whole stream.
   fileprivate mutating func change(by growth: Int, for user: UInt32) {
     bytes = UInt32(clamping: Int(bytes) + growth)
     if growth > 0 { self.user = user }

@@ -147,7 +147,7 @@ package final class SQLiteStore: DaemonStore {
     {
       _ = queue.passOn()
       receive(report)
-      // Whoever runs the loop until events are durable looks after the wait.
+      // Ends the wait of callers that run the loop until events are durable.
       loop.skipWait()
     }
     // Also what observers have recorded because of the report.

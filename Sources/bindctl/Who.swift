@@ -24,7 +24,7 @@ extension BinderConnection {
   /// Returns who has changed a source last, up to a position, as the member `who` of an event.
   func lastChange(of source: String, upTo seq: JSONValue) throws -> JSONValue? {
     var stream = source[...]
-    // The stream may be that of a source that this one is part of.
+    // The event may be in the stream of a parent source.
     while true {
       var params: JSONObject = [
         "source": .string("events"), "limit": .number(JSONNumber(1)), "who": .bool(true),

@@ -135,7 +135,7 @@ func makeWill(
           path: "/calls/\(i)/method", expected: "a method that needs no connection", got: method))
     }
   }
-  // A call acts for a client; the one that has left is replaced by one that nobody is connected to.
+  // The owner has disconnected, so the calls run on a temporary connection without a socket.
   let connection = table.connect(owner)
   defer { connection.end() }
   let context = CallContext(rights[role], connection)

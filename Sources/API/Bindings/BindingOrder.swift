@@ -127,7 +127,7 @@ struct BindingOrder {
 
   /// Sets the rank of a flow, and adds the readers of its targets that must be raised too.
   ///
-  /// They come in the order of their former ranks, so that each is raised after all before it.
+  /// Sorted by old rank, so that a reader is raised after everything that it depends on.
   private func raise(_ flow: BindingFlow, to rank: Int, _ raised: inout RankQueue) {
     flow.rank = rank
     for target in flow.targets where target.top < rank {
@@ -159,7 +159,7 @@ struct BindingOrder {
     return source
   }
 
-  /// Calls `body` with a source and the bound ones that are a part of it, or that it is a part of.
+  /// Calls `body` with a source, its bound ancestors and its bound descendants.
   private func forEachRelative(of source: BoundSource, _ body: (BoundSource) -> Void) {
     body(source)
     for name in source.wholes { if let whole = sources[name] { body(whole) } }

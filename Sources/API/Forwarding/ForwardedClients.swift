@@ -193,7 +193,7 @@ private final class ForwardedClient: Transport {
   /// They know this client until its connection ends.
   private let clients: ForwardedClients
 
-  /// The bytes that the client has not taken yet, as far as its daemon has told.
+  /// The unread output bytes, as last reported by the daemon of the client.
   private var untaken = 0
 
   /// The greatest number of the requests that were run.
@@ -209,7 +209,7 @@ private final class ForwardedClient: Transport {
     (self.connection, self.key, self.clients) = (connection, key, clients)
   }
 
-  /// Returns whether a request is not ahead of one that was lost, and notes that it runs.
+  /// Accepts a request if all earlier ones have arrived; returns `false` if one is missing.
   func isNext(_ id: UInt64, after earlier: UInt64?) -> Bool {
     guard earlier ?? 0 <= last else { return false }
     (last, isAsked) = (max(last, id), false)

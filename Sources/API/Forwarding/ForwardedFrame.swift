@@ -23,7 +23,7 @@ struct ForwardedFrame: Codable {
   /// The number of the client's request before this one, if that has no answer yet: it must run first.
   var after: UInt64?
 
-  /// Whether the active daemon has not answered this client yet, so that it may not know it.
+  /// Whether this is the first request of this client to this active daemon.
   var isNew: Bool?
 
   /// The number of a request that nobody waits for any more.

@@ -11,9 +11,9 @@ internal import Wire
 /// events, and its reads wait for the answer. Commands of a client run in order.
 ///
 /// When the active daemon changes, or messages may have been lost, commands with a `cmd` are sent
-/// again; they run once. The others are refused, because their outcome is unknown. A client that has
-/// left something at the active daemon that ends with its connection is disconnected, so that it
-/// begins again.
+/// again; they run once. The others are refused, because their outcome is unknown. Disconnects a
+/// client that holds leases, views or bindings at the lost daemon. They end there; the client must
+/// create them again.
 final class Forwarder: RequestForwarder {
   /// The address of the active daemon; `nil` while it is not known, or out of reach.
   private(set) var active: String?

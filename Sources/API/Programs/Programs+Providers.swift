@@ -109,8 +109,9 @@ extension Programs {
     counts[uid] = counts[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
   }
 
-  /// Checks that a client may publish values of a service without a call: of one that a program has
-  /// declared, only its providers and the user who has declared it.
+  /// Checks that a client may publish values of a service without a call.
+  ///
+  /// If a program declared the service, only its providers and the declaring user may publish.
   func checkPublishing(_ source: String, _ context: CallContext) throws(WireError) {
     let name = String(source.prefix { $0 != "/" })
     guard !context.catalog.isReserved(name) else {

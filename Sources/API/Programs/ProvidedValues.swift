@@ -66,7 +66,7 @@ package struct ProvidedValues: ServiceState, Codable {
   /// The queued calls of each service, by position.
   private var calls: [String: [UInt64: Waiting]] = [:]
 
-  /// The parked ones of them.
+  /// The positions of the parked calls, a subset of `calls`.
   private var parked: [String: Set<UInt64>] = [:]
 
   /// The number of queued calls of each user.

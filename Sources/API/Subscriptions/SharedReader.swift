@@ -33,9 +33,9 @@ final class SharedReader {
     var isBusy: Bool { worker != nil || timer != nil }
   }
 
-  /// The most events after the position that are read and not all finished.
+  /// The size of the window after the first unfinished event.
   ///
-  /// One that is never finished holds up the others only then.
+  /// A stuck event blocks the reader only when the window is full.
   private static let maxWindow = 10_000
 
   let name: String

@@ -53,7 +53,7 @@ package struct KeptCursor: Equatable {
 
 /// A connection as an earlier daemon has left it.
 package struct KeptConnection {
-  /// The way in which the connection goes on or ends.
+  /// The way to continue or to close the connection.
   package enum End {
     /// As if nothing had happened.
     case goesOn

@@ -13,7 +13,7 @@ struct ClosedView {
   var after: UInt64 = 0
 }
 
-/// The views on the screen of one client, and the news about them that was not sent yet.
+/// The open views of one client and their unsent changes.
 package final class OpenViews {
   unowned let client: Client
 

@@ -137,7 +137,8 @@ package enum ReaderEvent: ServiceEvent, Codable, Equatable {
   /// One event of a shared reader is finished, and everything up to a position.
   case finished(seq: UInt64, floor: UInt64)
 
-  /// Nobody could finish an event of a shared reader; everything up to a position is finished.
+  /// An event of a shared reader was parked. `floor` is the position up to which all events are
+  /// done.
   case parked(seq: UInt64, reason: String, deliveries: Int, floor: UInt64)
 
   /// Parked events are to be delivered again.
@@ -195,7 +196,7 @@ package struct Readers: ServiceState, Codable {
     positions[stream] = max(positions[stream] ?? 0, floor)
   }
 
-  /// Returns what is finished of a shared reader; `nil` if there is none of that name.
+  /// Returns the progress of a shared reader; `nil` if it does not exist.
   package func shared(_ name: String) -> SharedReading? { readings?["readers/\(name)"] }
 
   /// Checks that a position is not after the event that records it.

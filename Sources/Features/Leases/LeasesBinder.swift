@@ -9,7 +9,7 @@ internal import Wire
 package func bindLeases(
   _ catalog: Catalog, to leases: LeasesService, _ clients: ClientLeases
 ) {
-  catalog.offer("Leases: what is written under one is removed when it ends.", leases.ledger)
+  catalog.offer("Leases: when one ends, the values written under it are removed.", leases.ledger)
   catalog.offerSources(
     of: leases.ledger,
     [.init("lease/*", "The owner of the lease, its end, and how much ends with it.", .any)],

@@ -5,7 +5,7 @@ package import JSON
 package import Signals
 internal import Wire
 
-/// Leases: what is written under one is removed when it ends.
+/// Leases: when one ends, the daemon removes the values written under it.
 ///
 /// A lease ends with its connection, or when it was not renewed for its TTL. Each lease is a stream
 /// and a source `lease/NUMBER`.
@@ -88,7 +88,7 @@ package final class LeasesService: LeaseKeeper {
     ledger.happened.observeNext { [unowned self] event, place in
       switch event {
       case .ended: ending.remove(place.stream)
-      // Not earlier: a command that is refused grants and renews nothing.
+      // Only now: a rejected command must not grant or renew a lease.
       case .granted, .renewed:
         if let last = renewing[place.stream], last <= place.seq { renewing[place.stream] = nil }
         if event == .renewed { ends.remove(place.stream) }

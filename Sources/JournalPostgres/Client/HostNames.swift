@@ -10,7 +10,7 @@ final class HostNames {
   private let loop: Loop
   private let lookUp: @Sendable (PostgresHost) -> Addresses
 
-  /// The lookups that run, and those that have ended when nobody waited for them any more.
+  /// The running lookups, and results that arrived after their callers gave up.
   private var lookups: [PostgresHost: Lookup] = [:]
 
   /// The time for which the result of such a lookup is used, in milliseconds.
