@@ -73,6 +73,13 @@ package enum Process {
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
   }
 
+  /// The most descriptors that this process may have open.
+  package static var descriptorLimit: Int {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return Int(clamping: limit.rlim_cur)
+  }
+
   /// The name of this machine; `nil` if it has none.
   package static var hostName: String? {
     var text = [CChar](repeating: 0, count: 256)

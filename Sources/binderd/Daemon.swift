@@ -26,7 +26,7 @@ final class Daemon {
   private let liveBindings: LiveBindings
   let journal: JournalService
 
-  /// What clients can use, with what it does at the start and the stop.
+  /// The features that clients can use, with their actions at the start and the stop.
   private let features: [Feature]
 
   private let journalWatch: JournalWatch
@@ -67,11 +67,7 @@ final class Daemon {
     host.owners = table.context.owners
     host.daemon = Process.peer
     host.shares.now = { loop.milliseconds }
-    let stats = DaemonMeasures(
-      table: table, host: host, store: store, loop: loop, descriptors: descriptors)
-    if let warning = configuration.limits.warning(descriptors: descriptors) {
-      log.write(.warning, warning)
-    }
+    let stats = DaemonMeasures(table: table, host: host, store: store, loop: loop)
     let disk = DiskWatch(of: location, host, store, on: scheduler)
     stats.disk = disk
     disk.map(journalWatch.watch)

@@ -41,14 +41,7 @@ final class DaemonMeasures {
   /// A little less than the interval of one second at which watching clients get new values.
   private static let interval: UInt64 = 900
 
-  /// The number of files and sockets that the daemon may have open.
-  private let descriptors: Int
-
-  init(
-    table: ConnectionTable, host: ServiceHost, store: any DaemonStore, loop: Loop,
-    descriptors: Int
-  ) {
-    self.descriptors = descriptors
+  init(table: ConnectionTable, host: ServiceHost, store: any DaemonStore, loop: Loop) {
     (self.table, self.host, self.store, self.loop) = (table, host, store, loop)
     started = loop.milliseconds
     startTime = Process.now
@@ -77,7 +70,7 @@ final class DaemonMeasures {
     stats.waitingEvents = host.last - host.durable
     stats.outputBytes = table.outputBytes
     stats.stateBytes = host.stateBytes
-    stats.openFilesLimit = descriptors
+    stats.openFilesLimit = Process.descriptorLimit
     stats.residentBytes = LinuxProbe.residentBytes
     if let disk, let room = disk.room {
       (stats.diskFreeBytes, stats.diskReservedBytes) = (room.available, disk.reserve(on: room))

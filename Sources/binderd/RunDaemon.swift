@@ -41,6 +41,9 @@ private func runOnce(
     }
   }
   let daemon = try Daemon(settings, file, log, manager)
+  if let few = settings.configuration.limits.warning(descriptors: Process.descriptorLimit) {
+    log.write(.warning, few)
+  }
   let shutdown = Shutdown(daemon, manager)
   var signals: [ProcessSignal] = []
   do {
