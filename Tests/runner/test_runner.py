@@ -123,8 +123,8 @@ class PlanTests(unittest.TestCase):
 
     def test_every_bats_file_is_in_one_step(self):
         plan = Plan()
-        plan.add_step("user")
-        plan.add_step("systemd")
+        for step in ["user", "systemd", "without-apps"]:
+            plan.add_step(step)
         files = [job.command[-1] for job in plan.jobs if job.form == "tap"]
         self.assertEqual(sorted(files), sorted("Tests/bats/" + name for name in os.listdir("Tests/bats") if name.endswith(".bats")))
 
