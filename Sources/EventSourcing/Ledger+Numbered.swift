@@ -15,8 +15,8 @@ extension Ledger {
     let appended = host.record(type(kind), in: number, growing: growth, by: self.number)
     pending.append(
       Pending(
-        event, inverse: nil, stream: number, appended: appended, time: host.runningTime,
-        user: host.runningUser))
+        event, inverse: nil, stream: number, appended: appended, time: host.running.time,
+        user: host.running.user))
     if appended.isBare { releaseEmpty(number) }
   }
 

@@ -149,7 +149,7 @@ package final class Ledger<State: ServiceState> {
   package func record(_ event: State.Event, in number: Int, emptying emptied: String? = nil) {
     let (stream, host) = (stream(number), host)
     // First, because the answer to a command has the position of its last event.
-    if host.isLeasing { noteLeasable(event, in: stream) }
+    if host.leasing.isOn { noteLeasable(event, in: stream) }
     let kind = host.write { event.write(to: &$0, coder) }
     if State.isNumbered { return record(numbered: event, kind, in: number, host) }
     let growth = newest.growth(by: event, in: stream)
@@ -158,7 +158,7 @@ package final class Ledger<State: ServiceState> {
     let emptied = emptied.flatMap(streamNames.number(of:)).map(self.stream)
     let rest = emptied.map(newest.size(of:)) ?? 0
     let appended = host.record(type(kind), in: number, growing: growth ?? 0, by: self.number)
-    let (time, user) = (host.runningTime, host.runningUser)
+    let (time, user) = (host.running.time, host.running.user)
     newest.apply(
       event,
       at: Place(

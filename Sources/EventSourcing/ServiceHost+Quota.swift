@@ -17,12 +17,12 @@ extension ServiceHost {
   ///
   /// - Throws: ``Refusal`` if the command has grown the state beyond a quota.
   func checkQuota(since before: StateUsage.Charges) throws(Refusal) {
-    guard lastAppended != nil else { return }
-    let now = charges(of: runningUser)
-    let quota = quota(of: runningUser)
+    guard running.lastAppended != nil else { return }
+    let now = charges(of: running.user)
+    let quota = quota(of: running.user)
     guard quota.isNear(now) else { return }
     // An administrator has no quota of his own.
-    let user = owners.contains(runningUser) ? nil : runningUser
+    let user = owners.contains(running.user) ? nil : running.user
     try quota.check(now, after: before, of: user)
     quota.forEachCrossing(from: before, to: now, of: user) { filling.send($0) }
   }
@@ -58,7 +58,7 @@ extension ServiceHost {
   ///   - count: Returns the current number of a user.
   /// - Returns: The limit, or `nil` if there is room.
   package func exhaustedShare(of all: Int, _ count: (_ uid: UInt32) -> Int) -> Int? {
-    guard isPerforming, !owners.contains(runningUser) else { return nil }
-    return count(runningUser) < all / 2 ? nil : all / 2
+    guard isPerforming, !owners.contains(running.user) else { return nil }
+    return count(running.user) < all / 2 ? nil : all / 2
   }
 }

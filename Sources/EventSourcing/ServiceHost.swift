@@ -9,21 +9,23 @@ package import Wire
 /// Runs their commands and reports durable events to them.
 @usableFromInline
 package final class ServiceHost: EventStoreDelegate {
-  /// Emits durable events, some of a write at a time, after the services have applied them.
-  let committed = PassthroughSubject<RecordBatch, Never>()
+  private let signals = HostSignals()
+
+  /// See ``HostSignals``.
+  var committed: PassthroughSubject<RecordBatch, Never> { signals.committed }
 
   /// Emits the last durable position after each write, once the services have applied it.
   package var progress: Signal<UInt64, Never> { committed.map(\.last) }
 
   /// Emits the reason when recorded events that were not durable are lost.
-  package let rejected = PassthroughSubject<JournalError, Never>()
+  package var rejected: PassthroughSubject<JournalError, Never> { signals.rejected }
 
   /// Emits when events have waited for too long to become durable; they may still become so.
   package var stalled: Signal<JournalError, Never> { store.stalled }
 
   /// Emits when the journal accepts no more writes, because a write failed with an unknown
   /// outcome.
-  package let failed = PassthroughSubject<JournalError, Never>()
+  package var failed: PassthroughSubject<JournalError, Never> { signals.failed }
 
   /// Called when a snapshot could not be saved.
   package var onSnapshotFailure: (JournalError) -> Void {
@@ -37,51 +39,34 @@ package final class ServiceHost: EventStoreDelegate {
   let store: any EventStore
   private var ledgers: [LedgerLink] = []
   private let coder = EventCoder()
-  private let bag = DisposeBag()
 
-  /// The commands that already ran; saved with the snapshots.
-  private var window = CommandWindow()
-  private var refused = RefusedCommands()
+  private var past = PastCommands()
   private let snapshotting: Snapshotting
 
-  /// The ledger of each event that is not durable yet, in order, and the event's position.
-  private var recorders = Queue<(ledger: Int, bytes: Int, seq: UInt64)>()
+  private var waiting = WaitingEvents()
 
-  /// Whether a command is running.
-  package private(set) var isPerforming = false
+  @usableFromInline
+  private(set) var commits = CommitState()
 
   /// The number of commits since the start, including the one that is being reported.
-  package private(set) var commitCount: UInt64 = 0
+  package var commitCount: UInt64 { commits.count }
 
   /// Whether the events of a commit are being reported, one after another.
-  package private(set) var isCommitting = false
+  package var isCommitting: Bool { commits.isCommitting }
 
-  // The part of the running command that its events contain or depend on.
-
-  /// Its user, its idempotency key and its metadata.
-  ///
-  /// The metadata stays after the command, because `metas` returns only a text that has changed.
-  private var runningOrigin = EventOrigin(user: Charge.nobody)
-
-  /// The user of the running command.
   @usableFromInline
-  var runningUser: UInt32 { runningOrigin.user }
-  @usableFromInline
-  private(set) var runningTime: Int64 = 0
-  private var runningRights: ((_ stream: String) -> Bool)?
+  private(set) var running = RunningCommand()
 
-  /// The last event of the running command.
-  private(set) var lastAppended: Appended?
+  /// Whether a command is running.
+  package var isPerforming: Bool { running.isPerforming }
+
+  /// The number of commands that have begun.
+  package var commandCount: UInt64 { running.count }
 
   /// The data of the event that is being recorded.
+  ///
+  /// It is no part of ``running``, which may be read while the data is written.
   private var eventData = ByteBuffer()
-
-  /// The first stream in which the running command's caller may not record events.
-  private var deniedStream: String?
-
-  /// The first stream of the running command with an invalid name.
-  private var badStream: StreamFault?
-  private var metas = MetaTexts()
 
   /// The name that ``stream(_:prefix:)`` looks up.
   private var nameBuffer = ByteBuffer()
@@ -93,20 +78,17 @@ package final class ServiceHost: EventStoreDelegate {
   /// The observers of durable events.
   let watchers = EventWatchers()
 
-  /// The leases; `nil` if there are none, as in most tests.
-  package var leases: (any LeaseKeeper)?
-
-  /// Whether leases must know what the running command writes.
   @usableFromInline
-  private(set) var isLeasing = false
+  private(set) var leasing = HostLeasing()
 
-  private var isRecordingLeases = false
+  /// The leases; `nil` if there are none, as in most tests.
+  package var leases: (any LeaseKeeper)? {
+    get { leasing.keeper }
+    set { leasing.keeper = newValue }
+  }
 
   /// The lease of the running command.
-  package private(set) var runningLease: String?
-
-  /// The first reason why something that the running command has written cannot end with a lease.
-  private var leaseFault: (any ServiceError)?
+  package var runningLease: String? { leasing.lease }
 
   /// The positions and heads of the store; here too, because each event needs them.
   private let appender: Appender
@@ -133,22 +115,14 @@ package final class ServiceHost: EventStoreDelegate {
   package var last: UInt64 { store.isRefusing ? durable : appender.last }
 
   /// The last durable position that the services have applied.
-  @usableFromInline
-  package private(set) var durable: UInt64 = 0
+  @inlinable
+  package var durable: UInt64 { commits.durable }
 
   /// The last durable position of an event that does not record a reader's position.
-  package private(set) var durableNews: UInt64 = 0
+  package var durableNews: UInt64 { commits.durableNews }
 
   /// Whether so many events are pending that new commands should wait.
-  package var isBehind: Bool {
-    waitingBytes > Self.maxWaitingBytes || recorders.count > Self.maxWaitingEvents
-  }
-
-  private static let maxWaitingBytes = 32 << 20
-  private static let maxWaitingEvents = 65_536
-
-  /// Bytes of recorded events that are not durable yet.
-  private var waitingBytes = 0
+  package var isBehind: Bool { waiting.areMany }
 
   /// Whether this daemon records, if several share the journal.
   package var isActive: Bool { if case .active = store.role { true } else { false } }
@@ -236,12 +210,12 @@ package final class ServiceHost: EventStoreDelegate {
   private func replay(_ onProgress: (UInt64) -> Void) throws(JournalError) {
     let replay = try Replay(ledgers: ledgers, store: store)
     let outcome = Result { () throws(JournalError) in try replay.run(onProgress: onProgress) }
-    durable = replay.position
-    durableNews = durable
+    commits.durable = replay.position
+    commits.durableNews = durable
     for ledger in ledgers { ledger.finishReplay() }
     startWarnings = replay.warnings
     try outcome.get()
-    window = replay.journal.window
+    past.window = replay.journal.window
     store.start(with: measured(replay.journal.heads))
     snapshotting.start(ledgers: ledgers, from: replay.oldest)
     snapshotting.advance(to: replay.position, snapshots)
@@ -278,7 +252,7 @@ package final class ServiceHost: EventStoreDelegate {
   ) throws(Refusal) -> Accepted {
     if command.id != nil {
       if let done = try repetition(of: command) { return done }
-      if let error = try refused.refusal(of: command) { throw .service(error) }
+      if let error = try past.refused.refusal(of: command) { throw .service(error) }
     }
     if store.isRefusing, let refusal { throw .journal(refusal) }
     if command.origin != .request || shares.isReserved { try checkShare(of: command) }
@@ -288,33 +262,22 @@ package final class ServiceHost: EventStoreDelegate {
         throw .conflict(stream: stream, expected: expected, actual: actual)
       }
     }
-    precondition(!isPerforming, "a command runs within a command")
-    isPerforming = true
-    commandCount &+= 1
-    runningTime = store.now
-    runningOrigin.user = command.caller.uid
-    if let meta = metas.text(command.method, command.caller, command.cause) {
-      runningOrigin.meta = meta
-    }
-    if let id = command.id { runningOrigin.command = id }
-    if let mayRecord = command.mayRecord { runningRights = mayRecord }
-    lastAppended = nil
-    if deniedStream != nil { deniedStream = nil }
-    if badStream != nil { badStream = nil }
+    running.begin(command, at: store.now)
     let before = charges(of: command.caller.uid)
-    let bytesBefore = waitingBytes
+    let bytesBefore = waiting.bytes
     defer {
-      isPerforming = false
-      if runningOrigin.command != nil { runningOrigin.command = nil }
-      if runningRights != nil { runningRights = nil }
-      if isLeasing { endLeasing() }
+      running.end()
+      leasing.end()
     }
     do {
-      if command.lease != nil || leases?.isEmpty == false { try beginLeasing(command) }
+      // To grant the lease records events, which are not looked at.
+      if command.lease != nil || leases?.isEmpty == false { leasing.begin(try command.lease?()) }
       let value = try body()
       try checkRights()
       try checkQuota(since: before)
-      if lastAppended != nil { shares.charge(waitingBytes - bytesBefore, to: runningUser) }
+      if running.lastAppended != nil {
+        shares.charge(waiting.bytes - bytesBefore, to: running.user)
+      }
       return seal(command, value: value)
     } catch {
       takeBack()
@@ -323,7 +286,9 @@ package final class ServiceHost: EventStoreDelegate {
       case let error as any ServiceError where error.isPending: throw .pending
       case let error as any ServiceError:
         // The client may retry the same command after it has logged in.
-        if error.kind != .rejected(reason: "not_logged_in") { refused.note(command, error) }
+        if error.kind != .rejected(reason: "not_logged_in") {
+          past.refused.note(command, error)
+        }
         throw .service(error)
       default: throw .unexpected(detail: "\(command.method): \(error)")
       }
@@ -337,11 +302,12 @@ package final class ServiceHost: EventStoreDelegate {
   package var roleLimits: RoleLimits { shares.roleLimits }
 
   /// Emits when a quota is nearly exhausted.
-  package let filling = PassthroughSubject<StateFilling, Never>()
+  package var filling: PassthroughSubject<StateFilling, Never> { signals.filling }
 
   /// Users exempt from per-user limits (administrators).
-  package var owners: Set<UInt32> = [0] {
-    didSet { shares.owners = owners }
+  package var owners: Set<UInt32> {
+    get { shares.owners }
+    set { shares.owners = newValue }
   }
 
   /// The share of the journal that each user may write.
@@ -350,47 +316,32 @@ package final class ServiceHost: EventStoreDelegate {
   /// The daemon itself, as the caller of commands that no client sends.
   package var daemon = Peer(uid: 0)
 
-  /// The number of commands that have begun.
-  package private(set) var commandCount: UInt64 = 0
   /// Checks the streams of the running command.
   ///
   /// - Throws: ``Refusal`` if a stream's name is invalid, or the caller may not record in it.
   package func checkRights() throws(Refusal) {
-    if let badStream { throw .service(badStream) }
-    if let deniedStream { throw .denied(stream: deniedStream) }
-    if isLeasing, let leaseFault { throw .service(leaseFault) }
+    try running.checkStreams()
+    try leasing.check()
   }
 
   // MARK: Leases
 
-  private func beginLeasing(_ command: Command) throws {
-    leaseFault = nil
-    runningLease = try command.lease?()
-    isLeasing = true
-  }
-
-  private func endLeasing() {
-    (isLeasing, runningLease, leaseFault) = (false, nil, nil)
-  }
-
   /// Runs code that records the events of leases; every caller may cause them, and they end with
   /// no lease.
   package func recordingLeases<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
-    let wasLeasing = isLeasing
-    (isLeasing, isRecordingLeases) = (false, true)
-    defer { (isLeasing, isRecordingLeases) = (wasLeasing, false) }
+    let wasOn = leasing.beginRecording()
+    defer { leasing.endRecording(wasOn) }
     try body()
   }
 
   /// Records that an event of the running command has written or removed a part of a state.
   func noteLeasable(_ part: LeasedPart, isRemoved: Bool) {
-    let fault = leases?.note(part, under: isRemoved ? nil : runningLease)
-    if leaseFault == nil { leaseFault = fault ?? nil }
+    leasing.fail(leases?.note(part, under: isRemoved ? nil : runningLease))
   }
 
   /// Records that an event of the running command cannot end with a lease.
   func noteUnleasable(_ stream: String) {
-    if runningLease != nil, leaseFault == nil { leaseFault = NotLeasable(stream: stream) }
+    if runningLease != nil { leasing.fail(NotLeasable(stream: stream)) }
   }
 
   /// Records the event that removes what was written under a lease; call it within a command.
@@ -402,7 +353,7 @@ package final class ServiceHost: EventStoreDelegate {
   ///
   /// - Throws: ``Refusal/reused(seq:)`` if the idempotency key belongs to another command.
   package func repetition(of command: Command) throws(Refusal) -> Accepted? {
-    guard let id = command.identity, let entry = window[id] else { return nil }
+    guard let id = command.identity, let entry = past.window[id] else { return nil }
     guard entry.call == command.fingerprint else {
       throw .reused(seq: entry.hasRecorded ? entry.seq : nil)
     }
@@ -416,11 +367,11 @@ package final class ServiceHost: EventStoreDelegate {
 
   /// Completes the events of a command.
   private func seal(_ command: Command, value: JSONText?) -> Accepted {
-    guard let last = lastAppended else {
+    guard let last = running.lastAppended else {
       noteUnrecorded(command, value)
       return Accepted(value: value)
     }
-    lastAppended = nil
+    running.lastAppended = nil
     let lease = runningLease
     if command.waitsForDisk { store.requireDisk() }
     guard let id = command.identity else {
@@ -434,10 +385,10 @@ package final class ServiceHost: EventStoreDelegate {
       uid: caller.uid, pid: caller.pid, method: command.method, program: caller.program,
       call: String(call, radix: 16), value: value)
     store.seal(meta: coder.text(meta).text)
-    window.note(
+    past.window.note(
       id,
       .init(
-        seq: last.seq, version: last.version, time: runningTime, call: call,
+        seq: last.seq, version: last.version, time: running.time, call: call,
         answer: .init(value)))
     return Accepted(value: value, seq: last.seq, version: last.version, lease: lease)
   }
@@ -448,23 +399,17 @@ package final class ServiceHost: EventStoreDelegate {
   private func noteUnrecorded(_ command: Command, _ value: JSONText?) {
     guard let id = command.identity, !CommandWindow.isLong(value) else { return }
     let call = command.fingerprint
-    window.note(
+    past.window.note(
       id,
-      .init(seq: store.last, version: 0, time: runningTime, call: call, answer: .init(value)))
+      .init(seq: store.last, version: 0, time: running.time, call: call, answer: .init(value)))
   }
 
   /// Rolls back the events of a failed command.
   private func takeBack() {
-    guard lastAppended != nil else { return }
-    lastAppended = nil
+    guard running.lastAppended != nil else { return }
+    running.lastAppended = nil
     store.takeBack()
-    var touched: Set<Int> = []
-    while let (ledger, bytes, seq) = recorders.last, seq > store.last {
-      _ = recorders.popLast()
-      waitingBytes -= bytes
-      touched.insert(ledger)
-    }
-    for ledger in touched { ledgers[ledger].discard(store.last) }
+    for ledger in waiting.removeAll(after: store.last) { ledgers[ledger].discard(store.last) }
     store.dropEmptyStreams(upTo: durable)
   }
 
@@ -487,30 +432,18 @@ package final class ServiceHost: EventStoreDelegate {
     _ type: String, in stream: Int, growing growth: Int, by ledger: Int
   ) -> Appended {
     precondition(isPerforming, "an event is recorded outside of a command")
-    if runningRights != nil { checkRight(stream) }
-    let isNew = !streamNames.isHeld(stream, by: .stream)
+    if !leasing.isRecording, !running.mayRecord(streamNames.text(stream)) {
+      running.deny(streamNames.text(stream))
+    }
     // The name of a stream with events is valid.
-    if isNew, badStream == nil {
-      badStream = StreamFault(streamNames.text(stream), of: ledgers[ledger].service)
+    if !streamNames.isHeld(stream, by: .stream) {
+      running.checkName(streamNames.text(stream), of: ledgers[ledger].service)
     }
     let appended = store.append(
-      to: stream, type, eventData.span, from: runningOrigin, growing: growth, at: runningTime)
-    lastAppended = appended
-    let bytes = Self.eventBytes + eventData.count
-    recorders.append((ledger, bytes, appended.seq))
-    waitingBytes += bytes
+      to: stream, type, eventData.span, from: running.origin, growing: growth, at: running.time)
+    running.lastAppended = appended
+    waiting.append(by: ledger, dataBytes: eventData.count, at: appended.seq)
     return appended
-  }
-
-  /// The approximate memory of an event that is not durable yet, without its data.
-  private static let eventBytes = 160
-
-  /// Notes that the caller may not record in a stream; the event is rolled back with the rest when
-  /// the command ends.
-  private func checkRight(_ stream: Int) {
-    guard let runningRights, deniedStream == nil, !isRecordingLeases else { return }
-    let name = streamNames.text(stream)
-    if !runningRights(name) { deniedStream = name }
   }
 
   /// Adjusts the charged size of a stream by the effect of the last recorded event, in bytes.
@@ -519,7 +452,7 @@ package final class ServiceHost: EventStoreDelegate {
   @usableFromInline
   func grow(_ stream: Int, by growth: Int) -> Bool? {
     guard growth != 0, isPerforming else { return nil }
-    return appender.grow(stream, in: streamNames, by: growth, for: runningUser)
+    return appender.grow(stream, in: streamNames, by: growth, for: running.user)
   }
 
   /// Ends the charge for the name of a stream that has no state after the last recorded event.
@@ -529,26 +462,24 @@ package final class ServiceHost: EventStoreDelegate {
   // MARK: Commits and failures
 
   package func store(committed events: RecordBatch) {
-    beginCommit()
+    commits.begin()
     var decoder = RecordDecoder()
     for i in 0..<events.count {
       let seq = events[i].seq
-      durable = seq
-      if let (ledger, bytes, recorded) = recorders.first, recorded == seq {
-        _ = recorders.popFirst()
+      commits.durable = seq
+      if let ledger = waiting.popFirst(at: seq) {
         ledgers[ledger].commit()
-        if !ledgers[ledger].isAboutReaders { durableNews = seq }
-        waitingBytes -= bytes
+        if !ledgers[ledger].isAboutReaders { commits.durableNews = seq }
       } else {
         // Another host over the same store has recorded it, and moved the store on.
         let record = decoder.record(events[i])
         try? ledger(record.service)?.apply(record, streamNames.add(record.stream)) { _ in }
-        durableNews = seq
+        commits.durableNews = seq
       }
       if !watchers.isEmpty { watchers.send(decoder.record(events[i]), eventForms) }
     }
-    window.settle(upTo: durable)
-    isCommitting = false
+    past.window.settle(upTo: durable)
+    commits.isCommitting = false
     committed.send(events)
     store.dropEmptyStreams(upTo: durable)
     snapshotting.advance(to: durable, snapshots)
@@ -559,31 +490,26 @@ package final class ServiceHost: EventStoreDelegate {
   /// Nothing of this daemon is pending then, so no event is taken for an own one because of its
   /// position.
   package func store(followed events: RecordBatch) {
-    precondition(recorders.isEmpty, "another daemon's events between own ones")
-    beginCommit()
+    precondition(waiting.isEmpty, "another daemon's events between own ones")
+    commits.begin()
     var decoder = RecordDecoder()
     for i in 0..<events.count {
       let record = decoder.record(events[i])
       do throws(JournalError) {
-        if try apply(record) { durableNews = record.seq }
+        if try apply(record) { commits.durableNews = record.seq }
       } catch {
-        isCommitting = false
+        commits.isCommitting = false
         return store(failed: error)
       }
-      durable = record.seq
+      commits.durable = record.seq
       // A command that its client repeats here after a takeover must not run again.
-      if record.command != nil { window.note(record, coder) }
+      if record.command != nil { past.window.note(record, coder) }
       if !watchers.isEmpty { watchers.send(record, eventForms) }
     }
-    window.settle(upTo: durable)
-    isCommitting = false
+    past.window.settle(upTo: durable)
+    commits.isCommitting = false
     committed.send(events)
     store.dropEmptyStreams(upTo: durable)
-  }
-
-  private func beginCommit() {
-    commitCount &+= 1
-    isCommitting = true
   }
 
   /// Applies an event of another daemon, and returns whether readers must be woken.
@@ -615,10 +541,9 @@ package final class ServiceHost: EventStoreDelegate {
   }
 
   private func forget() {
-    recorders.removeAll()
-    waitingBytes = 0
-    window.discard(after: store.durable)
-    refused.removeAll()
+    waiting.removeAll()
+    past.window.discard(after: store.durable)
+    past.refused.removeAll()
     for ledger in ledgers { ledger.discard(store.durable) }
     store.dropEmptyStreams(upTo: durable)
   }
@@ -675,7 +600,7 @@ package final class ServiceHost: EventStoreDelegate {
   /// The functions hold copies of the states that share storage with them, so that later events
   /// are not in the snapshots.
   private func snapshots() -> [@Sendable (_ durable: UInt64) -> Snapshot] {
-    let (heads, window, list) = (appender.durableHeads, window, streamNames.list)
+    let (heads, window, list) = (appender.durableHeads, past.window, streamNames.list)
     return ledgers.compactMap { $0.unknown().first == nil ? $0.snapshot() : nil } + [
       { seq in
         var window = window

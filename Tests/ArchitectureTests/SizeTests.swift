@@ -6,7 +6,7 @@ private let maxProperties = 20
 /// The classes that have more; nothing may be added here, and each number only falls.
 private let largeClasses = [
   "BinderConnection": 21, "Catalog": 21, "Connection": 42, "ConnectionContext": 32,
-  "JournalService": 22, "LiveBindings": 21, "SQLiteWriter": 22, "ServiceHost": 42, "View": 21,
+  "JournalService": 22, "LiveBindings": 21, "SQLiteWriter": 22, "View": 21,
 ]
 
 /// The most lines of a function.
@@ -14,7 +14,7 @@ private let maxLines = 80
 
 /// The functions that have more; nothing may be added here, and each number only falls.
 private let longFunctions = [
-  "Daemon.init": 166, "Options.init": 100, "bindPrograms": 112, "bindReaders": 86,
+  "Daemon.init": 166, "Options.init": 100,
 ]
 
 /// A file with fewer lines is short.

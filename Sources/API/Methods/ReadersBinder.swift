@@ -19,6 +19,23 @@ package func bindReaders(_ catalog: Catalog, to readers: LiveReaders) {
     try service.remove(reader.name)
   }
 
+  catalog.command(
+    "readers.retry", "Delivers parked events of a shared reader again; returns how many.",
+    ParkedEvent.self, writes: ["readers.retried"], errors: ["not_parked"]
+  ) { _, parked throws(ReaderError) in
+    try service.retry(parked.name, parked.seq?.seq)
+  }
+
+  catalog.command(
+    "readers.drop", "Drops parked events of a shared reader; returns how many.",
+    ParkedEvent.self, writes: ["readers.dropped"], errors: ["not_parked"]
+  ) { _, parked throws(ReaderError) in
+    try service.drop(parked.name, parked.seq?.seq)
+  }
+  bindAcknowledgements(catalog, to: readers)
+}
+
+private func bindAcknowledgements(_ catalog: Catalog, to readers: LiveReaders) {
   catalog.query(
     "ack", "Acknowledges all events up to a position, or one event of a shared reader.", Ack.self,
     .members(.init("sub", .handle), .init("seq", .natural), .init("unacked", .natural)),
@@ -75,20 +92,6 @@ package func bindReaders(_ catalog: Catalog, to readers: LiveReaders) {
         $0.member("unacked", worker.open.count)
       }
     }
-  }
-
-  catalog.command(
-    "readers.retry", "Delivers parked events of a shared reader again; returns how many.",
-    ParkedEvent.self, writes: ["readers.retried"], errors: ["not_parked"]
-  ) { _, parked throws(ReaderError) in
-    try service.retry(parked.name, parked.seq?.seq)
-  }
-
-  catalog.command(
-    "readers.drop", "Drops parked events of a shared reader; returns how many.",
-    ParkedEvent.self, writes: ["readers.dropped"], errors: ["not_parked"]
-  ) { _, parked throws(ReaderError) in
-    try service.drop(parked.name, parked.seq?.seq)
   }
 }
 

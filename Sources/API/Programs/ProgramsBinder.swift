@@ -23,41 +23,8 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
     .init("live/**", "The last value published.", .any))
 
   restoreProviders(catalog, programs)
-  catalog.keptQuery(
-    "provide", "Makes the connection the provider of a service.", Provide.self,
-    .members(.init("service", .string), .init("providers", .natural)), kind: .command,
-    site: .session
-  ) { context, call, provide, text in
-    let definition = try provide.definition
-    guard !catalog.isReserved(provide.service) else {
-      throw WireError(
-        .alreadyExists, "'\(provide.service)' is a service of the daemon",
-        ["what": .string("service"), "id": .string(provide.service)])
-    }
-    let target = "services/\(provide.service)"
-    guard context.role.mayWrite(target) else { throw context.access.notWritable(target) }
-    try programs.provide(definition, context, try provide.terms(), keeping: text)
-    call.answer(after: context.host.last) { buffer in
-      buffer.object {
-        $0.member("service", provide.service)
-        $0.member("providers", programs.providers(of: provide.service))
-      }
-    }
-  }
-
-  catalog.query(
-    "withdraw", "The connection gets no more calls of a service, and finishes those it has.",
-    NamedService.self, .members(.init("service", .string), .init("calls", .natural)),
-    kind: .command
-  ) { context, call, withdraw throws(WireError) in
-    let count = try programs.withdraw(withdraw.service, context)
-    call.answer { buffer in
-      buffer.object {
-        $0.member("service", withdraw.service)
-        $0.member("calls", count)
-      }
-    }
-  }
+  bindProviders(catalog, to: programs)
+  bindStored(catalog, to: programs)
 
   catalog.program(
     "reply", "Answers a call of a provided service.", ReplyToCall.self,
@@ -96,7 +63,48 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
       return nil
     }
   }
+}
 
+private func bindProviders(_ catalog: Catalog, to programs: Programs) {
+  catalog.keptQuery(
+    "provide", "Makes the connection the provider of a service.", Provide.self,
+    .members(.init("service", .string), .init("providers", .natural)), kind: .command,
+    site: .session
+  ) { context, call, provide, text in
+    let definition = try provide.definition
+    guard !catalog.isReserved(provide.service) else {
+      throw WireError(
+        .alreadyExists, "'\(provide.service)' is a service of the daemon",
+        ["what": .string("service"), "id": .string(provide.service)])
+    }
+    let target = "services/\(provide.service)"
+    guard context.role.mayWrite(target) else { throw context.access.notWritable(target) }
+    try programs.provide(definition, context, try provide.terms(), keeping: text)
+    call.answer(after: context.host.last) { buffer in
+      buffer.object {
+        $0.member("service", provide.service)
+        $0.member("providers", programs.providers(of: provide.service))
+      }
+    }
+  }
+
+  catalog.query(
+    "withdraw", "The connection gets no more calls of a service, and finishes those it has.",
+    NamedService.self, .members(.init("service", .string), .init("calls", .natural)),
+    kind: .command
+  ) { context, call, withdraw throws(WireError) in
+    let count = try programs.withdraw(withdraw.service, context)
+    call.answer { buffer in
+      buffer.object {
+        $0.member("service", withdraw.service)
+        $0.member("calls", count)
+      }
+    }
+  }
+}
+
+/// Offers what is done to declarations and calls that the journal keeps.
+private func bindStored(_ catalog: Catalog, to programs: Programs) {
   catalog.command(
     "services.retry", "Delivers one or all parked calls of a service again; returns how many.",
     ParkedCalls.self, writes: ["services.retried"], errors: ["not_found", "not_parked"]

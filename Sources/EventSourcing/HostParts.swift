@@ -1,0 +1,219 @@
+internal import Facts
+internal import JSON
+internal import Journal
+internal import Signals
+internal import Wire
+
+/// The command that a host runs, and what its events contain or depend on.
+@usableFromInline
+struct RunningCommand {
+  /// Whether a command is running.
+  private(set) var isPerforming = false
+
+  /// The number of commands that have begun.
+  private(set) var count: UInt64 = 0
+
+  /// Its user, its idempotency key and its metadata.
+  ///
+  /// The metadata stays after the command, because `metas` returns only a text that has changed.
+  private(set) var origin = EventOrigin(user: Charge.nobody)
+
+  /// Its time, in microseconds since 1970.
+  @usableFromInline
+  private(set) var time: Int64 = 0
+
+  /// Whether its caller may record in a stream; `nil` for any stream.
+  private var rights: ((_ stream: String) -> Bool)?
+
+  /// The last event that it has recorded.
+  var lastAppended: Appended?
+
+  /// The first stream in which its caller may not record events.
+  private var deniedStream: String?
+
+  /// The first stream with an invalid name.
+  private var badStream: StreamFault?
+  private var metas = MetaTexts()
+
+  @usableFromInline
+  var user: UInt32 { origin.user }
+
+  mutating func begin(_ command: Command, at now: Int64) {
+    precondition(!isPerforming, "a command runs within a command")
+    isPerforming = true
+    count &+= 1
+    time = now
+    origin.user = command.caller.uid
+    if let meta = metas.text(command.method, command.caller, command.cause) { origin.meta = meta }
+    // A store to a field that holds a reference costs more than the look at it.
+    if let id = command.id { origin.command = id }
+    if let mayRecord = command.mayRecord { rights = mayRecord }
+    lastAppended = nil
+    if deniedStream != nil { deniedStream = nil }
+    if badStream != nil { badStream = nil }
+  }
+
+  mutating func end() {
+    isPerforming = false
+    if origin.command != nil { origin.command = nil }
+    if rights != nil { rights = nil }
+  }
+
+  /// Whether the caller may record in a stream.
+  func mayRecord(_ name: @autoclosure () -> String) -> Bool {
+    guard let rights, deniedStream == nil else { return true }
+    return rights(name())
+  }
+
+  /// Lets the command fail when it ends, because its caller may not record in a stream.
+  mutating func deny(_ name: String) { deniedStream = name }
+
+  /// Checks the name of a new stream; if it is invalid, the command fails when it ends.
+  mutating func checkName(_ name: @autoclosure () -> String, of service: @autoclosure () -> String)
+  {
+    if badStream == nil { badStream = StreamFault(name(), of: service()) }
+  }
+
+  /// - Throws: ``Refusal`` if a stream's name is invalid, or the caller may not record in it.
+  func checkStreams() throws(Refusal) {
+    if let badStream { throw .service(badStream) }
+    if let deniedStream { throw .denied(stream: deniedStream) }
+  }
+}
+
+/// The leases of a host, and that of the running command.
+@usableFromInline
+struct HostLeasing {
+  /// The leases; `nil` if there are none, as in most tests.
+  var keeper: (any LeaseKeeper)?
+
+  /// Whether leases must know what the running command writes.
+  @usableFromInline
+  private(set) var isOn = false
+
+  /// Whether the events of leases themselves are recorded.
+  private(set) var isRecording = false
+
+  /// The lease of the running command.
+  private(set) var lease: String?
+
+  /// The first reason why something that the running command has written cannot end with a lease.
+  private var fault: (any ServiceError)?
+
+  /// Looks at the events of the running command, which may have a lease.
+  mutating func begin(_ lease: String?) { (isOn, self.lease, fault) = (true, lease, nil) }
+
+  mutating func end() {
+    if isOn { (isOn, lease, fault) = (false, nil, nil) }
+  }
+
+  /// Stops looking at events, because those of leases are recorded; returns whether it did look.
+  mutating func beginRecording() -> Bool {
+    defer { (isOn, isRecording) = (false, true) }
+    return isOn
+  }
+
+  mutating func endRecording(_ wasOn: Bool) { (isOn, isRecording) = (wasOn, false) }
+
+  /// Keeps the first fault of the running command.
+  mutating func fail(_ fault: (any ServiceError)?) {
+    if self.fault == nil { self.fault = fault }
+  }
+
+  func check() throws(Refusal) {
+    if isOn, let fault { throw .service(fault) }
+  }
+}
+
+/// The recorded events that are not durable yet.
+struct WaitingEvents {
+  /// The ledger of each event, in order, its bytes and its position.
+  private var events = Queue<(ledger: Int, bytes: Int, seq: UInt64)>()
+  private(set) var bytes = 0
+
+  private static let (maxBytes, maxEvents) = (32 << 20, 65_536)
+
+  /// The approximate memory of an event, without its data.
+  private static let eventBytes = 160
+
+  var isEmpty: Bool { events.isEmpty }
+
+  /// Whether there are so many that new commands should wait.
+  var areMany: Bool { bytes > Self.maxBytes || events.count > Self.maxEvents }
+
+  mutating func append(by ledger: Int, dataBytes: Int, at seq: UInt64) {
+    let bytes = Self.eventBytes + dataBytes
+    events.append((ledger, bytes, seq))
+    self.bytes += bytes
+  }
+
+  /// Removes the first event if it has a position; returns its ledger.
+  mutating func popFirst(at seq: UInt64) -> Int? {
+    guard let (ledger, bytes, recorded) = events.first, recorded == seq else { return nil }
+    _ = events.popFirst()
+    self.bytes -= bytes
+    return ledger
+  }
+
+  /// Removes the events after a position; returns their ledgers.
+  mutating func removeAll(after seq: UInt64) -> Set<Int> {
+    var ledgers: Set<Int> = []
+    while let (ledger, bytes, recorded) = events.last, recorded > seq {
+      _ = events.popLast()
+      self.bytes -= bytes
+      ledgers.insert(ledger)
+    }
+    return ledgers
+  }
+
+  mutating func removeAll() {
+    events.removeAll()
+    bytes = 0
+  }
+}
+
+/// The position up to which the services have applied events, and the commit that is reported.
+@usableFromInline
+struct CommitState {
+  /// The last durable position that the services have applied.
+  @usableFromInline
+  var durable: UInt64 = 0
+
+  /// The last durable position of an event that does not record a reader's position.
+  var durableNews: UInt64 = 0
+
+  /// The number of commits since the start, including the one that is being reported.
+  private(set) var count: UInt64 = 0
+
+  /// Whether the events of a commit are being reported, one after another.
+  var isCommitting = false
+
+  mutating func begin() {
+    count &+= 1
+    isCommitting = true
+  }
+}
+
+/// The commands that have run before.
+struct PastCommands {
+  /// Those that have an idempotency key; saved with the snapshots.
+  var window = CommandWindow()
+
+  /// Those that were refused.
+  var refused = RefusedCommands()
+}
+
+/// The signals of a host.
+struct HostSignals {
+  /// Emits durable events, some of a write at a time, after the services have applied them.
+  let committed = PassthroughSubject<RecordBatch, Never>()
+
+  /// Emits the reason when recorded events that were not durable are lost.
+  let rejected = PassthroughSubject<JournalError, Never>()
+
+  /// Emits when the journal accepts no more writes.
+  let failed = PassthroughSubject<JournalError, Never>()
+
+  /// Emits when a quota is nearly exhausted.
+  let filling = PassthroughSubject<StateFilling, Never>()
+}
