@@ -110,12 +110,12 @@ check() { # name
     run bindctl doctor -j
     is "$(jq -c '[.checks[] | select(.name != "disk" and .state != "ok") | .name]' <<< "$output")" '["unit"]'
     is "$(jq -r '[.checks[].name] | join(" ")' <<< "$output")" \
-        'socket unit group version journal clock retention disk state clients log bindings config'
+        'socket unit group version journal clock retention disk state clients files log bindings config'
     states=(ok warning critical unknown)
     is "$(jq -r .state <<< "$output")" "${states[$status]}"
     is "$(check journal)" "ok: $directory/journal.db: 1 event, all since the first"
     is "$(bindctl doctor -r)" "${states[$status]}"
-    bindctl doctor | head -1 | grep -qE '^BINDERD (OK: 12 checks passed|WARNING: disk|CRITICAL: disk)'
+    bindctl doctor | head -1 | grep -qE '^BINDERD (OK: 13 checks passed|WARNING: disk|CRITICAL: disk)'
 }
 
 @test "doctor: no daemon" {
