@@ -6,7 +6,7 @@ struct ErrorTableTests {
   @Test(arguments: ErrorName.allCases)
   func `an error is described as in the protocol`(name: ErrorName) throws {
     let path = #filePath.replacing(
-      "Tests/WireTests/ErrorTableTests.swift", with: "Protocol/README.md")
+      "Tests/WireTests/ErrorTableTests.swift", with: "Protocol/lines.md")
     let data = try #require(FileManager.default.contents(atPath: path))
     let cells = String(decoding: data, as: UTF8.self).split(separator: "\n").map { line in
       line.split(separator: "|").map { $0.drop { $0 == " " } }.map { cell in
