@@ -2,7 +2,7 @@
 
 A probe sends `ping` and `cells.set`, one request at a time, and measures the response times: alone, beside
 good clients that work as fast as the daemon answers, and beside bad ones. The rows 1 to 14 are the faults
-of Tests/README.md; the rows R1 to R15 are inputs found by a review. The work of a row runs in a process of
+of Tests/README.md; the rows R1 to R21 are inputs found by a review. The work of a row runs in a process of
 its own, as fast as the daemon accepts it. The last column is the peak memory of the daemon meanwhile.
 
     faults.py BINDERD [ROW…]    only the rows whose names begin so, and the good clients
@@ -195,7 +195,21 @@ def token():
     kept.append(json.loads(client.makefile("rb").readline())["result"]["value"].split(".")[0])
 
 
-# The work of the rows R1 to R15.
+def cells_in_folders():
+    for i in range(0, 60_000, 600):
+        asked(lines(*((" cells.set", [f"b{i}/c{k}", "v" * 150]) for k in range(600))) + lines(("ping", [])), 1).close()
+
+
+def declared():
+    properties = {f"property{i}": {"type": "integer"} for i in range(60)}
+    methods = {
+        f"m{k}": {"doc": "Does " + "much " * 20, "params": {"type": "object", "properties": properties}}
+        for k in range(60)}
+    for i in range(15):
+        kept.append(asked(lines(("provide", {"service": f"s{i}", "methods": methods})), 1))
+
+
+# The work of the rows R1 to R21.
 
 
 def guesses():
@@ -325,6 +339,56 @@ def failing_atomics():
     said(lines(*(("atomic", {"calls": calls}) for _ in range(100))))
 
 
+def conditions():
+    """Waits 256 times, each for one of 60 values, and sets another value 1,000 times."""
+    if not kept:
+        for _ in range(4):
+            kept.append(connect())
+            kept[-1].sendall(lines(*(
+                ("wait", {"source": "cells/h", "op": "in", "value": list(range(-60, 0))}) for _ in range(64))))
+    calls = [{"method": "cells.set", "params": ["h", k]} for k in range(1000)]
+    asked(lines(("atomic", {"calls": calls})), 1).close()
+
+
+def bound():
+    """Binds 2,560 cells to one, and sets that 100 times."""
+    if not kept:
+        for i in range(40):
+            kept.append(asked(lines(*(("bind", {"expr": f"cells/h ~> cells/o/{i}/{k}"}) for k in range(64))), 64))
+    start = time.monotonic_ns()
+    calls = [{"method": "cells.set", "params": ["h", start + k]} for k in range(100)]
+    asked(lines(("atomic", {"calls": calls})), 1).close()
+
+
+def filtered():
+    """Holds 8,000 readers with a filter that no event passes, and sets a cell."""
+    some = {"types": ["cells.*"], "where": [{"path": "/value", "op": "in", "value": list(range(-60, 0))}]}
+    if not kept:
+        for _ in range(40):
+            kept.append(asked(lines(*(("subscribe", {"source": "events", "filter": some}) for _ in range(200))), 200))
+    asked(lines(("cells.set", ["h", 1])), 1).close()
+
+
+def whole(method, params):
+    """Requests one long answer after another."""
+    def work():
+        client = asked(lines(WIDE), 1)
+        for _ in range(10):
+            asked(lines((method, params)), 1, client)
+        client.close()
+    return work
+
+
+def wills():
+    """Connects 150 clients with wills of 100 calls, and disconnects them together."""
+    clients = []
+    for i in range(150):
+        calls = [{"method": "cells.set", "params": [f"w{i}/{k}", 1]} for k in range(100)]
+        clients.append(asked(lines(("will", {"calls": calls})), 1))
+    for client in clients:
+        client.close()
+
+
 noise = b'1\nnull\n[]\n[[]]\n{"jsonrpc":"2.0","result":1,"id":1}\nGET / HTTP/1.1\n\x16\x03\x01\x02\x00\n'
 beside = {
     "nobody": None,
@@ -362,6 +426,12 @@ beside = {
     "R13: at the head of 5,120 bindings": (chain, at_the_head),
     "R14: wrong tokens": (token, wrong_tokens),
     "R15: atomics that fail": (many_cells, failing_atomics),
+    "R16: 256 waits, 1,000 sets at once": conditions,
+    "R17: 2,560 bindings of one cell": bound,
+    "R18: 8,000 filtered readers": filtered,
+    "R19: 60,000 cells in one line": (cells_in_folders, whole("get", ["cells/**"])),
+    "R20: 900 methods described": (declared, whole("rpc.discover", {})),
+    "R21: 150 wills that run together": wills,
 }
 wanted = sys.argv[2:]
 if wanted:
