@@ -62,7 +62,9 @@ package final class LoopScheduler: Scheduler {
         alarm.dispose()
         action()
       }
-      timer.start(afterMilliseconds: UInt64(max(0, (seconds * 1000).rounded(.up))))
+      // libuv runs a timer of 0 ms that a timer has started in the same turn: a chain of them would
+      // let nobody else run.
+      timer.start(afterMilliseconds: UInt64(max(1, (seconds * 1000).rounded(.up))))
       alarm.timer = timer
     } catch {
       preconditionFailure("no timer: \(error)")  // libuv's timers fail only without memory

@@ -77,7 +77,7 @@ final class Daemon {
     let cells = CellsService(in: host)
     let lists = ListsService(in: host)
     let maps = MapsService(in: host)
-    let leases = LeasesService(in: host, on: scheduler)
+    let leases = LeasesService(in: host, on: scheduler) { Process.nanoseconds }
     leases.onFailure = { lease, reason in
       log.write(.warning, "the will of \(lease) was not run: \(reason)")
     }

@@ -26,14 +26,18 @@ final class LeaseBench {
   /// The role with which wills run.
   var willRole = Role.owner
 
+  /// The clock of the work of a turn.
+  let clock = LookedAtClock()
+
   /// - Parameter store: The store of an earlier daemon, for a restart.
   init(_ store: MemoryStore? = nil, time: ManualTime = ManualTime()) throws {
     var made: (leases: LeasesService, locks: LocksService)?
+    let clock = clock
     bench = try Bench(
       store, time: time,
       services: { parts in
         let host = parts.host
-        let leases = LeasesService(in: host, on: time)
+        let leases = LeasesService(in: host, on: time) { clock.look() }
         let (clients, locks) = (ClientLeases(leases), LocksService(in: host))
         made = (leases, locks)
         let (lists, maps) = (ListsService(in: host), MapsService(in: host))
@@ -92,4 +96,15 @@ final class LeaseBench {
 extension TestClient {
   /// Ends the connection, as when its program was killed.
   func disconnect() { connection.end() }
+}
+
+/// A clock that moves at each look.
+final class LookedAtClock {
+  var nanosecondsPerLook: UInt64 = 0
+  private var now: UInt64 = 0
+
+  func look() -> UInt64 {
+    now += nanosecondsPerLook
+    return now
+  }
 }

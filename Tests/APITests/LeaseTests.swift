@@ -311,6 +311,21 @@ struct LeaseTests {
   }
 
   @Test
+  func `wills that take long end in several turns, also with few events`() {
+    whole.clock.nanosecondsPerLook = 1_500_000
+    let clients = (0..<6).map { _ in whole.connect() }
+    for (i, each) in clients.enumerated() {
+      let calls = #"[{"method":"cells.set","params":["w\#(i)",1]}]"#
+      _ = each.call(#"{"id":1,"method":"will","params":{"calls":\#(calls)}}"#)
+    }
+    for each in clients { each.disconnect() }
+    func done() -> Int { clients.indices.count { whole.value("cells/w\($0)") != nil } }
+    #expect(done() == 2, "3 ms")
+    whole.advance(10)
+    #expect(done() == 6)
+  }
+
+  @Test
   func `a lease that waits for its end can be resumed`() {
     let clients = (0..<4).map { _ in whole.connect() }
     for (i, each) in clients.enumerated() { _ = fill(each, "a\(i).", 0..<300) }

@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Signals
 import Testing
 
 struct LoopTests {
@@ -29,6 +30,24 @@ struct LoopTests {
     timer.stop()
     timer.close()
     loop.run()
+  }
+
+  @Test
+  func `an action that is scheduled at once by another runs in a later turn`() throws {
+    let loop = try Loop()
+    let scheduler = LoopScheduler(loop)
+    var (turns, ran) = (0, [Int]())
+    var next: (any Disposable)?
+    loop.onTurnEnd { turns += 1 }
+    func act() {
+      ran.append(turns)
+      if ran.count < 5 { next = scheduler.schedule(after: 0, act) }
+    }
+    next = scheduler.schedule(after: 0, act)
+    loop.run()
+    #expect(ran.count == 5)
+    #expect(next?.isDisposed == true)
+    #expect(zip(ran, ran.dropFirst()).allSatisfy { $0 < $1 }, "\(ran)")
   }
 
   @Test

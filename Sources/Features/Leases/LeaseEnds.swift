@@ -8,8 +8,8 @@ struct LeaseEnds {
   /// The events of a turn: about 2 ms.
   private static let workPerTurn = 512
 
-  /// The bytes of a will that take as long to read as an event to record.
-  static let bytesPerEvent = 1_024
+  /// The nanoseconds that count as an event: calls of a will may take longer than their events.
+  private static let nanosecondsPerEvent: UInt64 = 4_000
 
   /// The leases by user, in order.
   private var names: [UInt32: Queue<String>] = [:]
@@ -45,8 +45,10 @@ struct LeaseEnds {
     return nil
   }
 
-  /// Notes the work of an end in this turn, in events.
-  mutating func spend(_ work: Int) { room -= work }
+  /// Notes the work of an end in this turn: its events, and its time.
+  mutating func spend(_ events: Int, nanoseconds: UInt64) {
+    room -= max(events, Int(nanoseconds / Self.nanosecondsPerEvent))
+  }
 
   mutating func beginTurn() { room = Self.workPerTurn }
 

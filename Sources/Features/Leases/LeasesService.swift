@@ -53,6 +53,7 @@ package final class LeasesService: LeaseKeeper {
 
   private unowned let host: ServiceHost
   private let scheduler: any Scheduler
+  private let clock: () -> UInt64
 
   /// The timers of leases that end by themselves, by full name.
   private var timers: [String: any Disposable] = [:]
@@ -81,8 +82,11 @@ package final class LeasesService: LeaseKeeper {
   private var nextTurn: (any Disposable)?
   private let bag = DisposeBag()
 
-  package init(in host: ServiceHost, on scheduler: any Scheduler) {
-    (self.host, self.scheduler) = (host, scheduler)
+  /// - Parameter clock: Returns the nanoseconds of a monotonic clock that advances within a turn.
+  package init(
+    in host: ServiceHost, on scheduler: any Scheduler, clock: @escaping () -> UInt64 = { 0 }
+  ) {
+    (self.host, self.scheduler, self.clock) = (host, scheduler, clock)
     ledger = Ledger("lease", in: host)
     host.leases = self
     ledger.happened.observeNext { [unowned self] event, place in
@@ -279,10 +283,10 @@ package final class LeasesService: LeaseKeeper {
   private func endSome() {
     while let (name, reason) = ends.next() {
       guard let lease = ledger.newest[name] else { continue }
-      let text = lease.will?.text.utf8.count ?? 0
-      ends.spend(
-        1 + lease.parts.count + (lease.will?.calls ?? 0) + text / LeaseEnds.bytesPerEvent)
+      let begun = clock()
       run(reason, of: name)
+      ends.spend(
+        1 + lease.parts.count + (lease.will?.calls ?? 0), nanoseconds: clock() - begun)
     }
     guard !ends.isIdle, nextTurn == nil else { return }
     nextTurn = scheduler.schedule { [unowned self] in
