@@ -58,7 +58,7 @@ struct Subscribe: DocumentedParameters {
       "For a durable reader: events sent and not acknowledged; left out: 1000, or 1 with share.",
     "steal": "Whether to take the reader over from its holder.",
     "share": "For a durable reader: whether several subscriptions share its events.",
-    "in_order": "With share: whether each event waits until the one before it is finished or parked.",
+    "in_order": "With share: whether an event waits until the one before it is finished or parked.",
     "ack_wait_ms": "With share: the time to acknowledge an event, 30000 when left out.",
     "max_deliveries": "With share: the deliveries after which an event is parked; left out: 5.",
     "mode": #""every" sends each change; none is skipped for a slow reader."#,
