@@ -38,12 +38,12 @@ let package = Package(
 
     // Ground: no layer above.
     .target(name: "JSON"),
-    .target(name: "Facts", dependencies: ["JSON"]),
+    .target(name: "Model", dependencies: ["JSON"]),
     // libm rounds; a program that links nothing else would miss it.
     .target(
       name: "Signals", path: "Libraries/Signals", exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("m")]),
-    .target(name: "EventLoop", dependencies: ["CSupport", "Clibuv", "Facts", "Signals"]),
+    .target(name: "EventLoop", dependencies: ["CSupport", "Clibuv", "Model", "Signals"]),
 
     // Beside the layers: for programs outside this package. No layer uses it.
     .target(
@@ -58,41 +58,41 @@ let package = Package(
     .target(name: "Wire", dependencies: ["JSON"]),
 
     // What an administrator says: the file, and who may do what.
-    .target(name: "Configuration", dependencies: ["Facts", "JSON", "Wire"]),
+    .target(name: "Configuration", dependencies: ["JSON", "Model", "Wire"]),
 
     // Promise.
-    .target(name: "Journal", dependencies: ["CSupport", "Facts", "JSON", "Signals"]),
+    .target(name: "Journal", dependencies: ["CSupport", "JSON", "Model", "Signals"]),
 
     // The engine: services whose state is made of journaled events.
     .target(
       name: "EventSourcing",
-      dependencies: ["Facts", "JSON", "Journal", "Signals", "Wire"],
+      dependencies: ["JSON", "Journal", "Model", "Signals", "Wire"],
       exclude: ["README.md"]),
 
     // The view: one client, as the application sees it; and the sockets that clients come from.
     .target(
       name: "Connections",
-      dependencies: ["EventLoop", "Facts", "JSON", "Signals", "Wire"]),
+      dependencies: ["EventLoop", "JSON", "Model", "Signals", "Wire"]),
 
     // What all clients can use: the catalogue, subscriptions, bindings, views.
     .target(
       name: "API",
       dependencies: [
-        "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
+        "Configuration", "Connections", "EventSourcing", "JSON", "Model", "Signals", "Wire",
       ]),
 
     // A folder for each feature: state, service, binder, views.
     .target(
       name: "Features",
       dependencies: [
-        "API", "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
+        "API", "Configuration", "Connections", "EventSourcing", "JSON", "Model", "Signals", "Wire",
       ]),
 
     // Applications, which prove that services, binders and views suffice.
     .target(
       name: "Apps",
       dependencies: [
-        "API", "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
+        "API", "Configuration", "Connections", "EventSourcing", "JSON", "Model", "Signals", "Wire",
       ]),
 
     // What features ask of the machine; what applications ask of it and of the web.
@@ -100,22 +100,18 @@ let package = Package(
     .target(
       name: "AppAdapters",
       dependencies: [
-        "Apps", "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Facts", "JSON",
+        "Apps", "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "JSON", "Model",
         "Signals", "Wire",
       ], linkerSettings: [.linkedLibrary("crypt")]),
 
     // Stores: one target for each C library.
     .target(
       name: "JournalSQLite",
-      dependencies: [
-        "CSQLite", "EventLoop", "Facts", "JSON", "Journal", "Signals",
-      ],
+      dependencies: ["CSQLite", "EventLoop", "JSON", "Journal", "Model", "Signals"],
       exclude: ["README.md"]),
     .target(
       name: "JournalPostgres",
-      dependencies: [
-        "CPostgres", "EventLoop", "Facts", "JSON", "Journal", "Signals",
-      ]),
+      dependencies: ["CPostgres", "EventLoop", "JSON", "Journal", "Model", "Signals"]),
 
     // Composition root.
     .executableTarget(
@@ -124,31 +120,31 @@ let package = Package(
         .target(name: "AppAdapters", condition: .when(traits: ["Apps"])),
         .target(name: "Apps", condition: .when(traits: ["Apps"])),
         "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",
-        "Facts", "Features", "JSON", "Journal", "JournalPostgres", "JournalSQLite", "Signals",
+        "Model", "Features", "JSON", "Journal", "JournalPostgres", "JournalSQLite", "Signals",
         "Wire",
       ]),
 
     // The client: for Swift programs, and the command line.
-    .target(name: "BinderClient", dependencies: ["Facts", "JSON", "Wire"]),
-    .target(name: "BinderAsync", dependencies: ["BinderClient", "Facts", "JSON", "Wire"]),
-    .target(name: "Console", dependencies: ["Facts", "JSON", "Wire"]),
+    .target(name: "BinderClient", dependencies: ["JSON", "Model", "Wire"]),
+    .target(name: "BinderAsync", dependencies: ["BinderClient", "JSON", "Model", "Wire"]),
+    .target(name: "Console", dependencies: ["JSON", "Model", "Wire"]),
     .executableTarget(
       name: "bindctl",
-      dependencies: ["BinderClient", "CSupport", "Console", "Facts", "JSON", "Wire"]),
+      dependencies: ["BinderClient", "CSupport", "Console", "JSON", "Model", "Wire"]),
 
     // The page for browsers, which reaches the daemon as any client.
     .executableTarget(
       name: "binder-web",
-      dependencies: ["BinderClient", "CWebSockets", "EventLoop", "Facts", "JSON", "Wire"]),
+      dependencies: ["BinderClient", "CWebSockets", "EventLoop", "JSON", "Model", "Wire"]),
 
     // What test targets share.
     .target(
-      name: "TestSupport", dependencies: ["Facts", "JSON", "Journal", "Signals"],
+      name: "TestSupport", dependencies: ["JSON", "Journal", "Model", "Signals"],
       path: "Tests/TestSupport"),
     .target(
       name: "ServiceTestSupport",
       dependencies: [
-        "Apps", "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals", "TestSupport",
+        "Apps", "EventSourcing", "Features", "JSON", "Journal", "Model", "Signals", "TestSupport",
       ],
       path: "Tests/ServiceTestSupport"),
     .target(
@@ -169,48 +165,48 @@ let package = Package(
     .testTarget(
       name: "APITests",
       dependencies: [
-        "API", "Apps", "Configuration", "Connections", "EventSourcing", "Facts", "Features", "JSON",
-        "Journal", "Signals", "ServiceTestSupport", "TestSupport", "Wire",
+        "API", "Apps", "Configuration", "Connections", "EventSourcing", "Features", "JSON",
+        "Journal", "Model", "ServiceTestSupport", "Signals", "TestSupport", "Wire",
       ]),
     .testTarget(
       name: "AppsTests",
       dependencies: [
-        "API", "Apps", "Configuration", "EventSourcing", "Facts", "Features", "JSON", "Journal",
-        "Signals", "ServiceTestSupport", "TestSupport",
+        "API", "Apps", "Configuration", "EventSourcing", "Features", "JSON", "Journal", "Model",
+        "ServiceTestSupport", "Signals", "TestSupport",
       ]),
     .testTarget(
       name: "ConfigurationTests",
-      dependencies: ["Configuration", "Facts", "JSON", "TestSupport", "Wire"]),
+      dependencies: ["Configuration", "JSON", "Model", "TestSupport", "Wire"]),
     .testTarget(
       name: "ConnectionsTests",
-      dependencies: ["Connections", "Facts", "JSON", "Signals", "TestSupport", "Wire"]),
-    .testTarget(name: "ConsoleTests", dependencies: ["Console", "Facts", "JSON", "Wire"]),
+      dependencies: ["Connections", "JSON", "Model", "Signals", "TestSupport", "Wire"]),
+    .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Model", "Wire"]),
     .testTarget(
       name: "DaemonTests",
       dependencies: ["HistoryChecker", "JSON", "TestSupport", "Wire", "binderd"],
       exclude: ["Journals"]),
     .testTarget(
-      name: "EventLoopTests", dependencies: ["EventLoop", "Facts", "Signals", "TestSupport"]),
+      name: "EventLoopTests", dependencies: ["EventLoop", "Model", "Signals", "TestSupport"]),
     .testTarget(
       name: "EventSourcingTests",
       dependencies: [
-        "Apps", "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals",
-        "ServiceTestSupport", "TestSupport",
+        "Apps", "EventSourcing", "Features", "JSON", "Journal", "Model", "ServiceTestSupport",
+        "Signals", "TestSupport",
       ]),
-    .testTarget(name: "FactsTests", dependencies: ["Facts", "JSON", "TestSupport"]),
+    .testTarget(name: "ModelTests", dependencies: ["JSON", "Model", "TestSupport"]),
     .testTarget(
       name: "FeaturesTests",
       dependencies: [
-        "API", "Configuration", "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals",
-        "ServiceTestSupport", "TestSupport",
+        "API", "Configuration", "EventSourcing", "Features", "JSON", "Journal", "Model",
+        "ServiceTestSupport", "Signals", "TestSupport",
       ]),
     .testTarget(name: "HistoryCheckerTests", dependencies: ["HistoryChecker", "JSON"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
     .testTarget(
       name: "JournalTests",
       dependencies: [
-        "CSQLite", "EventLoop", "Facts", "Journal", "JournalPostgres", "JournalSQLite",
-        "Signals", "TestSupport",
+        "CSQLite", "EventLoop", "Journal", "JournalPostgres", "JournalSQLite", "Model", "Signals",
+        "TestSupport",
       ]),
     .testTarget(
       name: "SignalsTests", dependencies: ["Signals", "SignalsTestSupport", "TestSupport"]),
@@ -226,7 +222,7 @@ let package = Package(
 
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
 let safe: Set = [
-  "Facts", "JSON", "Signals", "SignalsDialects", "RxDialect", "Wire", "Configuration", "Journal",
+  "Model", "JSON", "Signals", "SignalsDialects", "RxDialect", "Wire", "Configuration", "Journal",
   "EventSourcing", "Connections", "API", "Features", "Apps",
 ]
 

@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 package import Wire
 
 /// An operation that a client asks permission for.

@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 
 /// The journal of a daemon.
 package enum JournalSetting: Equatable, Sendable {

@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 package import Wire
 
 /// A pattern that a role allows or denies.

@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 internal import Wire
 
 /// The roles in order of precedence: a client gets the first one that it is a member of.

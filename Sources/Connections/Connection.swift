@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 package import JSON
 package import Signals
 package import Wire
@@ -57,7 +57,7 @@ package final class Connection: Client {
   var transport: (any Transport)?
 
   /// The part that survives a restart of the daemon; `nil` if the connection ends with the daemon.
-  var kept: KeptClient?
+  var kept: HandoverClient?
 
   /// The output that the socket has not taken yet.
   var output = OutputBuffer()

@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 internal import JSON
 package import Signals
 package import Wire
@@ -37,7 +37,7 @@ package final class ConnectionTable {
   }
 
   /// Creates the connection of a client that an earlier daemon has left.
-  package func reconnect(_ peer: Peer, _ kept: KeptConnection) -> Connection {
+  package func reconnect(_ peer: Peer, _ kept: HandoverConnection) -> Connection {
     lastID = max(lastID, kept.id)
     let connection = connect(peer, as: kept.id)
     connection.resume(kept)

@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 internal import JSON
 internal import Signals
 package import Wire

@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 
 /// The durations of the stages of requests.
 ///

@@ -80,7 +80,7 @@ package class Subscription {
   var isIncomplete: Bool { false }
 
   /// Keeps the events that a worker has.
-  func keepWork(in kept: KeptClient) {}
+  func keepWork(in kept: HandoverClient) {}
 
   /// Stops watching.
   func end() {}

@@ -122,7 +122,7 @@ package final class WorkSubscription: Subscription {
 
   /// Keeps the events that were sent and are not finished, so that the worker can finish them after
   /// a restart of the daemon.
-  override func keepWork(in kept: KeptClient) {
+  override func keepWork(in kept: HandoverClient) {
     let unsent = Set(waiting.map(\.entry.seq))
     let work = Work(
       isDraining: isDraining,
@@ -131,7 +131,7 @@ package final class WorkSubscription: Subscription {
       })
     guard work != keptWork, let text = try? context.views.encoder.text(work) else { return }
     keptWork = work
-    kept.set(KeptItem(.work, handle.text.text, text))
+    kept.set(HandoverItem(.work, handle.text.text, text))
   }
 
   /// Restores an event that was delivered before the restart.

@@ -1,5 +1,5 @@
 internal import CSupport
-package import Facts
+package import Model
 internal import Glibc
 
 extension Peer {

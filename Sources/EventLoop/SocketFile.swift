@@ -1,5 +1,5 @@
 internal import CSupport
-internal import Facts
+internal import Model
 internal import Glibc
 
 /// The file of a listening socket.

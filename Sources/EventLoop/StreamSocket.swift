@@ -1,6 +1,6 @@
 internal import CSupport
 internal import Clibuv
-package import Facts
+package import Model
 internal import Glibc
 
 /// The callbacks of a ``StreamSocket``, on the loop's thread.

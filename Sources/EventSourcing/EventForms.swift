@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 public import JSON
 internal import Journal
 

@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 package import JSON
 internal import Journal
 

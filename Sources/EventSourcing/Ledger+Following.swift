@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 internal import Journal
 
 extension Ledger {
@@ -14,7 +14,7 @@ extension Ledger {
   ) throws(JournalError) {
     guard let event = try reader.known(record) else { return note(FollowedEffect()) }
     let stream = stream(number)
-    let place = Place(record, in: stream)
+    let place = EventContext(record, in: stream)
     if let rule = (State.isNumbered ? shown : newest).fault(of: event, at: place) {
       throw .corrupt(seq: record.seq, detail: "\(record.type) in \(record.stream): \(rule)")
     }

@@ -1,4 +1,4 @@
-public import Facts
+public import Model
 public import JSON
 public import Journal
 public import Signals
@@ -42,7 +42,7 @@ package final class Ledger<State: ServiceState> {
 
   /// Emits each durable event, after it was applied to ``shown``.
   @usableFromInline
-  package let happened = PassthroughSubject<(event: State.Event, place: Place), Never>()
+  package let happened = PassthroughSubject<(event: State.Event, place: EventContext), Never>()
 
   @usableFromInline
   unowned let host: ServiceHost
@@ -62,20 +62,20 @@ package final class Ledger<State: ServiceState> {
   @usableFromInline
   let names: SourceNames
   @usableFromInline
-  let streams = KeyedSubject<String, (event: State.Event, place: Place)>()
+  let streams = KeyedSubject<String, (event: State.Event, place: EventContext)>()
 
   /// The stored types of event kinds; there are only a few.
   @usableFromInline
   var types: [(kind: String, type: String)] = []
 
   /// The projection that replays the journal; `nil` after the start.
-  private var start: StateFold<State>?
+  private var start: StateProjection<State>?
 
   /// Unknown events found during the replay.
   private var unknown = UnknownKinds()
 
   /// Reads the events of other daemons.
-  lazy var reader = StateFold<State>(service: service, streamNames)
+  lazy var reader = StateProjection<State>(service: service, streamNames)
 
   /// The recorded events that are not durable yet.
   @usableFromInline
@@ -91,8 +91,8 @@ package final class Ledger<State: ServiceState> {
   }
 
   @inlinable
-  func place(of pending: borrowing Pending, in stream: Stream) -> Place {
-    Place(
+  func place(of pending: borrowing Pending, in stream: Stream) -> EventContext {
+    EventContext(
       stream, seq: pending.appended.seq,
       version: pending.appended.version, time: pending.time, origin: .user(pending.user))
   }
@@ -161,7 +161,7 @@ package final class Ledger<State: ServiceState> {
     let (time, user) = (host.running.time, host.running.user)
     newest.apply(
       event,
-      at: Place(
+      at: EventContext(
         stream, seq: appended.seq, version: appended.version, time: time, origin: .user(user)))
     var isBare = appended.isBare
     if growth == nil { isBare = host.grow(number, by: newest.size(of: stream) - before) ?? isBare }
@@ -259,7 +259,7 @@ package final class Ledger<State: ServiceState> {
   /// Emits each durable event of a stream, after it was applied to ``shown``.
   ///
   /// Events of other streams cost its observers nothing.
-  package func events(in stream: String) -> SafeSignal<(event: State.Event, place: Place)> {
+  package func events(in stream: String) -> SafeSignal<(event: State.Event, place: EventContext)> {
     streams.elements(of: stream)
   }
 
@@ -307,7 +307,7 @@ extension Ledger {
   ///   it runs specialized code.
   @usableFromInline
   func register(commit: @escaping () -> Void) -> Int {
-    start = StateFold(service: service, streamNames)
+    start = StateProjection(service: service, streamNames)
     return host.add(link(commit))
   }
 
@@ -317,7 +317,7 @@ extension Ledger {
   private func link(_ commit: @escaping () -> Void) -> LedgerLink {
     LedgerLink(
       service: service, isAboutReaders: isAboutReaders,
-      snapshotForm: StateFold<State>.snapshotForm,
+      snapshotForm: StateProjection<State>.snapshotForm,
       start: { [self] in start?.start(from: $0) ?? false },
       replay: { [self] in start?.replay($0, in: $1) },
       finishReplay: { [self] in finishReplay() },
@@ -332,7 +332,7 @@ extension Ledger {
       changes: { [self] in changes(matching: $0) },
       snapshot: { [self] in snapshot() },
       unknown: { [self] in start?.unknown ?? unknown },
-      makeFold: { [service] in StateFold<State>(service: service, Names()) })
+      makeProjection: { [service] in StateProjection<State>(service: service, Names()) })
   }
 
   /// Returns the bytes of state charged to a stream.
@@ -382,13 +382,13 @@ extension Ledger {
   }
 
   @inlinable
-  func tell(_ event: State.Event, at place: Place) {
+  func tell(_ event: State.Event, at place: EventContext) {
     if !streams.isEmpty { streams.send((event, place), to: place.stream) }
     if happened.hasObservers { happened.send((event, place)) }
   }
 
   @inlinable
-  func show(_ event: State.Event, at place: Place) {
+  func show(_ event: State.Event, at place: EventContext) {
     if State.isNumbered { return showNumbered(event, at: place) }
     let sources = State.sources(changedBy: event, at: place)
     if sources.count == 1 {
@@ -404,7 +404,7 @@ extension Ledger {
 
   /// Applies an event that changes the source with the name of its stream.
   @inlinable
-  func showNumbered(_ event: State.Event, at place: Place) {
+  func showNumbered(_ event: State.Event, at place: EventContext) {
     let number = place.number
     guard watchers.isWatched(number) else {
       let wasThere = shown.value(numbered: number) != nil
@@ -428,7 +428,7 @@ extension Ledger {
   }
 
   @inlinable
-  func show(_ event: State.Event, at place: Place, _ sources: [String]) {
+  func show(_ event: State.Event, at place: EventContext, _ sources: [String]) {
     guard !watchers.isEmpty else { return shown.apply(event, at: place) }
     if State.isCollection { return showStep(event, at: place) }
     let watched = sources.filter(watchers.isWatched)
@@ -443,7 +443,7 @@ extension Ledger {
 
   /// Reports only the step, because the whole value may be long.
   @usableFromInline
-  func showStep(_ event: State.Event, at place: Place) {
+  func showStep(_ event: State.Event, at place: EventContext) {
     let changes = shown.changes(by: event, at: place).filter {
       watchers.isWatched($0.source)
     }
@@ -471,7 +471,7 @@ extension Ledger {
   /// - Returns: A function of the last durable position.
   private func snapshot() -> @Sendable (_ durable: UInt64) -> Snapshot {
     { [shown, service, list = streamNames.list] durable in
-      StateFold.snapshot(of: shown, service, at: durable, EventCoder(), list)
+      StateProjection.snapshot(of: shown, service, at: durable, EventCoder(), list)
     }
   }
 
@@ -544,7 +544,7 @@ extension Ledger {
   /// - Parameter keys: Returns the keys that an event adds, changes or removes.
   package func rows<Key: Comparable, Value>(
     of entries: KeyPath<State, [Key: Value]>,
-    changedBy keys: @escaping (State.Event, Place) -> [Key]
+    changedBy keys: @escaping (State.Event, EventContext) -> [Key]
   ) -> RowList<Key, Value> {
     RowList(
       Identity(self, entries), keys: { [self] in Array(shown[keyPath: entries].keys) },

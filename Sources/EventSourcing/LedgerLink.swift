@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 internal import Journal
 internal import Signals
 
@@ -9,7 +9,7 @@ final class LedgerLink {
   /// See ``Ledger``: whether its events only record reader positions.
   let isAboutReaders: Bool
 
-  /// See ``Fold/snapshotForm``.
+  /// See ``Projection/snapshotForm``.
   let snapshotForm: Int
 
   /// Loads a snapshot and returns whether it was readable.
@@ -54,7 +54,7 @@ final class LedgerLink {
   let unknown: () -> UnknownKinds
 
   /// Makes an empty projection of the service's state, on any thread.
-  let makeFold: @Sendable () -> any Fold
+  let makeProjection: @Sendable () -> any Projection
 
   init(
     service: String, isAboutReaders: Bool, snapshotForm: Int,
@@ -65,7 +65,7 @@ final class LedgerLink {
     discard: @escaping (UInt64) -> Void, remove: @escaping (LeasedPart) -> Void,
     changes: @escaping (Pattern) -> Signal<SourceChange, Never>,
     snapshot: @escaping () -> @Sendable (UInt64) -> Snapshot, unknown: @escaping () -> UnknownKinds,
-    makeFold: @escaping @Sendable () -> any Fold
+    makeProjection: @escaping @Sendable () -> any Projection
   ) {
     self.service = service
     self.isAboutReaders = isAboutReaders
@@ -82,6 +82,6 @@ final class LedgerLink {
     self.changes = changes
     self.snapshot = snapshot
     self.unknown = unknown
-    self.makeFold = makeFold
+    self.makeProjection = makeProjection
   }
 }

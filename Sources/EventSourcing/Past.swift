@@ -1,11 +1,11 @@
-package import Facts
+package import Model
 package import JSON
 internal import Journal
 package import Signals
 
 /// A query for a past value of a source.
 struct Past: Sendable {
-  let makeFold: @Sendable () -> any Fold
+  let makeProjection: @Sendable () -> any Projection
   let service: String
   let source: String
 
@@ -26,7 +26,7 @@ struct Past: Sendable {
   ///
   /// - Returns: `nil` if the value cannot be found this way.
   private func follow(_ reader: any JournalReader) throws(JournalError) -> JSONText?? {
-    let fold = makeFold()
+    let fold = makeProjection()
     var next = head
     var steps = 0
     while next > 0, steps < Self.maxSteps {
@@ -48,7 +48,7 @@ struct Past: Sendable {
 
   /// Replays the records between the nearest snapshot and the position.
   private func fold(_ reader: any JournalReader) throws(JournalError) -> JSONText? {
-    let fold = makeFold()
+    let fold = makeProjection()
     try fold.advance(reader, of: service, to: seq)
     return fold.value(of: source)
   }
@@ -58,14 +58,15 @@ struct Past: Sendable {
 ///
 /// It replays the state only if an event alone does not determine its changes.
 struct PastChanges {
-  private let fold: any Fold
+  private let fold: any Projection
   private let service: String
   private let isWanted: @Sendable (String) -> Bool
 
   private static let pageBytes = 256 * 1024
   private static let chunk = 64
 
-  init(_ fold: any Fold, _ service: String, _ isWanted: @escaping @Sendable (String) -> Bool) {
+  init(_ fold: any Projection, _ service: String, _ isWanted: @escaping @Sendable (String) -> Bool)
+  {
     self.fold = fold
     self.service = service
     self.isWanted = isWanted
@@ -127,12 +128,12 @@ extension ServiceHost {
     in service: String?, at seq: UInt64, behind name: String?, maxBytes: Int,
     where isWanted: @escaping @Sendable (String) -> Bool
   ) -> Signal<PastValues, JournalError> {
-    let makeFolds = makeFolds.filter { $0.key != JournalFold.service }
+    let makeProjections = makeProjections.filter { $0.key != JournalProjection.service }
       .filter { service == nil || $0.key == service }
     return reading(.long) { reader throws(JournalError) in
       let time = try reader.checkPast(seq)
-      let folds = try reader.fold(makeFolds, upTo: seq)
-      var names: [(name: String, fold: any Fold)] = []
+      let folds = try reader.fold(makeProjections, upTo: seq)
+      var names: [(name: String, fold: any Projection)] = []
       for fold in folds.values {
         for source in fold.sources where isWanted(source) && source > name ?? "" {
           names.append((source, fold))
@@ -173,14 +174,14 @@ extension JournalReader {
   ///
   /// Reads every event once.
   func fold(
-    _ makeFolds: [String: @Sendable () -> any Fold], upTo seq: UInt64
-  ) throws(JournalError) -> [String: any Fold] {
-    var folds: [String: (fold: any Fold, from: UInt64)] = [:]
-    for (service, makeFold) in makeFolds {
-      let fold = makeFold()
+    _ makeProjections: [String: @Sendable () -> any Projection], upTo seq: UInt64
+  ) throws(JournalError) -> [String: any Projection] {
+    var folds: [String: (fold: any Projection, from: UInt64)] = [:]
+    for (service, makeProjection) in makeProjections {
+      let fold = makeProjection()
       folds[service] = (fold, try fold.start(self, of: service, upTo: seq))
     }
-    let journal = folds[JournalFold.service]
+    let journal = folds[JournalProjection.service]
     var position = folds.values.map(\.from).min() ?? 0
     while position < seq {
       let records = try records(after: position, limit: 1000)

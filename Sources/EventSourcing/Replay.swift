@@ -1,11 +1,11 @@
-internal import Facts
+internal import Model
 internal import JSON
 internal import Journal
 
 /// The start of a host: loads the snapshots, then replays all records after the oldest one.
 final class Replay {
   /// The stream heads and the commands that already ran.
-  let journal: JournalFold
+  let journal: JournalProjection
 
   /// The position of the oldest snapshot in use; 0 if one is missing.
   let oldest: UInt64
@@ -30,7 +30,7 @@ final class Replay {
   init(ledgers: [LedgerLink], store: any EventStore) throws(JournalError) {
     self.ledgers = ledgers
     self.store = store
-    journal = JournalFold(store.names)
+    journal = JournalProjection(store.names)
     var positions: [String: UInt64] = [:]
     var warnings: [String] = []
     for ledger in ledgers {
@@ -39,7 +39,7 @@ final class Replay {
     }
     self.positions = positions
     journalPosition = try Self.begin(
-      JournalFold.service, journal.snapshotForm, store, &warnings, journal.start(from:))
+      JournalProjection.service, journal.snapshotForm, store, &warnings, journal.start(from:))
     oldest = positions.values.reduce(journalPosition, min)
     position = oldest
     snapshotWarnings = warnings
@@ -88,7 +88,7 @@ final class Replay {
     let beginning = try Beginning(
       upTo: .max, form: form,
       { end throws(JournalError) in try store.snapshot(of: service, upTo: end) }, start)
-    let removed = try store.lastRemoval(of: JournalFold.removalName(of: service))
+    let removed = try store.lastRemoval(of: JournalProjection.removalName(of: service))
     guard beginning.position < removed else {
       if let reason = beginning.unread?.reason {
         warnings.append("\(reason); the start replays the events after \(beginning.position)")

@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 internal import Journal
 
 // What a client has missed while the daemon was restarted. These functions read the journal
@@ -12,11 +12,12 @@ extension ServiceHost {
   /// - Returns: `nil` if there are too many events, or some of them were removed.
   package func missedChanges(in service: String, after seq: UInt64) -> [String: [SourceChange]]? {
     guard seq < durable else { return [:] }
-    guard durable - seq <= Self.mostMissed, let makeFold = ledger(service)?.makeFold else {
+    guard durable - seq <= Self.mostMissed, let makeProjection = ledger(service)?.makeProjection
+    else {
       return nil
     }
     return try? readNow { reader throws(JournalError) in
-      let past = PastChanges(makeFold(), service) { _ in true }
+      let past = PastChanges(makeProjection(), service) { _ in true }
       var changed: [String: [SourceChange]] = [:]
       var end = seq
       while end < durable {

@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 internal import Journal
 internal import Signals
 internal import Wire

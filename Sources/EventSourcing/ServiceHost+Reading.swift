@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 package import JSON
 internal import Journal
 package import Signals
@@ -215,14 +215,14 @@ extension ServiceHost {
   package func readChanges(
     in service: String, after seq: UInt64, where isWanted: @escaping @Sendable (String) -> Bool
   ) -> Signal<Page<SourceChange>, JournalError> {
-    guard let makeFold = ledger(service)?.makeFold else {
+    guard let makeProjection = ledger(service)?.makeProjection else {
       return Signal { observer in
         observer.complete()
         return NonDisposable.instance
       }
     }
     return reading(.prompt) { reader throws(JournalError) in
-      try PastChanges(makeFold(), service, isWanted).read(reader, after: seq)
+      try PastChanges(makeProjection(), service, isWanted).read(reader, after: seq)
     }
   }
 
@@ -230,7 +230,7 @@ extension ServiceHost {
   func past(of source: String, at seq: UInt64) -> Past? {
     guard let ledger = ledger(String(source.prefix { $0 != "/" })) else { return nil }
     return Past(
-      makeFold: ledger.makeFold, service: ledger.service, source: source,
+      makeProjection: ledger.makeProjection, service: ledger.service, source: source,
       head: store.head(of: source).seq, seq: seq)
   }
 
@@ -291,7 +291,7 @@ extension ServiceHost {
       var changes: [String: LastChange] = [:]
       for source in sources {
         var last = LastChange(0...0)
-        if let fold = ledger(source.firstSegment)?.makeFold() {
+        if let fold = ledger(source.firstSegment)?.makeProjection() {
           for stream in streams[source] ?? [] {
             let change = try reader.lastChange(
               of: source, by: fold, in: stream, from: head(of: stream).seq,
@@ -332,7 +332,7 @@ extension JournalReader {
   ///   - seq: Events up to this position are not examined.
   ///   - steps: The number of events to examine. Beyond it the position is not known.
   fileprivate func lastChange(
-    of source: String, by fold: any Fold, in stream: String, from head: UInt64,
+    of source: String, by fold: any Projection, in stream: String, from head: UInt64,
     after seq: UInt64, steps: Int
   ) throws(JournalError) -> LastChange {
     var (next, left) = (head, steps)

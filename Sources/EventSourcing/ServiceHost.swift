@@ -1,4 +1,4 @@
-public import Facts
+public import Model
 public import JSON
 public import Journal
 package import Signals
@@ -191,7 +191,7 @@ package final class ServiceHost: EventStoreDelegate {
   /// Registers a ledger and returns its number.
   func add(_ ledger: LedgerLink) -> Int {
     precondition(
-      self.ledger(ledger.service) == nil && ledger.service != JournalFold.service,
+      self.ledger(ledger.service) == nil && ledger.service != JournalProjection.service,
       "two services are called \(ledger.service)")
     ledgers.append(ledger)
     return ledgers.count - 1
@@ -551,11 +551,13 @@ package final class ServiceHost: EventStoreDelegate {
   // MARK: Compaction
 
   /// Makes the projections of all services and of the host.
-  var makeFolds: [String: @Sendable () -> any Fold] { snapshotting.makeFolds }
+  var makeProjections: [String: @Sendable () -> any Projection] { snapshotting.makeProjections }
 
   /// Makes the same projections, except for services with unknown events, whose content exists
   /// only in the events.
-  var keptFolds: [String: @Sendable () -> any Fold] { snapshotting.keptFolds }
+  var retainedProjections: [String: @Sendable () -> any Projection] {
+    snapshotting.retainedProjections
+  }
 
   /// Saves snapshots at a position; emits once they are saved.
   func keepSnapshots(at seq: UInt64) -> Signal<UInt64, JournalError> {
@@ -574,7 +576,7 @@ package final class ServiceHost: EventStoreDelegate {
   /// The event forms of each service in which an event type has changed.
   private(set) lazy var eventForms: [String: EventForms] = {
     var forms: [String: EventForms] = [:]
-    for ledger in ledgers { forms[ledger.service] = ledger.makeFold().forms }
+    for ledger in ledgers { forms[ledger.service] = ledger.makeProjection().forms }
     return forms.filter { !$0.value.isEmpty }
   }()
 
@@ -605,7 +607,7 @@ package final class ServiceHost: EventStoreDelegate {
       { seq in
         var window = window
         window.discard(after: seq)
-        return JournalFold.snapshot(of: heads(), list, window, at: seq)
+        return JournalProjection.snapshot(of: heads(), list, window, at: seq)
       }
     ]
   }

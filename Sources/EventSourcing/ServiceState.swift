@@ -1,4 +1,4 @@
-public import Facts
+public import Model
 public import JSON
 public import Journal
 
@@ -9,10 +9,10 @@ public import Journal
 ///
 ///     struct Counter: ServiceState, Codable {
 ///       private var count = 0
-///       mutating func apply(_ event: CounterEvent, at place: Place) { count += 1 }
+///       mutating func apply(_ event: CounterEvent, at place: EventContext) { count += 1 }
 ///       func value(of source: String) -> JSONText? { JSONText(count) }
 ///       var sources: [String] { ["counter"] }
-///       static func sources(changedBy event: CounterEvent, at place: Place) -> [String] {
+///       static func sources(changedBy event: CounterEvent, at place: EventContext) -> [String] {
 ///         ["counter"]
 ///       }
 ///     }
@@ -28,13 +28,13 @@ package protocol ServiceState: Sendable {
   init()
 
   /// Applies an event; an event that is invalid in this state changes nothing.
-  mutating func apply(_ event: Event, at place: Place)
+  mutating func apply(_ event: Event, at place: EventContext)
 
   /// Returns the rule that an event breaks in this state, or `nil` if it is valid.
   ///
   /// Services never record invalid events. They come from journals that were edited by hand, or
   /// damaged before their checksum was computed. A start fails on an invalid event.
-  func fault(of event: Event, at place: Place) -> String?
+  func fault(of event: Event, at place: EventContext) -> String?
 
   /// Returns the value of a source by its full name, for example `"counter/value"`, or `nil` if
   /// it has none.
@@ -57,16 +57,16 @@ package protocol ServiceState: Sendable {
   var sources: Sources { get }
 
   /// Returns the sources whose values an event may change.
-  static func sources(changedBy event: Event, at place: Place) -> [String]
+  static func sources(changedBy event: Event, at place: EventContext) -> [String]
 
   /// Returns the changes that follow from an event alone, or `nil` if they depend on the state.
-  static func changes(givenBy event: Event, at place: Place) -> [SourceChange]?
+  static func changes(givenBy event: Event, at place: EventContext) -> [SourceChange]?
 
   /// Returns the changes by an event, given the state before it.
   ///
   /// For states with lists or maps: their changes are steps. A change without a step means that
   /// the source has the value in the state after the event.
-  func changes(by event: Event, at place: Place) -> [SourceChange]
+  func changes(by event: Event, at place: EventContext) -> [SourceChange]
 
   /// Returns the bytes of state charged to a stream; called at the start.
   func size(of stream: Stream) -> Int
@@ -96,7 +96,7 @@ package protocol ServiceState: Sendable {
   func has(toRemove removal: Event, in stream: Stream) -> Bool
 
   /// Undoes the event that was applied last.
-  mutating func revert(_ inverse: Inverse, at place: Place)
+  mutating func revert(_ inverse: Inverse, at place: EventContext)
 
   /// Copies large storage now; otherwise copy-on-write would do so during the first command.
   mutating func unshare()
@@ -141,7 +141,9 @@ package protocol ServiceState: Sendable {
 
 extension ServiceState where Inverse == Event {
   /// Applies the inverse event.
-  package mutating func revert(_ inverse: Event, at place: Place) { apply(inverse, at: place) }
+  package mutating func revert(_ inverse: Event, at place: EventContext) {
+    apply(inverse, at: place)
+  }
 }
 
 extension ServiceState {
@@ -157,7 +159,7 @@ extension ServiceState {
   package static var upcasters: [Upcaster] { [] }
 
   /// By default every event is valid.
-  package func fault(of event: Event, at place: Place) -> String? { nil }
+  package func fault(of event: Event, at place: EventContext) -> String? { nil }
 
   /// By default unknown events are skipped.
   package static var unknownEvents: UnknownEvents { .skipped }
@@ -198,7 +200,7 @@ extension ServiceState {
   package mutating func unshare() {}
 
   /// By default it returns ``changes(givenBy:at:)``.
-  package func changes(by event: Event, at place: Place) -> [SourceChange] {
+  package func changes(by event: Event, at place: EventContext) -> [SourceChange] {
     Self.changes(givenBy: event, at: place) ?? []
   }
 
@@ -216,7 +218,9 @@ extension ServiceState {
 
   /// By default the changes depend on the state.
   @usableFromInline
-  package static func changes(givenBy event: Event, at place: Place) -> [SourceChange]? { nil }
+  package static func changes(givenBy event: Event, at place: EventContext) -> [SourceChange]? {
+    nil
+  }
 }
 
 extension ServiceState where Self: Codable {
@@ -240,9 +244,9 @@ extension NumberedState {
   package static var isNumbered: Bool { true }
   package func value(of source: String) -> JSONText? { nil }
   package var sources: EmptyCollection<String> { EmptyCollection() }
-  package static func sources(changedBy event: Event, at place: Place) -> [String] { [] }
+  package static func sources(changedBy event: Event, at place: EventContext) -> [String] { [] }
 
-  package static func changes(givenBy event: Event, at place: Place) -> [SourceChange]? {
+  package static func changes(givenBy event: Event, at place: EventContext) -> [SourceChange]? {
     [SourceChange(source: place.stream, seq: place.seq, value: value(after: event))]
   }
 }
@@ -321,7 +325,7 @@ extension ServiceEvent {
 
 /// The context of an event: its stream, position, time and user.
 @usableFromInline
-package struct Place {
+package struct EventContext {
   @usableFromInline
   package let numbered: Stream
 

@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 internal import Journal
 internal import Signals
 
@@ -13,10 +13,10 @@ final class Snapshotting {
 
   private let store: any EventStore
   private let interval: UInt64
-  private(set) var makeFolds: [String: @Sendable () -> any Fold] = [:]
+  private(set) var makeProjections: [String: @Sendable () -> any Projection] = [:]
 
   /// The projections of services that write snapshots; services with unknown events are excluded.
-  private(set) var keptFolds: [String: @Sendable () -> any Fold] = [:]
+  private(set) var retainedProjections: [String: @Sendable () -> any Projection] = [:]
 
   /// The position of the last snapshot that all services have saved.
   private(set) var saved: UInt64 = 0
@@ -52,11 +52,13 @@ final class Snapshotting {
   /// - Parameter seq: The position of the oldest existing snapshot.
   func start(ledgers: [LedgerLink], from seq: UInt64) {
     for ledger in ledgers {
-      makeFolds[ledger.service] = ledger.makeFold
-      if ledger.unknown().first == nil { keptFolds[ledger.service] = ledger.makeFold }
+      makeProjections[ledger.service] = ledger.makeProjection
+      if ledger.unknown().first == nil {
+        retainedProjections[ledger.service] = ledger.makeProjection
+      }
     }
-    makeFolds[JournalFold.service] = { JournalFold(Names()) }
-    keptFolds[JournalFold.service] = { JournalFold(Names()) }
+    makeProjections[JournalProjection.service] = { JournalProjection(Names()) }
+    retainedProjections[JournalProjection.service] = { JournalProjection(Names()) }
     (saved, tried) = (seq, seq)
     store.saved.observeNext { [unowned self] report in
       noteSaved(report)
@@ -77,9 +79,9 @@ final class Snapshotting {
   /// Makes snapshots at a position, off the loop; emits once all of them are saved.
   func keep(at seq: UInt64) -> Signal<UInt64, JournalError> {
     Signal { [self] observer in
-      let makeFolds = keptFolds
+      let makeProjections = retainedProjections
       let bag = DisposeBag()
-      var waiting = makeFolds.count
+      var waiting = makeProjections.count
       store.saved.observeNext { report in
         guard report.seq == seq else { return }
         waiting -= 1
@@ -90,7 +92,7 @@ final class Snapshotting {
       }
       .dispose(in: bag)
       store.reading(.care) { reader throws(JournalError) in
-        try reader.fold(makeFolds, upTo: seq).values.map { $0.snapshot(at: seq) }
+        try reader.fold(makeProjections, upTo: seq).values.map { $0.snapshot(at: seq) }
       }
       .observe { [store] event in
         switch event {
@@ -116,7 +118,7 @@ final class Snapshotting {
     guard since >= min(4 * cost, Self.longestTail), !isSaving else { return }
     isSaving = true
     (tried, startedAt) = (seq, seq)
-    (saving, unsaved) = (seq, Set(keptFolds.keys))
+    (saving, unsaved) = (seq, Set(retainedProjections.keys))
     save(snapshots()[...], at: seq)
   }
 

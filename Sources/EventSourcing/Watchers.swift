@@ -1,4 +1,4 @@
-public import Facts
+public import Model
 internal import Journal
 internal import Signals
 

@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 package import Signals
 package import Wire
 

@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 internal import Signals
 
 /// Assigns positions, versions and times to events.

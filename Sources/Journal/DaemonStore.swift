@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 package import Signals
 
 /// An event store with what a daemon needs to run on it.

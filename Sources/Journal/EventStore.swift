@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 package import Signals
 
 /// Stores events in order, reports each once it is durable, and reads them back.

@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 
 /// A part of a whole journal that is copied.
 package enum JournalPart {

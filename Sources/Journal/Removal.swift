@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 internal import JSON
 
 /// One small step of a compaction: removes events from one range of the journal.

@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 
 /// A reader that throws once its reading is cancelled, so that no reading delays shutdown.
 package struct StoppableReader: JournalReader {

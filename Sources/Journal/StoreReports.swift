@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 package import Signals
 
 /// The results of a store's work in the background, its notes, and its figures.

@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 internal import Signals
 
 /// The head of each stream by the number of its name, kept in memory because an index on disk would

@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 internal import Glibc
 internal import Journal
 

@@ -1,5 +1,5 @@
 internal import CSQLite
-package import Facts
+package import Model
 package import Journal
 
 /// Reads a whole journal, consistent as of one moment, while a daemon may write it.

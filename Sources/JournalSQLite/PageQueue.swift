@@ -1,5 +1,5 @@
 internal import EventLoop
-internal import Facts
+internal import Model
 internal import Journal
 internal import Signals
 

@@ -1,6 +1,6 @@
 internal import CSQLite
 internal import EventLoop
-internal import Facts
+internal import Model
 internal import Glibc
 internal import Journal
 internal import Signals

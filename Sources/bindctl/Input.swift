@@ -1,5 +1,5 @@
 import Console
-import Facts
+import Model
 import Glibc
 import JSON
 

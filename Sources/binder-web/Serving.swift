@@ -1,6 +1,6 @@
 import BinderClient
 import EventLoop
-import Facts
+import Model
 import Glibc
 import Wire
 

@@ -3,7 +3,7 @@ import Configuration
 import Connections
 import EventLoop
 import EventSourcing
-import Facts
+import Model
 import Features
 import JSON
 import Wire

@@ -12,12 +12,12 @@ import Wire
 
 #if Apps
   /// The items of connections that this build keeps for nobody.
-  let unusedItems: Set<Keepsake> = []
+  let unusedItems: Set<HandoverKind> = []
 
   /// For each source that sums up others, their pattern.
   let summaries = chatSummaries
 #else
-  let unusedItems: Set<Keepsake> = [.login]
+  let unusedItems: Set<HandoverKind> = [.login]
   let summaries: [String: String] = [:]
 #endif
 

@@ -2,7 +2,7 @@ import API
 import Configuration
 import Console
 import EventLoop
-internal import Facts
+internal import Model
 import Features
 import Glibc
 import Wire

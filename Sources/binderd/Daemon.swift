@@ -4,7 +4,7 @@ import Configuration
 import Connections
 import EventLoop
 import EventSourcing
-import Facts
+import Model
 import Features
 import Journal
 import Signals

@@ -3,7 +3,7 @@ import Adapters
 import Connections
 internal import EventLoop
 import EventSourcing
-import Facts
+import Model
 import Features
 internal import Glibc
 import Journal

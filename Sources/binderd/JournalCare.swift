@@ -1,7 +1,7 @@
 import Adapters
 import EventLoop
 import EventSourcing
-import Facts
+import Model
 import Features
 import Journal
 import JournalPostgres

@@ -3,7 +3,7 @@ import Connections
 import Console
 import EventLoop
 import EventSourcing
-import Facts
+import Model
 import Glibc
 import JSON
 import Journal

@@ -1,7 +1,7 @@
 import API
 import EventLoop
 import EventSourcing
-import Facts
+import Model
 import Glibc
 import Journal
 import Signals

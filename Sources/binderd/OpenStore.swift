@@ -1,5 +1,5 @@
 import EventLoop
-import Facts
+import Model
 import Features
 import Glibc
 import Journal

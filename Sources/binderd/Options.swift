@@ -1,6 +1,6 @@
 import Configuration
 import EventLoop
-import Facts
+import Model
 import Glibc
 
 /// A task on a whole journal.

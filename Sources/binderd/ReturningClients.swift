@@ -17,7 +17,7 @@ final class ReturningClients {
 
   /// The memories of earlier daemons, and the one that counts.
   private var formerNames: [String] = []
-  private var former: KeptConnections?
+  private var former: HandoverConnections?
 
   /// The sockets of clients, by the numbers of their connections.
   private var sockets: [UInt64: CInt] = [:]
@@ -40,7 +40,7 @@ final class ReturningClients {
   private func read(_ name: String, _ descriptor: CInt) {
     formerNames.append(name)
     do {
-      let found = try KeptConnections(in: SharedMemory(adopting: descriptor))
+      let found = try HandoverConnections(in: SharedMemory(adopting: descriptor))
       generation = max(generation, found.generation)
       // A daemon that died while it took clients back has left an incomplete one.
       guard found.isComplete, found.generation > former?.generation ?? 0 else { return }

@@ -2,7 +2,7 @@ import Configuration
 import Connections
 import EventLoop
 import EventSourcing
-internal import Facts
+internal import Model
 import Glibc
 import JournalSQLite
 import Wire

@@ -4,7 +4,7 @@ import Features
 import Configuration
 import Connections
 import EventSourcing
-import Facts
+import Model
 import JSON
 import Journal
 import ServiceTestSupport

@@ -3,7 +3,7 @@ import Apps
 import Features
 import Configuration
 import EventSourcing
-import Facts
+import Model
 import JSON
 import Journal
 import ServiceTestSupport

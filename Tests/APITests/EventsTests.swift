@@ -1,6 +1,6 @@
 import Configuration
 import Connections
-import Facts
+import Model
 import JSON
 import ServiceTestSupport
 import Signals

@@ -3,7 +3,7 @@ import Features
 import Configuration
 import Connections
 import EventSourcing
-import Facts
+import Model
 import JSON
 import ServiceTestSupport
 import TestSupport

@@ -1,6 +1,6 @@
 import API
 import Configuration
-import Facts
+import Model
 import Features
 import JSON
 import ServiceTestSupport

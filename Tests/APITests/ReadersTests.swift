@@ -2,7 +2,7 @@ import API
 import Configuration
 import Connections
 import EventSourcing
-import Facts
+import Model
 import Features
 import JSON
 import Journal

@@ -2,7 +2,7 @@ import Apps
 import Features
 import Configuration
 import Connections
-import Facts
+import Model
 import JSON
 import ServiceTestSupport
 import Signals

@@ -3,7 +3,7 @@ import Apps
 import Configuration
 import Connections
 import EventSourcing
-import Facts
+import Model
 import Features
 import JSON
 import Journal

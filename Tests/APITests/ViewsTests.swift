@@ -1,6 +1,6 @@
 import Configuration
 import Connections
-import Facts
+import Model
 import Features
 import JSON
 import ServiceTestSupport

@@ -1,7 +1,7 @@
 import API
 import Configuration
 import Connections
-import Facts
+import Model
 import Features
 import JSON
 import ServiceTestSupport

@@ -2,7 +2,7 @@ import API
 import Apps
 import Configuration
 import EventSourcing
-import Facts
+import Model
 import Features
 import JSON
 import ServiceTestSupport

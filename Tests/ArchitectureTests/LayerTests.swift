@@ -6,65 +6,56 @@ import Testing
 /// visible.
 private let law: [String: Set<String>] = [
   // Foundations.
-  "Facts": ["JSON"],
+  "Model": ["JSON"],
   "Signals": [],
   // For programs outside this package: no layer may import it.
   "SignalsDialects": ["Signals"],
   "RxDialect": ["Signals"],
   "JSON": [],
   "Wire": ["Glibc", "JSON"],
-  "Configuration": ["Facts", "JSON", "Wire"],
-  "EventLoop": ["CSupport", "Clibuv", "Facts", "Glibc", "Signals"],
+  "Configuration": ["JSON", "Model", "Wire"],
+  "EventLoop": ["CSupport", "Clibuv", "Glibc", "Model", "Signals"],
   // The event store, and its implementations.
-  "Journal": ["CSupport", "Facts", "JSON", "Signals"],
-  "JournalSQLite": [
-    "CSQLite", "EventLoop", "Facts", "Glibc", "JSON", "Journal", "Signals",
-  ],
-  "JournalPostgres": [
-    "CPostgres", "EventLoop", "Facts", "Glibc", "JSON", "Journal", "Signals",
-  ],
+  "Journal": ["CSupport", "JSON", "Model", "Signals"],
+  "JournalSQLite": ["CSQLite", "EventLoop", "Glibc", "JSON", "Journal", "Model", "Signals"],
+  "JournalPostgres": ["CPostgres", "EventLoop", "Glibc", "JSON", "Journal", "Model", "Signals"],
   // Event sourcing, the view of a client, the features, and their access to the machine.
-  "EventSourcing": ["Facts", "JSON", "Journal", "Signals", "Wire"],
-  "Connections": ["EventLoop", "Facts", "JSON", "Signals", "Wire"],
-  "API": [
-    "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
-  ],
+  "EventSourcing": ["JSON", "Journal", "Model", "Signals", "Wire"],
+  "Connections": ["EventLoop", "JSON", "Model", "Signals", "Wire"],
+  "API": ["Configuration", "Connections", "EventSourcing", "JSON", "Model", "Signals", "Wire"],
   "Features": [
-    "API", "Configuration", "Connections", "EventSourcing", "Facts", "JSON",
-    "Signals", "Wire",
+    "API", "Configuration", "Connections", "EventSourcing", "JSON", "Model", "Signals", "Wire",
   ],
   "Apps": [
-    "API", "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
+    "API", "Configuration", "Connections", "EventSourcing", "JSON", "Model", "Signals", "Wire",
   ],
   "Adapters": ["EventLoop", "Features", "Glibc"],
   "AppAdapters": [
-    "Apps", "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Facts", "Glibc", "JSON",
+    "Apps", "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Glibc", "JSON", "Model",
     "Signals", "Wire",
   ],
   // The client, the terminal, the command line.
-  "BinderClient": ["Facts", "Glibc", "JSON", "Wire"],
+  "BinderClient": ["Glibc", "JSON", "Model", "Wire"],
   // For programs outside this package, with tasks: no layer may import it.
-  "BinderAsync": ["BinderClient", "Facts", "Glibc", "JSON", "Synchronization", "Wire"],
-  "Console": ["Facts", "Glibc", "JSON", "Wire"],
+  "BinderAsync": ["BinderClient", "Glibc", "JSON", "Model", "Synchronization", "Wire"],
+  "Console": ["Glibc", "JSON", "Model", "Wire"],
   "bindctl": [
-    "BinderClient", "CSupport", "Console", "Facts", "Glibc", "JSON", "Synchronization", "Wire",
+    "BinderClient", "CSupport", "Console", "Glibc", "JSON", "Model", "Synchronization", "Wire",
   ],
   // The page for browsers, beside the daemon.
-  "binder-web": [
-    "BinderClient", "CWebSockets", "EventLoop", "Facts", "Glibc", "JSON", "Wire",
-  ],
+  "binder-web": ["BinderClient", "CWebSockets", "EventLoop", "Glibc", "JSON", "Model", "Wire"],
   // Composition.
   "binderd": [
     "API", "Adapters", "AppAdapters", "Apps", "Configuration", "Connections", "Console",
-    "EventLoop", "EventSourcing", "Facts", "Features", "Glibc", "JSON", "Journal",
-    "JournalPostgres", "JournalSQLite", "Signals", "Wire",
+    "EventLoop", "EventSourcing", "Features", "Glibc", "JSON", "Journal", "JournalPostgres",
+    "JournalSQLite", "Model", "Signals", "Wire",
   ],
 ]
 
 /// The files that may use `@unchecked Sendable` or `nonisolated(unsafe)`; each states its reason.
 private let unchecked: Set<String> = [
   "EventLoop/Lock.swift", "EventLoop/Mailbox.swift", "JournalSQLite/JournalFiles.swift",
-  "JournalSQLite/Database.swift", "Facts/Names.swift", "Journal/RecordBatch.swift",
+  "JournalSQLite/Database.swift", "Model/Names.swift", "Journal/RecordBatch.swift",
   "Signals/Core/LiveNodes.swift", "bindctl/LineEditor.swift",
   "bindctl/Terminal.swift",
 ]

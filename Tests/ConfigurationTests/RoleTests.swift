@@ -1,5 +1,5 @@
 import Configuration
-import Facts
+import Model
 import Testing
 import Wire
 

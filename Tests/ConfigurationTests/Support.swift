@@ -1,5 +1,5 @@
 import Configuration
-import Facts
+import Model
 
 /// A machine with three users and two groups.
 let accounts = Accounts(

@@ -1,5 +1,5 @@
 import Connections
-import Facts
+import Model
 import TestSupport
 import Testing
 import Wire

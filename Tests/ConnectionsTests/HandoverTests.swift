@@ -1,6 +1,6 @@
 @testable import Connections
 import EventLoop
-import Facts
+import Model
 import Glibc
 import JSON
 import Signals
@@ -35,13 +35,13 @@ struct HandoverTests {
     deinit { connection.end() }
 
     /// Reads the memory.
-    var memory: KeptConnections {
+    var memory: HandoverConnections {
       get throws {
-        try KeptConnections(in: SharedMemory(adopting: dup(handover.shared.descriptor)))
+        try HandoverConnections(in: SharedMemory(adopting: dup(handover.shared.descriptor)))
       }
     }
 
-    var kept: KeptConnection? {
+    var kept: HandoverConnection? {
       get throws { try memory.connection(connection.id) }
     }
 
@@ -94,8 +94,8 @@ struct HandoverTests {
 
   @Test
   func `each kind of items is one part, and the user for whom it acts is the first`() {
-    #expect(ConnectionPart.items.count == Keepsake.allCases.count)
-    #expect(Set(ConnectionPart.items) == Set(Keepsake.allCases))
+    #expect(ConnectionPart.items.count == HandoverKind.allCases.count)
+    #expect(Set(ConnectionPart.items) == Set(HandoverKind.allCases))
     #expect(ConnectionPart.items.first == .acting)
   }
 
@@ -206,7 +206,7 @@ struct HandoverTests {
   @Test
   func `a connection that is being closed gets no second last line`() throws {
     let bench = try KeptBench()
-    var ends: [KeptConnection.End?] = []
+    var ends: [HandoverConnection.End?] = []
     bench.transport.onSend = { ends.append(try? bench.kept?.end) }
     bench.connection.close(.kicked)
     bench.transport.onSend = {}

@@ -1,5 +1,5 @@
 import Connections
-import Facts
+import Model
 import JSON
 import Signals
 import TestSupport

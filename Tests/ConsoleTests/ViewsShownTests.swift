@@ -1,5 +1,5 @@
 import Console
-import Facts
+import Model
 import JSON
 import Testing
 import Wire

@@ -1,7 +1,7 @@
 import Apps
 import Features
 import EventSourcing
-import Facts
+import Model
 import JSON
 import Journal
 import ServiceTestSupport

@@ -1,5 +1,5 @@
 import EventSourcing
-import Facts
+import Model
 import Features
 import JSON
 import Journal

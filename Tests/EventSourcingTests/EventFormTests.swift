@@ -1,5 +1,5 @@
 import EventSourcing
-import Facts
+import Model
 import JSON
 import Journal
 import ServiceTestSupport
@@ -18,7 +18,7 @@ private struct OldRooms: ServiceState, Codable {
 
   var values: [String: Double] = [:]
 
-  mutating func apply(_ event: Event, at place: Place) {
+  mutating func apply(_ event: Event, at place: EventContext) {
     switch event {
     case .measured(let celsius): values[place.stream] = celsius
     case .closed: values[place.stream] = nil
@@ -30,7 +30,7 @@ private struct OldRooms: ServiceState, Codable {
   }
 
   var sources: [String] { Array(values.keys) }
-  static func sources(changedBy event: Event, at place: Place) -> [String] { [place.stream] }
+  static func sources(changedBy event: Event, at place: EventContext) -> [String] { [place.stream] }
 }
 
 /// The service two versions later: Kelvin, and the person who measured.
@@ -57,7 +57,7 @@ private struct Rooms: ServiceState, Codable {
 
   var values: [String: String] = [:]
 
-  mutating func apply(_ event: Event, at place: Place) {
+  mutating func apply(_ event: Event, at place: EventContext) {
     if case .measured(let kelvin, let by) = event {
       values[place.stream] = "\(kelvin) by \(by)"
     }
@@ -65,7 +65,7 @@ private struct Rooms: ServiceState, Codable {
 
   func value(of source: String) -> JSONText? { values[source].map { JSONText(string: $0) } }
   var sources: [String] { Array(values.keys) }
-  static func sources(changedBy event: Event, at place: Place) -> [String] { [place.stream] }
+  static func sources(changedBy event: Event, at place: EventContext) -> [String] { [place.stream] }
 }
 
 /// A service that refuses to skip unknown events.
@@ -76,10 +76,10 @@ private struct StrictRooms: ServiceState, Codable {
     static let kinds: Set = ["measured"]
   }
 
-  mutating func apply(_ event: Event, at place: Place) {}
+  mutating func apply(_ event: Event, at place: EventContext) {}
   func value(of source: String) -> JSONText? { nil }
   var sources: [String] { [] }
-  static func sources(changedBy event: Event, at place: Place) -> [String] { [] }
+  static func sources(changedBy event: Event, at place: EventContext) -> [String] { [] }
   static var unknownEvents: UnknownEvents { .refused }
 }
 

@@ -1,5 +1,5 @@
 import EventSourcing
-import Facts
+import Model
 import JSON
 import Journal
 import ServiceTestSupport

@@ -1,5 +1,5 @@
 import EventSourcing
-import Facts
+import Model
 import Features
 import JSON
 import Journal
@@ -67,11 +67,11 @@ struct ServiceHostStartTests {
         static let kinds: Set = ["happened"]
       }
       var isAlone = false
-      mutating func apply(_ event: Event, at place: Place) {}
+      mutating func apply(_ event: Event, at place: EventContext) {}
       mutating func unshare() { isAlone = true }
       func value(of source: String) -> JSONText? { nil }
       var sources: [String] { [] }
-      static func sources(changedBy event: Event, at place: Place) -> [String] { [] }
+      static func sources(changedBy event: Event, at place: EventContext) -> [String] { [] }
     }
     let host = ServiceHost(store: MemoryStore())
     let ledger = Ledger<Lonely>("lonely", in: host)

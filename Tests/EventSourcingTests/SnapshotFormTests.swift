@@ -1,5 +1,5 @@
 import EventSourcing
-import Facts
+import Model
 import JSON
 import Journal
 import ServiceTestSupport
@@ -17,13 +17,13 @@ private struct OldRooms: ServiceState, Codable {
 
   var celsius: [String: Int] = [:]
 
-  mutating func apply(_ event: Event, at place: Place) {
+  mutating func apply(_ event: Event, at place: EventContext) {
     if case .measured(let celsius) = event { self.celsius[place.stream] = celsius }
   }
 
   func value(of source: String) -> JSONText? { celsius[source].map { JSONText($0) } }
   var sources: [String] { Array(celsius.keys) }
-  static func sources(changedBy event: Event, at place: Place) -> [String] { [place.stream] }
+  static func sources(changedBy event: Event, at place: EventContext) -> [String] { [place.stream] }
 }
 
 /// The service two versions later: Kelvin, another name, and a new event.
@@ -48,7 +48,7 @@ private struct Rooms: ServiceState, Codable {
     },
   ]
 
-  mutating func apply(_ event: Event, at place: Place) {
+  mutating func apply(_ event: Event, at place: EventContext) {
     switch event {
     case .measured(let celsius): values[place.stream] = celsius + 273
     case .closed: values[place.stream] = nil
@@ -57,7 +57,7 @@ private struct Rooms: ServiceState, Codable {
 
   func value(of source: String) -> JSONText? { values[source].map { JSONText($0) } }
   var sources: [String] { Array(values.keys) }
-  static func sources(changedBy event: Event, at place: Place) -> [String] { [place.stream] }
+  static func sources(changedBy event: Event, at place: EventContext) -> [String] { [place.stream] }
 }
 
 /// A state that cannot read its own snapshots.
@@ -66,10 +66,10 @@ private struct ForgetfulRooms: ServiceState, Codable {
 
   var count = 0
 
-  mutating func apply(_ event: Event, at place: Place) {}
+  mutating func apply(_ event: Event, at place: EventContext) {}
   func value(of source: String) -> JSONText? { nil }
   var sources: [String] { [] }
-  static func sources(changedBy event: Event, at place: Place) -> [String] { [] }
+  static func sources(changedBy event: Event, at place: EventContext) -> [String] { [] }
   func kept(by coder: EventCoder, _ names: NameList) -> JSONText { JSONText(5) }
 }
 

@@ -1,5 +1,5 @@
 import EventSourcing
-import Facts
+import Model
 import JSON
 import Journal
 import ServiceTestSupport
@@ -38,7 +38,7 @@ struct CollectionStateTests {
 
     static var isCollection: Bool { true }
 
-    mutating func apply(_ event: Event, at place: Place) {
+    mutating func apply(_ event: Event, at place: EventContext) {
       switch event {
       case .added(let note): notes.append(note)
       case .cleared: notes = []
@@ -47,7 +47,9 @@ struct CollectionStateTests {
 
     func value(of source: String) -> JSONText? { nil }
     var sources: [String] { [] }
-    static func sources(changedBy event: Event, at place: Place) -> [String] { ["notes/all"] }
+    static func sources(changedBy event: Event, at place: EventContext) -> [String] {
+      ["notes/all"]
+    }
 
     func collection(of source: String) -> SourceCollection? {
       asked.counts.elements += 1
@@ -59,7 +61,7 @@ struct CollectionStateTests {
       return notes.isEmpty
     }
 
-    func changes(by event: Event, at place: Place) -> [SourceChange] {
+    func changes(by event: Event, at place: EventContext) -> [SourceChange] {
       let step: CollectionChange =
         switch event {
         case .added(let note): .insert(at: notes.count, JSONText(string: note))

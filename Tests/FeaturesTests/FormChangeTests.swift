@@ -1,5 +1,5 @@
 import EventSourcing
-import Facts
+import Model
 import Features
 import JSON
 import Journal
@@ -30,7 +30,7 @@ private struct LaterLists: ServiceState, Codable {
 
   var lists: [String: [JSONText]] = [:]
 
-  mutating func apply(_ event: Event, at place: Place) {
+  mutating func apply(_ event: Event, at place: EventContext) {
     switch event {
     case .inserted(let at, let values):
       lists[place.stream, default: []].insert(contentsOf: values, at: at)
@@ -40,7 +40,7 @@ private struct LaterLists: ServiceState, Codable {
 
   func value(of source: String) -> JSONText? { lists[source].map(JSONText.init(elements:)) }
   var sources: [String] { Array(lists.keys) }
-  static func sources(changedBy event: Event, at place: Place) -> [String] { [place.stream] }
+  static func sources(changedBy event: Event, at place: EventContext) -> [String] { [place.stream] }
 }
 
 /// A change of the form of an event, from the lists of this version to those of a later one.

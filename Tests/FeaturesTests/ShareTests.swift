@@ -1,6 +1,6 @@
 import API
 import EventSourcing
-import Facts
+import Model
 import Features
 import JSON
 import Journal

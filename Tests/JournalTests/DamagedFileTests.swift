@@ -1,5 +1,5 @@
 import CSQLite
-import Facts
+import Model
 import Glibc
 import Journal
 import JournalSQLite

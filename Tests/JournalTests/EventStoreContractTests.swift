@@ -1,4 +1,4 @@
-import Facts
+import Model
 import Journal
 import JournalSQLite
 import Signals

@@ -1,6 +1,6 @@
 import CSQLite
 import EventLoop
-import Facts
+import Model
 import Glibc
 import Journal
 import JournalSQLite

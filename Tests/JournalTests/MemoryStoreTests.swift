@@ -1,4 +1,4 @@
-import Facts
+import Model
 import Journal
 import Signals
 import TestSupport

@@ -1,5 +1,5 @@
 import EventLoop
-import Facts
+import Model
 import Journal
 import JournalPostgres
 import Signals

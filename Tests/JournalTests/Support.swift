@@ -1,5 +1,5 @@
 import EventLoop
-import Facts
+import Model
 import Glibc
 import Journal
 import JournalSQLite

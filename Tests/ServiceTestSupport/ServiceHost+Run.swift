@@ -1,5 +1,5 @@
 package import EventSourcing
-internal import Facts
+internal import Model
 
 extension ServiceHost {
   /// Runs a method as a command, and rethrows the error of its service.

@@ -1,5 +1,5 @@
 package import EventSourcing
-internal import Facts
+internal import Model
 package import JSON
 
 extension ServiceState {

@@ -1,5 +1,5 @@
 package import EventSourcing
-internal import Facts
+internal import Model
 package import Features
 package import JSON
 internal import Journal
@@ -58,7 +58,7 @@ package struct Tally: ServiceState, Codable {
   package var total = 0
   package var places: [UInt64] = []
 
-  package mutating func apply(_ event: Event, at place: Place) {
+  package mutating func apply(_ event: Event, at place: EventContext) {
     switch event {
     case .added(let by): total += by
     case .reset: total = 0
@@ -72,7 +72,7 @@ package struct Tally: ServiceState, Codable {
 
   package var sources: [String] { ["tally/total"] }
 
-  package static func sources(changedBy event: Event, at place: Place) -> [String] {
+  package static func sources(changedBy event: Event, at place: EventContext) -> [String] {
     ["tally/total"]
   }
 }

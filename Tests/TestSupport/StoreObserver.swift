@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 package import Journal
 
 /// Receives the events of a store instead of a service host.

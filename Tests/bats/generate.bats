@@ -87,7 +87,7 @@ END
 @test "typed calls in Swift" {
     local built=$root/.build/conformance/debug module objects=()
     "$clients/conformance/run" --only 'nothing but the build' swift > "$directory/tap"
-    for module in BinderAsync BinderClient Facts JSON Wire; do objects+=("$built/$module.build"/*.o); done
+    for module in BinderAsync BinderClient Model JSON Wire; do objects+=("$built/$module.build"/*.o); done
     bindctl generate swift > Services.swift
     cat > main.swift <<'END'
 import BinderAsync

@@ -1,5 +1,5 @@
 internal import EventSourcing
-internal import Facts
+internal import Model
 internal import JSON
 internal import Signals
 internal import Wire

@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 internal import Signals
 
 /// The graph of values that bindings pass from source to source, used to detect cycles.

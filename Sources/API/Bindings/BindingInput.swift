@@ -1,6 +1,6 @@
 internal import Connections
 internal import EventSourcing
-internal import Facts
+internal import Model
 internal import JSON
 internal import Signals
 

@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 
 /// One direction of a live binding, as ``BindingOrder`` sees it.
 final class BindingFlow {

@@ -1,6 +1,6 @@
 package import Configuration
 internal import EventSourcing
-internal import Facts
+internal import Model
 
 /// Returns a warning for each persistent binding whose creator has lost a right that it needs.
 ///

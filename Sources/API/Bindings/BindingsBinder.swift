@@ -1,7 +1,7 @@
 internal import Configuration
 internal import Connections
 internal import EventSourcing
-internal import Facts
+internal import Model
 internal import JSON
 internal import Signals
 internal import Wire
@@ -129,7 +129,7 @@ package func restoreBindings(
 }
 
 /// A binding of a connection as it survives a restart.
-private struct KeptBinding: Codable {
+private struct HandoverBinding: Codable {
   let expr: String
 
   /// The last position before it was made.
@@ -172,7 +172,7 @@ extension CallContext {
       throw error
     }
     connection.add(binding, as: handle, read.bytes)
-    keep(KeptBinding(expr: bind.expr, at: host.last), as: handle)
+    keep(HandoverBinding(expr: bind.expr, at: host.last), as: handle)
     let failures = binding.start()
     connection.noteWritten(upTo: host.last)
     answer(call, binding, binding.expression.made(handle, "connection"), seq: host.last)
@@ -188,7 +188,7 @@ extension CallContext {
       })
   }
 
-  private func keep(_ binding: KeptBinding, as handle: Handle) {
+  private func keep(_ binding: HandoverBinding, as handle: Handle) {
     guard connection.isKept, let text = try? catalog.encoder.text(binding) else { return }
     connection.keep(.binding, handle.text.text, text)
   }
@@ -197,12 +197,12 @@ extension CallContext {
   ///
   /// As with bindings of the daemon, only values that were not passed on before are passed on now.
   fileprivate func restoreBindings(
-    _ items: [KeptItem], _ live: LiveBindings
+    _ items: [HandoverItem], _ live: LiveBindings
   ) throws(CannotRestore) {
     var restored: [RestoredBinding] = []
     for item in items {
       guard let handle = Handle(kept: item.key),
-        let kept: KeptBinding = try? catalog.decoder.decode(from: item.text)
+        let kept: HandoverBinding = try? catalog.decoder.decode(from: item.text)
       else { throw CannotRestore(unreadable: item) }
       do throws(WireError) {
         let read = try access.readBinding(kept.expr)

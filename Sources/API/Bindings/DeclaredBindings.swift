@@ -29,7 +29,7 @@ package struct DeclaredBindings: ServiceState, Codable {
 
   package init() {}
 
-  package mutating func apply(_ event: BindingEvent, at place: Place) {
+  package mutating func apply(_ event: BindingEvent, at place: EventContext) {
     switch event {
     case .bound(let expression):
       expressions[place.stream] = expression
@@ -62,7 +62,7 @@ package struct DeclaredBindings: ServiceState, Codable {
     Array(expressions.keys) + Array(operatorStates.keys)
   }
 
-  package static func sources(changedBy event: BindingEvent, at place: Place) -> [String] {
+  package static func sources(changedBy event: BindingEvent, at place: EventContext) -> [String] {
     [place.stream]
   }
 }

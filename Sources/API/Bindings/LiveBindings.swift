@@ -1,6 +1,6 @@
 package import Connections
 internal import EventSourcing
-internal import Facts
+internal import Model
 package import Signals
 
 /// All live bindings, with the graph that prevents cycles.

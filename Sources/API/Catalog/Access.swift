@@ -1,7 +1,7 @@
 package import Configuration
 package import Connections
 package import EventSourcing
-package import Facts
+package import Model
 internal import JSON
 package import Wire
 

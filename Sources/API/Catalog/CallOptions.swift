@@ -1,6 +1,6 @@
 package import Connections
 internal import EventSourcing
-internal import Facts
+internal import Model
 internal import JSON
 package import Wire
 

@@ -1,7 +1,7 @@
 package import Configuration
 package import Connections
 package import EventSourcing
-package import Facts
+package import Model
 package import JSON
 package import Signals
 
@@ -75,7 +75,7 @@ package final class Catalog {
   package var lease: ((CallContext, LeaseOption) throws -> String)?
 
   /// The ways to restore what a connection had with an earlier daemon.
-  var restorers: [Keepsake: Restorer] = [:]
+  var restorers: [HandoverKind: Restorer] = [:]
 
   /// Passes commands on to the active daemon, where several share a journal; otherwise `nil`.
   var forwarder: (any RequestForwarder)?

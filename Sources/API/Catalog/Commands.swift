@@ -1,7 +1,7 @@
 internal import Configuration
 package import Connections
 package import EventSourcing
-internal import Facts
+internal import Model
 package import JSON
 package import Wire
 

@@ -1,7 +1,7 @@
 internal import Configuration
 package import Connections
 internal import EventSourcing
-internal import Facts
+internal import Model
 package import Signals
 internal import Wire
 

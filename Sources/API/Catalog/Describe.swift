@@ -1,5 +1,5 @@
 internal import Configuration
-internal import Facts
+internal import Model
 internal import JSON
 internal import Signals
 internal import Wire

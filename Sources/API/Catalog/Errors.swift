@@ -1,5 +1,5 @@
 package import EventSourcing
-package import Facts
+package import Model
 internal import JSON
 package import Wire
 

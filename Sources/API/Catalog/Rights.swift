@@ -1,6 +1,6 @@
 package import Configuration
 internal import EventSourcing
-internal import Facts
+internal import Model
 internal import JSON
 internal import Wire
 

@@ -1,5 +1,5 @@
 package import Configuration
-internal import Facts
+internal import Model
 internal import Wire
 
 extension Catalog {

@@ -1,5 +1,5 @@
 internal import EventSourcing
-package import Facts
+package import Model
 package import JSON
 internal import Signals
 internal import Wire

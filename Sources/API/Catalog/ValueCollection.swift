@@ -1,6 +1,6 @@
 package import Connections
 internal import EventSourcing
-package import Facts
+package import Model
 package import JSON
 package import Signals
 internal import Wire

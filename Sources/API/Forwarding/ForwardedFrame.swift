@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 internal import JSON
 
 /// A message between two daemons that share a journal.

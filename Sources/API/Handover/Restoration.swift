@@ -1,6 +1,6 @@
 package import Connections
 package import EventSourcing
-internal import Facts
+internal import Model
 internal import JSON
 internal import Signals
 internal import Wire
@@ -37,7 +37,7 @@ package final class Restoration {
   /// - Returns: The reasons why connections cannot be restored, by their numbers. These must be
   ///   closed: without the missing part, they would not be the same connections.
   package func run(
-    _ connections: [(connection: Connection, kept: KeptConnection)],
+    _ connections: [(connection: Connection, kept: HandoverConnection)],
     onEach: (Connection) -> Void = { _ in }
   ) -> [UInt64: CannotRestore] {
     var failures: [UInt64: CannotRestore] = [:]
@@ -57,12 +57,13 @@ package final class Restoration {
   }
 
   private func restore(
-    _ kind: Keepsake, _ items: [KeptItem], of connection: Connection, _ kept: KeptConnection
+    _ kind: HandoverKind, _ items: [HandoverItem], of connection: Connection,
+    _ kept: HandoverConnection
   ) throws(CannotRestore) {
     guard let context = connection.handler as? CallContext,
       let restore = context.catalog.restorers[kind]
     else { throw CannotRestore("there is no way to restore its \(kind)") }
-    try restore(context, items, KeptPlace(self, kept))
+    try restore(context, items, HandoverSlot(self, kept))
   }
 
   /// Returns the changes of the sources of a service after a position; `nil` if they are not known.
@@ -82,38 +83,39 @@ package struct CannotRestore: Error, CustomStringConvertible {
   package init(_ description: String) { self.description = description }
 
   /// The error of an item that cannot be read.
-  package init(unreadable item: KeptItem) {
+  package init(unreadable item: HandoverItem) {
     self.init("its \(item.kind) \(item.key) cannot be read")
   }
 }
 
 /// A connection that is being restored, and how far it was.
-package struct KeptPlace {
+package struct HandoverSlot {
   let restoration: Restoration
-  let kept: KeptConnection
+  let kept: HandoverConnection
 
-  init(_ restoration: Restoration, _ kept: KeptConnection) {
+  init(_ restoration: Restoration, _ kept: HandoverConnection) {
     (self.restoration, self.kept) = (restoration, kept)
   }
 
   /// The cursor of a subscription, if it has one of its own.
-  func cursor(of handle: String) -> KeptCursor? { kept.cursors.first { $0.handle == handle } }
+  func cursor(of handle: String) -> HandoverCursor? { kept.cursors.first { $0.handle == handle } }
 }
 
 extension Catalog {
   /// Restores the items of one kind of a connection.
   ///
   /// It tells the client of an item that cannot be restored, or throws; then the connection is closed.
-  package typealias Restorer = (CallContext, [KeptItem], KeptPlace) throws(CannotRestore) -> Void
+  package typealias Restorer = (CallContext, [HandoverItem], HandoverSlot) throws(CannotRestore) ->
+    Void
 
   /// Offers the way to restore a kind of items.
-  package func restore(_ kind: Keepsake, by restorer: @escaping Restorer) {
+  package func restore(_ kind: HandoverKind, by restorer: @escaping Restorer) {
     precondition(restorers[kind] == nil, "two ways to restore a \(kind)")
     restorers[kind] = restorer
   }
 
   /// Returns whether there is a way to restore a kind of items.
-  package func restores(_ kind: Keepsake) -> Bool { restorers[kind] != nil }
+  package func restores(_ kind: HandoverKind) -> Bool { restorers[kind] != nil }
 
   /// Offers a query whose effect on the connection survives a restart of the daemon.
   ///

@@ -1,11 +1,11 @@
 internal import Connections
 internal import EventSourcing
-internal import Facts
+internal import Model
 internal import JSON
 internal import Wire
 
 /// A subscription as it survives a restart.
-struct KeptSubscription {
+struct HandoverSubscription {
   /// The parameters of `subscribe`.
   let parameters: JSONObject
 
@@ -36,7 +36,7 @@ struct ResumedSubscription {
 func bindRestoredSubscriptions(_ catalog: Catalog, _ readers: LiveReaders?) {
   catalog.restore(.subscription) { context, items, place throws(CannotRestore) in
     for item in items {
-      guard let handle = Handle(kept: item.key), let kept = KeptSubscription(item.text) else {
+      guard let handle = Handle(kept: item.key), let kept = HandoverSubscription(item.text) else {
         throw CannotRestore(unreadable: item)
       }
       do throws(WireError) {
@@ -75,7 +75,7 @@ extension Handle {
 
 extension CallContext {
   fileprivate func restoreSubscription(
-    _ handle: Handle, _ kept: KeptSubscription, _ item: KeptItem, _ place: KeptPlace,
+    _ handle: Handle, _ kept: HandoverSubscription, _ item: HandoverItem, _ place: HandoverSlot,
     _ readers: LiveReaders?
   ) throws(WireError) {
     let cursor = place.cursor(of: item.key)
@@ -104,7 +104,7 @@ extension CallContext {
   }
 
   private func resume(
-    _ subscription: Subscription, _ subscribe: Subscribe, _ place: KeptPlace
+    _ subscription: Subscription, _ subscribe: Subscribe, _ place: HandoverSlot
   ) throws(WireError) {
     guard let resumed = subscribe.resumed else { return }
     switch subscription {
@@ -125,7 +125,8 @@ extension CallContext {
   }
 
   private func resume(
-    _ state: StateSubscription, _ subscribe: Subscribe, after position: UInt64, _ place: KeptPlace
+    _ state: StateSubscription, _ subscribe: Subscribe, after position: UInt64,
+    _ place: HandoverSlot
   ) throws(WireError) {
     let source = subscribe.source
     guard rights.sources(of: source)?.isJournaled(source) == true else { return state.sendAgain() }
@@ -142,7 +143,7 @@ extension CallContext {
 
   private func resume(
     _ pattern: PatternSubscription, _ subscribe: Subscribe, after position: UInt64,
-    _ place: KeptPlace
+    _ place: HandoverSlot
   ) throws(WireError) {
     guard let sources = Pattern(subscribe.source) else { return }
     let isShown = rights.readable(sources)
@@ -191,7 +192,7 @@ extension CallContext {
 
   /// Returns the changes of a source after a position; `nil` if they are not known.
   private func changes(
-    of source: String, after position: UInt64, _ place: KeptPlace
+    of source: String, after position: UInt64, _ place: HandoverSlot
   ) -> [SourceChange]? {
     guard let service = rights.service(of: source)?.name else { return nil }
     guard let changes = place.restoration.changes(in: service, after: position) else { return nil }

@@ -1,5 +1,5 @@
 package import Connections
-package import Facts
+package import Model
 internal import JSON
 package import Wire
 
@@ -39,7 +39,7 @@ package func bindActAs(
 }
 
 /// The user for whom a connection acts, as it survives a restart.
-private struct KeptActing: Decodable {
+private struct HandoverActing: Decodable {
   let name: String
   let uid: UInt32
 }
@@ -55,10 +55,10 @@ extension Connection {
 
   /// Lets the connection of a gateway act for its user again, by the present configuration.
   fileprivate func resumeActing(
-    _ item: KeptItem, in table: ConnectionTable,
+    _ item: HandoverItem, in table: ConnectionTable,
     _ admit: (_ name: String, _ gateway: Peer) -> Result<(Peer, Rights), WireError>
   ) throws(CannotRestore) {
-    guard let kept: KeptActing = try? JSONDecoder().decode(from: item.text) else {
+    guard let kept: HandoverActing = try? JSONDecoder().decode(from: item.text) else {
       throw CannotRestore(unreadable: item)
     }
     switch admit(kept.name, peer) {

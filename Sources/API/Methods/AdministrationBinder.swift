@@ -1,6 +1,6 @@
 package import Configuration
 internal import Connections
-package import Facts
+package import Model
 internal import JSON
 internal import Wire
 

@@ -1,5 +1,5 @@
 package import Connections
-package import Facts
+package import Model
 internal import JSON
 internal import Wire
 

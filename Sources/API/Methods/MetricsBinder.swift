@@ -1,5 +1,5 @@
 internal import Connections
-package import Facts
+package import Model
 internal import JSON
 
 /// A metric of the daemon with its samples, as in OpenMetrics.

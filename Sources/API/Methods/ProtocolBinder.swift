@@ -1,7 +1,7 @@
 internal import Configuration
 internal import Connections
 internal import EventSourcing
-internal import Facts
+internal import Model
 internal import JSON
 internal import Wire
 
@@ -115,7 +115,7 @@ private func bindHello(_ catalog: Catalog, _ server: ServerInfo) {
   }
   catalog.restore(.hello) { context, items, _ throws(CannotRestore) in
     for item in items {
-      guard let hello: KeptHello = try? catalog.decoder.decode(from: item.text) else {
+      guard let hello: HandoverHello = try? catalog.decoder.decode(from: item.text) else {
         throw CannotRestore(unreadable: item)
       }
       hello.apply(to: context.connection)
@@ -171,7 +171,7 @@ private func greet(_ connection: Connection, _ hello: Hello) throws(WireError) {
 }
 
 /// The choices of `hello`, which survive a restart.
-private struct KeptHello: Codable {
+private struct HandoverHello: Codable {
   let client: String
   let items: Bool
   let line: Int
@@ -189,7 +189,8 @@ private struct KeptHello: Codable {
 }
 
 private func keepGreeting(of connection: Connection, _ catalog: Catalog) {
-  guard connection.isKept, let text = try? catalog.encoder.text(KeptHello(of: connection)) else {
+  guard connection.isKept, let text = try? catalog.encoder.text(HandoverHello(of: connection))
+  else {
     return
   }
   connection.keep(.hello, "", text)

@@ -1,6 +1,6 @@
 internal import Connections
 internal import EventSourcing
-internal import Facts
+internal import Model
 internal import JSON
 internal import Signals
 internal import Wire
@@ -27,7 +27,7 @@ package func bindSources(_ catalog: Catalog, _ readers: LiveReaders? = nil) {
     site: .depends(on: "durable") { reader, _ in reader != nil && reader?.text != "null" }
   ) { context, call, subscribe, text in
     var subscribe = subscribe
-    subscribe.terms = text.map { KeptSubscription.text($0, at: context.host.durable) }
+    subscribe.terms = text.map { HandoverSubscription.text($0, at: context.host.durable) }
     try context.subscribe(subscribe, call, readers)
   }
   bindRestoredSubscriptions(catalog, readers)

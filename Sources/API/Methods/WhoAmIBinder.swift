@@ -1,6 +1,6 @@
 internal import Configuration
 internal import Connections
-internal import Facts
+internal import Model
 internal import JSON
 internal import Wire
 

@@ -1,6 +1,6 @@
 internal import Connections
 internal import EventSourcing
-internal import Facts
+internal import Model
 internal import JSON
 internal import Wire
 
@@ -100,7 +100,7 @@ extension Programs {
   }
 
   /// Gives a provider a queued call back that it had with an earlier daemon.
-  func resume(_ item: KeptItem, _ context: CallContext) {
+  func resume(_ item: HandoverItem, _ context: CallContext) {
     guard let seq = UInt64(item.key), case .string(let name) = item.text.value,
       let point = name.firstIndex(of: "."), let service = service(String(name[..<point])),
       let method = service.definition.methods[String(name[point...].dropFirst())],

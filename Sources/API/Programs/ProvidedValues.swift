@@ -74,7 +74,7 @@ package struct ProvidedValues: ServiceState, Codable {
 
   package init() {}
 
-  package mutating func apply(_ event: ProvidedEvent, at place: Place) {
+  package mutating func apply(_ event: ProvidedEvent, at place: EventContext) {
     switch event {
     case .set(let value): values[place.stream] = value
     case .removed: values[place.stream] = nil
@@ -217,7 +217,7 @@ package struct ProvidedValues: ServiceState, Codable {
 
   package var sources: some Sequence<String> { Array(values.keys) + Array(declarations.keys) }
 
-  package static func sources(changedBy event: ProvidedEvent, at place: Place) -> [String] {
+  package static func sources(changedBy event: ProvidedEvent, at place: EventContext) -> [String] {
     [place.stream]
   }
 

@@ -1,6 +1,6 @@
 internal import Connections
 package import EventSourcing
-internal import Facts
+internal import Model
 internal import Signals
 internal import Wire
 

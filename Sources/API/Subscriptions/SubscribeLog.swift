@@ -1,7 +1,7 @@
 internal import Configuration
 internal import Connections
 internal import EventSourcing
-internal import Facts
+internal import Model
 internal import JSON
 internal import Signals
 internal import Wire

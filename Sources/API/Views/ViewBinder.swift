@@ -1,7 +1,7 @@
 package import Configuration
 package import Connections
 internal import EventSourcing
-internal import Facts
+internal import Model
 internal import JSON
 internal import Wire
 

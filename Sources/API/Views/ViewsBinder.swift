@@ -52,10 +52,10 @@ package func bindViews(_ catalog: Catalog) {
 /// Opens the views again that clients know from an earlier daemon.
 private func restoreViews(_ catalog: Catalog) {
   catalog.restore(.view) { context, items, _ throws(CannotRestore) in
-    var views: [(Handle, KeptView)] = []
+    var views: [(Handle, HandoverView)] = []
     for item in items {
       guard let handle = Handle(kept: item.key),
-        let view: KeptView = try? context.catalog.decoder.decode(from: item.text)
+        let view: HandoverView = try? context.catalog.decoder.decode(from: item.text)
       else { throw CannotRestore(unreadable: item) }
       views.append((handle, view))
     }

@@ -1,7 +1,7 @@
 package import Apps
 internal import CCurl
 package import EventLoop
-internal import Facts
+internal import Model
 package import Signals
 
 /// A web client by libcurl on the event loop.

@@ -132,7 +132,7 @@ package struct Chat: ServiceState, Codable {
 
   // MARK: Events
 
-  package mutating func apply(_ event: ChatEvent, at place: Place) {
+  package mutating func apply(_ event: ChatEvent, at place: EventContext) {
     guard fault(of: event, at: place) == nil else { return }
     switch event {
     case .created(let id, let name, let topic, let creator):
@@ -183,7 +183,7 @@ package struct Chat: ServiceState, Codable {
   }
 
   /// Checks that ids are in order, and that the room and the message of an event exist.
-  package func fault(of event: ChatEvent, at place: Place) -> String? {
+  package func fault(of event: ChatEvent, at place: EventContext) -> String? {
     if case .created(let id, _, _, _) = event {
       return Self.fault(ofNumber: id, after: lastRoom)
     }
@@ -251,7 +251,7 @@ package struct Chat: ServiceState, Codable {
     }
   }
 
-  package mutating func revert(_ inverse: Inverse, at place: Place) {
+  package mutating func revert(_ inverse: Inverse, at place: EventContext) {
     switch inverse {
     case .event(let event): apply(event, at: place)
     case .unsaid(let room, let author, let read):
@@ -301,7 +301,7 @@ package struct Chat: ServiceState, Codable {
     }
   }
 
-  package static func sources(changedBy event: ChatEvent, at place: Place) -> [String] {
+  package static func sources(changedBy event: ChatEvent, at place: EventContext) -> [String] {
     let room = "chat/rooms/\(event.room)"
     return switch event {
     case .renamed, .topicSet, .joined, .left: ["chat/rooms", room]

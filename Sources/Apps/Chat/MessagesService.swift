@@ -12,19 +12,19 @@ package final class MessagesService {
   let host: ServiceHost
   private let presence: PresenceService
   private let marks: ReadMarks
-  private let standing: Standing
+  private let loginCheck: LoginCheck
   private let reading: () -> Command?
 
   /// - Parameter reading: Returns the command that records a read mark; `nil` after the client
   ///   has disconnected.
   init(
     of room: Int, _ name: String, _ chat: ChatService, _ presence: PresenceService,
-    _ host: ServiceHost, _ marks: ReadMarks, _ standing: Standing,
+    _ host: ServiceHost, _ marks: ReadMarks, _ loginCheck: LoginCheck,
     reading: @escaping () -> Command?
   ) {
     self.presence = presence
     (self.room, self.name, self.chat, self.host) = (room, name, chat, host)
-    (self.marks, self.standing, self.reading) = (marks, standing, reading)
+    (self.marks, self.loginCheck, self.reading) = (marks, loginCheck, reading)
   }
 
   // MARK: Content
@@ -78,39 +78,39 @@ package final class MessagesService {
 
   /// Marks the room as read to its end, if the user is still logged in.
   func see() {
-    if standing.isGood(), let command = reading() { marks.see(room, by: name, as: command) }
+    if loginCheck.isGood(), let command = reading() { marks.see(room, by: name, as: command) }
   }
 
   // MARK: Actions
 
   /// Sends a message and returns its id.
   package func send(_ text: String) throws(ChatError) -> Int {
-    try standing.checkInRoom()
+    try loginCheck.checkInRoom()
     return try chat.send(text, to: RoomKey(room), by: name)
   }
 
   /// Changes the text of one of the user's messages.
   package func edit(_ id: Int, to text: String) throws(ChatError) {
-    try standing.checkInRoom()
+    try loginCheck.checkInRoom()
     try chat.edit(id, in: RoomKey(room), to: text, by: name)
   }
 
   /// Removes a message.
   package func removeMessage(_ id: Int) throws(ChatError) {
-    try standing.checkInRoom()
+    try loginCheck.checkInRoom()
     try chat.removeMessage(id, in: RoomKey(room), by: name)
   }
 
   /// Sets the name and the topic of the room; `nil` leaves one unchanged.
   package func describe(name: String?, topic: String?) throws(ChatError) {
-    try standing.checkInRoom()
+    try loginCheck.checkInRoom()
     if let name { try chat.rename(RoomKey(room), to: name, by: self.name) }
     if let topic { try chat.setTopic(of: RoomKey(room), to: topic, by: self.name) }
   }
 
   /// Removes the room and returns the number of messages it has had; only its creator may.
   package func remove() throws(ChatError) -> Int {
-    try standing.checkInRoom()
+    try loginCheck.checkInRoom()
     return try chat.remove(RoomKey(room), by: name)
   }
 
@@ -118,13 +118,13 @@ package final class MessagesService {
   ///
   /// - Returns: Whether the user had not joined before.
   package func join() throws(ChatError) -> Bool {
-    try standing.checkInRoom()
+    try loginCheck.checkInRoom()
     return try chat.join(RoomKey(room), by: name)
   }
 
   /// Leaves the room.
   package func leave() throws(ChatError) {
-    try standing.checkInRoom()
+    try loginCheck.checkInRoom()
     _ = try chat.leave(RoomKey(room), by: name)
   }
 }

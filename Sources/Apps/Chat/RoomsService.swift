@@ -5,10 +5,10 @@ package import Signals
 package final class RoomsService {
   package let name: String
   private let chat: ChatService
-  private let standing: Standing
+  private let loginCheck: LoginCheck
 
-  init(of name: String, _ chat: ChatService, _ standing: Standing) {
-    (self.name, self.chat, self.standing) = (name, chat, standing)
+  init(of name: String, _ chat: ChatService, _ loginCheck: LoginCheck) {
+    (self.name, self.chat, self.loginCheck) = (name, chat, loginCheck)
   }
 
   /// A room with the user's unread count.
@@ -41,20 +41,20 @@ package final class RoomsService {
 
   /// Creates a room and returns its id.
   package func create(_ name: String, topic: String) throws(ChatError) -> Int {
-    try standing.checkInRoom()
+    try loginCheck.checkInRoom()
     return try chat.create(name, topic: topic, by: self.name)
   }
 
   /// Joins a room if necessary, and marks it as read.
   package func enter(_ id: Int) throws(ChatError) {
-    try standing.checkInRoom()
+    try loginCheck.checkInRoom()
     _ = try chat.join(RoomKey(id), by: name)
     try chat.read(RoomKey(id), by: name)
   }
 
   /// Leaves a room; returns whether the user was a member.
   package func leave(_ id: Int) throws(ChatError) -> Bool {
-    try standing.checkInRoom()
+    try loginCheck.checkInRoom()
     return try chat.leave(RoomKey(id), by: name)
   }
 }

@@ -1,5 +1,5 @@
 package import EventSourcing
-package import Facts
+package import Model
 package import JSON
 
 /// The events of a feed; the stream is `feeds/ID`.
@@ -107,7 +107,7 @@ package struct Feeds: ServiceState, Codable {
   }
 
   /// Checks that the feed exists and that an index refers to an episode.
-  package func fault(of event: FeedEvent, at place: Place) -> String? {
+  package func fault(of event: FeedEvent, at place: EventContext) -> String? {
     let id = Self.id(of: place.stream)
     if case .subscribed = event { return nil }
     guard let entry = entries[id] else { return "there is no feed \(id)" }
@@ -120,7 +120,7 @@ package struct Feeds: ServiceState, Codable {
     }
   }
 
-  package mutating func apply(_ event: FeedEvent, at place: Place) {
+  package mutating func apply(_ event: FeedEvent, at place: EventContext) {
     guard fault(of: event, at: place) == nil else { return }
     let id = Self.id(of: place.stream)
     switch event {
@@ -213,11 +213,11 @@ package struct Feeds: ServiceState, Codable {
     texts.reserveCapacity(texts.count)
   }
 
-  package static func sources(changedBy event: FeedEvent, at place: Place) -> [String] {
+  package static func sources(changedBy event: FeedEvent, at place: EventContext) -> [String] {
     step(of: event) == nil ? [] : [place.stream + "/episodes"]
   }
 
-  package static func changes(givenBy event: FeedEvent, at place: Place) -> [SourceChange]? {
+  package static func changes(givenBy event: FeedEvent, at place: EventContext) -> [SourceChange]? {
     step(of: event).map {
       [SourceChange(source: place.stream + "/episodes", seq: place.seq, step: $0)]
     } ?? []

@@ -27,7 +27,7 @@ package struct People: ServiceState, Codable {
 
   package init() {}
 
-  package mutating func apply(_ event: PersonEvent, at place: Place) {
+  package mutating func apply(_ event: PersonEvent, at place: EventContext) {
     guard let id = Part(place.stream)?.id else { return }
     switch event {
     case .created(let name, let color):
@@ -57,7 +57,7 @@ package struct People: ServiceState, Codable {
     people.keys.lazy.flatMap { ["people/\($0)", "people/\($0)/name", "people/\($0)/color"] }
   }
 
-  package static func sources(changedBy event: PersonEvent, at place: Place) -> [String] {
+  package static func sources(changedBy event: PersonEvent, at place: EventContext) -> [String] {
     let person = place.stream
     return switch event {
     case .created, .removed: [person, person + "/name", person + "/color"]

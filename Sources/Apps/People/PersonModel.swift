@@ -1,5 +1,5 @@
 internal import EventSourcing
-package import Facts
+package import Model
 package import Signals
 
 /// A person as an object with properties, for bindings by paths: `id`, `name`, `color` and

@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 package import Signals
 
 /// An incremental search: a term is typed, and results are emitted.

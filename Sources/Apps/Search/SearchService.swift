@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 package import Signals
 
 /// Search in one of several backends, once or as the user types.

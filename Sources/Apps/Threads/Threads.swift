@@ -1,5 +1,5 @@
 package import EventSourcing
-package import Facts
+package import Model
 package import JSON
 
 /// The state of all threads, by id.
@@ -29,7 +29,7 @@ package struct Threads: ServiceState, Codable {
 
   package static var isCollection: Bool { true }
 
-  package mutating func apply(_ event: ThreadEvent, at place: Place) {
+  package mutating func apply(_ event: ThreadEvent, at place: EventContext) {
     guard let id = Part(place.stream)?.id else { return }
     switch event {
     case .started(let name, let author, let starter):
@@ -87,7 +87,7 @@ package struct Threads: ServiceState, Codable {
     }
   }
 
-  package mutating func revert(_ inverse: Inverse, at place: Place) {
+  package mutating func revert(_ inverse: Inverse, at place: EventContext) {
     switch inverse {
     case .event(let event): apply(event, at: place)
     case .unposted(let id, let lastPost):
@@ -161,7 +161,7 @@ extension Threads {
     }
   }
 
-  package static func sources(changedBy event: ThreadEvent, at place: Place) -> [String] {
+  package static func sources(changedBy event: ThreadEvent, at place: EventContext) -> [String] {
     let (thread, posts) = (place.stream, place.stream + "/posts")
     return switch event {
     case .started, .renamed: [thread]
@@ -171,7 +171,7 @@ extension Threads {
   }
 
   /// Returns the changes by an event; a like changes only the count of one post.
-  package func changes(by event: ThreadEvent, at place: Place) -> [SourceChange] {
+  package func changes(by event: ThreadEvent, at place: EventContext) -> [SourceChange] {
     let thread = SourceChange(source: place.stream, seq: place.seq, value: nil)
     let before = Part(place.stream).flatMap { threads[$0.id] }
     func posts(_ step: CollectionChange?) -> [SourceChange] {

@@ -1,5 +1,5 @@
 package import EventSourcing
-internal import Facts
+internal import Model
 internal import JSON
 internal import Signals
 

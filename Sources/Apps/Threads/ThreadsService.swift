@@ -1,5 +1,5 @@
 package import EventSourcing
-internal import Facts
+internal import Model
 package import Signals
 
 /// Discussion threads with posts, which can be liked.

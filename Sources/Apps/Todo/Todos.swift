@@ -30,7 +30,7 @@ package struct Todos: ServiceState, Codable {
 
   package init() {}
 
-  package mutating func apply(_ event: TodoEvent, at place: Place) {
+  package mutating func apply(_ event: TodoEvent, at place: EventContext) {
     guard let id = Self.id(place.stream) else { return }
     switch event {
     case .added(let title):
@@ -64,7 +64,7 @@ package struct Todos: ServiceState, Codable {
 
   package var sources: some Sequence<String> { items.keys.lazy.map { "todo/\($0)" } }
 
-  package static func sources(changedBy event: TodoEvent, at place: Place) -> [String] {
+  package static func sources(changedBy event: TodoEvent, at place: EventContext) -> [String] {
     [place.stream]
   }
 

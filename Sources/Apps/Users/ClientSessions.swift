@@ -1,7 +1,7 @@
 package import API
 internal import Connections
 internal import EventSourcing
-package import Facts
+package import Model
 internal import JSON
 internal import Signals
 

@@ -1,5 +1,5 @@
 package import EventSourcing
-package import Facts
+package import Model
 package import Signals
 
 /// The factory of client sessions; it holds the services that all sessions share.
@@ -258,13 +258,13 @@ package final class Session {
     if let name { sessions.presence.enter(name) }
     turn += 1
     current.value = name.map { name in
-      UserSession(name, self, sessions, standing(of: name))
+      UserSession(name, self, sessions, loginCheck(of: name))
     }
     if let before { sessions.presence.leave(before) }
   }
 
   /// Returns a check of whether this login is still valid in the pending state.
-  private func standing(of name: String) -> Standing {
-    Standing { [weak self, turn] in self?.turn == turn && self?.claimed == name }
+  private func loginCheck(of name: String) -> LoginCheck {
+    LoginCheck { [weak self, turn] in self?.turn == turn && self?.claimed == name }
   }
 }

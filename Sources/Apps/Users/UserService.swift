@@ -7,13 +7,13 @@ package final class UserService {
   private let users: UsersService
   private let host: ServiceHost
   private let presence: PresenceService
-  private let standing: Standing
+  private let loginCheck: LoginCheck
 
   init(
     of name: String, _ users: UsersService, _ presence: PresenceService, _ host: ServiceHost,
-    _ standing: Standing
+    _ loginCheck: LoginCheck
   ) {
-    (self.name, self.users, self.host, self.standing) = (name, users, host, standing)
+    (self.name, self.users, self.host, self.loginCheck) = (name, users, host, loginCheck)
     self.presence = presence
   }
 
@@ -102,10 +102,10 @@ package final class UserService {
   private func keeping<Value>(
     _ decide: @escaping () throws(UsersError) -> Decided<Value>
   ) -> LoadingSignal<Value, UsersError> {
-    LoadingSignal { [users, host, standing] observer in
+    LoadingSignal { [users, host, loginCheck] observer in
       let decided: Decided<Value>
       do throws(UsersError) {
-        try standing.check()
+        try loginCheck.check()
         decided = try decide()
       } catch {
         observer.receive(lastElement: .failed(error))
@@ -123,7 +123,7 @@ package final class UserService {
 
   /// Removes a friend; returns whether they were a friend.
   package func removeFriend(_ friend: String) throws(UsersError) -> Bool {
-    try standing.check()
+    try loginCheck.check()
     return try users.unfriend(friend, of: name)
   }
 
@@ -134,13 +134,13 @@ package final class UserService {
 
   /// Changes the profile; `nil` leaves a field unchanged.
   package func edit(fullName: String?, about: String?) throws(UsersError) {
-    try standing.check()
+    try loginCheck.check()
     _ = try users.edit(name, fullName: fullName, about: about)
   }
 
   /// Revokes all tokens and returns their number.
   package func revokeTokens() throws(UsersError) -> Int {
-    try standing.check()
+    try loginCheck.check()
     return try users.revokeTokens(of: name)
   }
 }

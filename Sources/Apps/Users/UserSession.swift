@@ -28,18 +28,18 @@ package final class UserSession {
   private let prepare: () throws(UsersError) -> Void
   private let live = LiveNode("UserSession")
 
-  /// - Parameter standing: Checks whether the login is still valid. The services do nothing
+  /// - Parameter loginCheck: Checks whether the login is still valid. The services do nothing
   ///   without it.
-  init(_ name: String, _ session: Session, _ sessions: Sessions, _ standing: Standing) {
+  init(_ name: String, _ session: Session, _ sessions: Sessions, _ loginCheck: LoginCheck) {
     self.name = name
-    leave = { [weak session] in if standing.isGood() { session?.logOut() } }
+    leave = { [weak session] in if loginCheck.isGood() { session?.logOut() } }
     prepare = { [weak session] () throws(UsersError) in try session?.prepareToken() }
     presence = sessions.presence
-    users = UserService(of: name, sessions.users, sessions.presence, sessions.host, standing)
-    rooms = RoomsService(of: name, sessions.chat, standing)
+    users = UserService(of: name, sessions.users, sessions.presence, sessions.host, loginCheck)
+    rooms = RoomsService(of: name, sessions.chat, loginCheck)
     makeMessages = { [weak session] room in
       MessagesService(
-        of: room, name, sessions.chat, sessions.presence, sessions.host, sessions.marks, standing
+        of: room, name, sessions.chat, sessions.presence, sessions.host, sessions.marks, loginCheck
       ) {
         session.map {
           Command(method: "chat.read", caller: $0.caller, mayRecord: $0.mayRecord)
@@ -69,7 +69,7 @@ package final class UserSession {
 
 /// A check of whether a login is still valid: the connection has no newer login, and the token
 /// was not revoked.
-struct Standing {
+struct LoginCheck {
   let isGood: () -> Bool
 
   /// Checks the login.

@@ -98,12 +98,12 @@ package struct Users: ServiceState, Codable {
   }
 
   /// Checks that token numbers ascend.
-  package func fault(of event: UserEvent, at place: Place) -> String? {
+  package func fault(of event: UserEvent, at place: EventContext) -> String? {
     guard case .tokenIssued(let id, _) = event else { return nil }
     return Self.fault(ofNumber: id, after: lastToken)
   }
 
-  package mutating func apply(_ event: UserEvent, at place: Place) {
+  package mutating func apply(_ event: UserEvent, at place: EventContext) {
     guard fault(of: event, at: place) == nil else { return }
     let name = Self.name(of: place.stream)
     switch event {
@@ -140,7 +140,7 @@ package struct Users: ServiceState, Codable {
 
   package var sources: some Sequence<String> { users.keys.lazy.map { "users/" + $0 } }
 
-  package static func sources(changedBy event: UserEvent, at place: Place) -> [String] {
+  package static func sources(changedBy event: UserEvent, at place: EventContext) -> [String] {
     switch event {
     case .registered, .edited, .friendAdded, .friendRemoved: [place.stream]
     case .tokenIssued, .tokensRevoked: []

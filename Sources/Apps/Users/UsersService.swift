@@ -48,7 +48,7 @@ package final class UsersService {
   }
 
   /// Emits the durable events of a user, from now on.
-  func events(of name: String) -> SafeSignal<(event: UserEvent, place: Place)> {
+  func events(of name: String) -> SafeSignal<(event: UserEvent, place: EventContext)> {
     ledger.events(in: "users/" + name)
   }
 

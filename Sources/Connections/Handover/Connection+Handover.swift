@@ -9,14 +9,14 @@ extension Connection {
   /// Keeps something over a restart, until ``drop(_:_:)``.
   ///
   /// It replaces what was kept under the same key.
-  package func keep(_ kind: Keepsake, _ key: String, _ text: @autoclosure () -> JSONText) {
+  package func keep(_ kind: HandoverKind, _ key: String, _ text: @autoclosure () -> JSONText) {
     guard let kept else { return }
-    kept.set(KeptItem(kind, key, text()))
+    kept.set(HandoverItem(kind, key, text()))
     if !isEnded { list() }
   }
 
   /// Stops keeping something.
-  package func drop(_ kind: Keepsake, _ key: String) { kept?.remove(kind, key) }
+  package func drop(_ kind: HandoverKind, _ key: String) { kept?.remove(kind, key) }
 
   /// Whether a part is there that closes the connection if the daemon is killed; see
   /// ``ConnectionPart/Fate/closes``.
@@ -30,15 +30,15 @@ extension Connection {
 
   /// Returns the cursors of the subscriptions that have not sent everything, and keeps the events
   /// of workers.
-  func cursors(keeping kept: KeptClient) -> [KeptCursor] {
-    var cursors: [KeptCursor] = []
+  func cursors(keeping kept: HandoverClient) -> [HandoverCursor] {
+    var cursors: [HandoverCursor] = []
     kept.isIncomplete = false
     for subscription in subscriptions {
       if subscription.isIncomplete { kept.isIncomplete = true }
       subscription.keepWork(in: kept)
       guard let backlog = subscription.backlog else { continue }
       cursors.append(
-        KeptCursor(
+        HandoverCursor(
           subscription.handle.text.text, backlog.after, isCaughtUp: backlog.isCaughtUp))
     }
     return cursors
@@ -96,7 +96,7 @@ extension Connection {
   func noteAdded(_ subscription: Subscription) {
     guard let kept, let terms = subscription.terms else { return }
     kept.hasNewSubscriptions = true
-    kept.set(KeptItem(.subscription, subscription.handle.text.text, terms))
+    kept.set(HandoverItem(.subscription, subscription.handle.text.text, terms))
   }
 
   func noteRemoved(_ subscription: Subscription) {
@@ -108,7 +108,7 @@ extension Connection {
 
 extension Connection {
   /// Takes over what an earlier daemon has left of this connection, except its items.
-  package func resume(_ kept: KeptConnection) {
+  package func resume(_ kept: HandoverConnection) {
     requests = kept.requests
     connectedAt = kept.connectedAt
     lastHandle = kept.lastHandle
@@ -124,7 +124,7 @@ extension Connection: Keepable {
   var position: UInt64 { context.position }
   func appendInput(to buffer: inout ByteBuffer) { input.appendKept(to: &buffer) }
   func appendOutput(to buffer: inout ByteBuffer) { output.appendUnsent(to: &buffer) }
-  func keepViews(in kept: KeptClient) { openViews?.keep(in: kept) }
+  func keepViews(in kept: HandoverClient) { openViews?.keep(in: kept) }
   func storeSocket(as name: String) { transport?.store(as: name) }
 
   /// Keeps a connection that an earlier daemon has left.

@@ -53,10 +53,10 @@ package enum ConnectionPart: String, CaseIterable {
 
   /// The treatment of a part.
   package enum Fate: Equatable {
-    /// It is in the memory that the manager holds; see ``KeptLayout``.
+    /// It is in the memory that the manager holds; see ``HandoverLayout``.
     case kept
     /// A binder keeps it as items, and restores them.
-    case item(Keepsake)
+    case item(HandoverKind)
     /// The kernel has it, or it follows from other parts and the present configuration.
     case given
     /// It begins again; nothing that is promised depends on it.
@@ -87,7 +87,7 @@ package enum ConnectionPart: String, CaseIterable {
   }
 
   /// The kinds of items, in the order in which they are restored.
-  package static var items: [Keepsake] {
+  package static var items: [HandoverKind] {
     allCases.compactMap { if case .item(let kind) = $0.fate { kind } else { nil } }
   }
 }

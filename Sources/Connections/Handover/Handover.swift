@@ -24,7 +24,7 @@ package final class Handover {
   /// A client with more loses its connection if the daemon is killed.
   private static let mostOutput = 256 << 10
 
-  private let memory: KeptMemory
+  private let memory: HandoverMemory
   private var young: [any Keepable] = []
   private let scheduler: any Scheduler
   private var sweep: (any Disposable)?
@@ -42,7 +42,7 @@ package final class Handover {
     slots: Int, generation: UInt64, epoch: String, scheduler: any Scheduler
   ) throws(SystemError) {
     self.scheduler = scheduler
-    memory = try KeptMemory(slots: slots, generation: generation, epoch: epoch)
+    memory = try HandoverMemory(slots: slots, generation: generation, epoch: epoch)
   }
 
   /// The memory that the service manager must hold.
@@ -55,7 +55,7 @@ package final class Handover {
 
   /// Prepares a new connection to be kept.
   func begin(_ connection: some Keepable) {
-    connection.kept = KeptClient()
+    connection.kept = HandoverClient()
     memory[.lastID] = max(memory[.lastID], connection.id)
     young.append(connection)
     guard sweep == nil else { return }
@@ -144,7 +144,7 @@ package final class Handover {
   }
 
   private func store(
-    _ connection: some Keepable, _ kept: KeptClient, hasSent: Bool, mostOutput: Int
+    _ connection: some Keepable, _ kept: HandoverClient, hasSent: Bool, mostOutput: Int
   ) {
     connection.keepViews(in: kept)
     let cursors = hasSent || kept.hasNewSubscriptions ? connection.cursors(keeping: kept) : nil
@@ -177,7 +177,7 @@ package final class Handover {
 
   // MARK: Live values
 
-  private var names = KeptNames()
+  private var names = HandoverNames()
 
   /// Notes that a source that is not journaled has a value now, or has none any more.
   ///

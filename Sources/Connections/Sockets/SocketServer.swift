@@ -1,5 +1,5 @@
 package import EventLoop
-package import Facts
+package import Model
 internal import Signals
 internal import Wire
 
@@ -93,7 +93,7 @@ package final class SocketServer {
   ///
   /// A client that may not connect any more, or that cannot go on, gets the rest of its output and
   /// `closing` instead. After a part of a line it gets nothing.
-  package func readmit(_ socket: StreamSocket, _ kept: KeptConnection) -> ReturnedClient? {
+  package func readmit(_ socket: StreamSocket, _ kept: HandoverConnection) -> ReturnedClient? {
     socket.isStored = true
     let peer = socket.peer
     guard kept.end == .goesOn, admits(peer) else {
@@ -226,7 +226,7 @@ final class SocketClient: Transport, StreamSocketDelegate {
 /// A client that an earlier daemon has left, before it is served again.
 package struct ReturnedClient {
   package let connection: Connection
-  package let kept: KeptConnection
+  package let kept: HandoverConnection
   let client: SocketClient
 
   /// Connects the client with its socket.

@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 package import JSON
 
 /// A line of words as a shell reads them: with quotes and backslashes, but no expansion.

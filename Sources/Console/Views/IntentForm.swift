@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 package import JSON
 
 /// A form for the arguments of an intent, with a field for each that the chosen row does not give.

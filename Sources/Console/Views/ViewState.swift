@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 package import JSON
 package import Wire
 

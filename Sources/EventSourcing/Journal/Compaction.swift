@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 internal import Journal
 internal import Signals
 
@@ -211,7 +211,7 @@ struct CompactionPlan: Sendable {
   /// Makes the projections of all services that write snapshots.
   ///
   /// Events of other services are retained.
-  let makeFolds: [String: @Sendable () -> any Fold]
+  let makeProjections: [String: @Sendable () -> any Projection]
 
   /// The bytes of each stream.
   var tallies: StreamTallies
@@ -336,7 +336,7 @@ struct CompactionPlan: Sendable {
   func steps(
     _ reader: any JournalReader, after seq: UInt64, upTo ends: Ends, of count: Int
   ) throws(JournalError) -> (steps: [Removal], end: UInt64) {
-    let folds = makeFolds.mapValues { $0() }
+    let folds = makeProjections.mapValues { $0() }
     return try Removal.steps(reader, after: seq, upTo: ends.last, of: count) { record in
       // Events outside the known states would be lost.
       guard let fold = folds[record.service], fold.knows(record) else { return false }
@@ -352,9 +352,9 @@ struct CompactionPlan: Sendable {
 
   /// Returns whether readable snapshots of all services exist at a position.
   func isKept(at seq: UInt64, _ reader: any JournalReader) throws(JournalError) -> Bool {
-    for (service, makeFold) in makeFolds {
+    for (service, makeProjection) in makeProjections {
       let snapshot = try reader.snapshot(of: service, upTo: seq)
-      guard let snapshot, snapshot.seq == seq, makeFold().start(from: snapshot) else {
+      guard let snapshot, snapshot.seq == seq, makeProjection().start(from: snapshot) else {
         return false
       }
     }

@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 
 /// The statistics of a journal.
 package struct JournalFigures: Codable, Equatable, Sendable {

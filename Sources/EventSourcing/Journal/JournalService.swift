@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 package import JSON
 internal import Journal
 package import Signals
@@ -205,7 +205,8 @@ package final class JournalService {
   private func begin(_ wish: CompactionPlan.Wish, _ isPatient: Bool) {
     if let refusal = host.refusal { return finished.send(.failure(refusal)) }
     let plan = CompactionPlan(
-      wish: wish, commandTime: host.now - Self.commandAge, makeFolds: host.keptFolds,
+      wish: wish, commandTime: host.now - Self.commandAge,
+      makeProjections: host.retainedProjections,
       tallies: tallies, isPatient: isPatient)
     let run = CompactionRun(plan, host, on: scheduler) { [unowned self] in finish($0) }
     self.run = run
@@ -323,7 +324,7 @@ package struct DaemonRecord: ServiceState, Codable {
 
   package init() {}
 
-  package mutating func apply(_ event: DaemonEvent, at place: Place) {
+  package mutating func apply(_ event: DaemonEvent, at place: EventContext) {
     switch event {
     case .compacted(let from, let to, let count):
       lastCompaction = Compaction(from: from, to: to, count: count, time: place.time)
@@ -335,5 +336,7 @@ package struct DaemonRecord: ServiceState, Codable {
 
   package var sources: [String] { [] }
 
-  package static func sources(changedBy event: DaemonEvent, at place: Place) -> [String] { [] }
+  package static func sources(changedBy event: DaemonEvent, at place: EventContext) -> [String] {
+    []
+  }
 }

@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 internal import Journal
 
 /// The bytes of the retained events of each stream, counted as the journal grows.

@@ -165,7 +165,7 @@ package struct Readers: ServiceState, Codable {
 
   package init() {}
 
-  package mutating func apply(_ event: ReaderEvent, at place: Place) {
+  package mutating func apply(_ event: ReaderEvent, at place: EventContext) {
     guard fault(of: event, at: place) == nil else { return }
     let stream = place.stream
     switch event {
@@ -200,7 +200,7 @@ package struct Readers: ServiceState, Codable {
   package func shared(_ name: String) -> SharedReading? { readings?["readers/\(name)"] }
 
   /// Checks that a position is not after the event that records it.
-  package func fault(of event: ReaderEvent, at place: Place) -> String? {
+  package func fault(of event: ReaderEvent, at place: EventContext) -> String? {
     switch event {
     case .opened(let seq, _), .acked(let seq):
       seq <= place.seq ? nil : "position \(seq) is after the event"
@@ -235,7 +235,7 @@ package struct Readers: ServiceState, Codable {
 
   package var sources: some Sequence<String> { positions.keys }
 
-  package static func sources(changedBy event: ReaderEvent, at place: Place) -> [String] {
+  package static func sources(changedBy event: ReaderEvent, at place: EventContext) -> [String] {
     [place.stream]
   }
 }

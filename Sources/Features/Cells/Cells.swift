@@ -1,5 +1,5 @@
 package import EventSourcing
-package import Facts
+package import Model
 package import JSON
 
 /// The state of all cells: each is a stream, and the source of the same name.
@@ -37,7 +37,7 @@ package struct Cells: NumberedState {
     [{ $0.members?["values"] ?? .null }]
   }
 
-  package mutating func apply(_ event: CellEvent, at place: Place) {
+  package mutating func apply(_ event: CellEvent, at place: EventContext) {
     values[place.number] = Self.value(after: event)
   }
 

@@ -2,7 +2,7 @@ package import API
 internal import Configuration
 internal import Connections
 internal import EventSourcing
-internal import Facts
+internal import Model
 internal import JSON
 internal import Signals
 internal import Wire

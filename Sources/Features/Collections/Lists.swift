@@ -1,5 +1,5 @@
 package import EventSourcing
-package import Facts
+package import Model
 package import JSON
 
 /// The state of all lists.
@@ -15,7 +15,7 @@ package struct Lists: ServiceState, Codable {
 
   package subscript(name: String) -> [JSONText] { lists[name] ?? [] }
 
-  package mutating func apply(_ event: ListEvent, at place: Place) {
+  package mutating func apply(_ event: ListEvent, at place: EventContext) {
     guard fault(of: event, at: place) == nil else { return }
     let name = place.stream
     switch event {
@@ -32,7 +32,7 @@ package struct Lists: ServiceState, Codable {
   }
 
   /// Checks that indices are within the list.
-  package func fault(of event: ListEvent, at place: Place) -> String? {
+  package func fault(of event: ListEvent, at place: EventContext) -> String? {
     let count = lists[place.stream]?.count ?? 0
     func fault(_ index: Int, _ end: Int) -> String? {
       0..<end ~= index ? nil : "index \(index) is not within a list of \(count)"
@@ -95,11 +95,11 @@ package struct Lists: ServiceState, Codable {
   // `reserveCapacity` copies the dictionary if its storage is shared.
   package mutating func unshare() { lists.reserveCapacity(lists.count) }
 
-  package static func sources(changedBy event: ListEvent, at place: Place) -> [String] {
+  package static func sources(changedBy event: ListEvent, at place: EventContext) -> [String] {
     [place.stream]
   }
 
-  package static func changes(givenBy event: ListEvent, at place: Place) -> [SourceChange]? {
+  package static func changes(givenBy event: ListEvent, at place: EventContext) -> [SourceChange]? {
     let step: CollectionChange =
       switch event {
       case .inserted(let at, let value): .insert(at: at, value)

@@ -1,5 +1,5 @@
 package import EventSourcing
-package import Facts
+package import Model
 package import JSON
 
 /// The state of all maps.
@@ -15,7 +15,7 @@ package struct Maps: ServiceState, Codable {
 
   package subscript(name: String) -> [String: JSONText] { maps[name] ?? [:] }
 
-  package mutating func apply(_ event: MapEvent, at place: Place) {
+  package mutating func apply(_ event: MapEvent, at place: EventContext) {
     let name = place.stream
     switch event {
     case .put(let key, let value): maps[name, default: [:]][key] = value
@@ -82,11 +82,11 @@ package struct Maps: ServiceState, Codable {
   // `reserveCapacity` copies the dictionary if its storage is shared.
   package mutating func unshare() { maps.reserveCapacity(maps.count) }
 
-  package static func sources(changedBy event: MapEvent, at place: Place) -> [String] {
+  package static func sources(changedBy event: MapEvent, at place: EventContext) -> [String] {
     [place.stream]
   }
 
-  package static func changes(givenBy event: MapEvent, at place: Place) -> [SourceChange]? {
+  package static func changes(givenBy event: MapEvent, at place: EventContext) -> [SourceChange]? {
     let step: CollectionChange =
       switch event {
       case .put(let key, let value): .put(key: key, value)

@@ -1,6 +1,6 @@
 package import API
 internal import EventSourcing
-internal import Facts
+internal import Model
 internal import JSON
 
 /// Offers the maps to clients.

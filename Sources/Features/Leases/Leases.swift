@@ -98,7 +98,7 @@ package struct Leases: ServiceState, Codable {
 
   package func count(of uid: UInt32) -> Int { counts[uid] ?? 0 }
 
-  package mutating func apply(_ event: LeaseEvent, at place: Place) {
+  package mutating func apply(_ event: LeaseEvent, at place: EventContext) {
     let name = place.stream
     switch event {
     case .granted(let uid, let pid, let ttl):
@@ -150,7 +150,7 @@ package struct Leases: ServiceState, Codable {
 
   package var sources: some Sequence<String> { leases.keys }
 
-  package static func sources(changedBy event: LeaseEvent, at place: Place) -> [String] {
+  package static func sources(changedBy event: LeaseEvent, at place: EventContext) -> [String] {
     [place.stream]
   }
 

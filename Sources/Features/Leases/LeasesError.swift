@@ -1,5 +1,5 @@
 package import EventSourcing
-internal import Facts
+internal import Model
 
 /// An error from using a lease.
 package enum LeasesError: ServiceError, Equatable {

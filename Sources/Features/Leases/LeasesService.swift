@@ -1,5 +1,5 @@
 package import EventSourcing
-package import Facts
+package import Model
 package import JSON
 
 package import Signals

@@ -48,7 +48,7 @@ package struct Locks: ServiceState, Codable {
     claims[lock]?.contains { $0.lease == lease } ?? false
   }
 
-  package mutating func apply(_ event: LockEvent, at place: Place) {
+  package mutating func apply(_ event: LockEvent, at place: EventContext) {
     let lock = place.stream
     switch event {
     case .asked(let lease, let uid, let pid):
@@ -110,7 +110,7 @@ package struct Locks: ServiceState, Codable {
 
   package var sources: some Sequence<String> { claims.keys }
 
-  package static func sources(changedBy event: LockEvent, at place: Place) -> [String] {
+  package static func sources(changedBy event: LockEvent, at place: EventContext) -> [String] {
     [place.stream]
   }
 

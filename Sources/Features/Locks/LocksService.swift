@@ -1,5 +1,5 @@
 package import EventSourcing
-internal import Facts
+internal import Model
 package import Signals
 internal import Wire
 
@@ -15,9 +15,9 @@ package final class LocksService {
   package var maxPerUser = 10_000
 
   /// The number of calls that wait with a lease for a lock.
-  private var calls: [Place: Int] = [:]
+  private var calls: [EventContext: Int] = [:]
 
-  private struct Place: Hashable {
+  private struct EventContext: Hashable {
     let lock: String
     let lease: String
   }
@@ -52,7 +52,7 @@ package final class LocksService {
       ledger.record(.asked(lease: asking, uid: caller.uid, pid: caller.pid), in: lock)
       return nil
     }
-    calls[Place(lock: name, lease: asking), default: 0] += 1
+    calls[EventContext(lock: name, lease: asking), default: 0] += 1
     return (asking, isNew)
   }
 
@@ -61,7 +61,7 @@ package final class LocksService {
   /// - Parameter isNew: Whether the call had asked first. It then gives up the lock too, because
   ///   nobody knows the token.
   package func end(_ name: String, _ lease: String, hasToken: Bool, isNew: Bool) {
-    let place = Place(lock: name, lease: lease)
+    let place = EventContext(lock: name, lease: lease)
     let others = (calls[place] ?? 1) - 1
     calls[place] = others > 0 ? others : nil
     guard others == 0, !hasToken else { return }

@@ -1,5 +1,5 @@
 package import EventSourcing
-package import Facts
+package import Model
 package import Signals
 
 /// The daemon's statistics; measured only while observed, never journaled.

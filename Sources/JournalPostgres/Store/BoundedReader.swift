@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 internal import Journal
 
 /// A reader that shows nothing after a position.

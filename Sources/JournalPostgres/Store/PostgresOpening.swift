@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 internal import Journal
 
 /// The first look at a journal, before a daemon starts on it; nothing is written.

@@ -1,5 +1,5 @@
 internal import EventLoop
-internal import Facts
+internal import Model
 internal import Journal
 
 /// The connections of a store that only read, and the threads that wait for the server.

@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 internal import Glibc
 
 /// The state of a server and its journal, as far as it decides whether the journal is used.

@@ -1,5 +1,5 @@
 internal import EventLoop
-internal import Facts
+internal import Model
 internal import Journal
 
 /// The settlement of events whose outcome is unknown, on each new connection, and the appends.

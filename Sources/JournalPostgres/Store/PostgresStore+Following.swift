@@ -1,5 +1,5 @@
 internal import EventLoop
-internal import Facts
+internal import Model
 internal import Journal
 
 /// Applying the events of the active daemon.

@@ -1,5 +1,5 @@
 internal import EventLoop
-internal import Facts
+internal import Model
 internal import Journal
 
 /// The state of the lease, as a daemon sees it: the active daemon, and its last sign of life.

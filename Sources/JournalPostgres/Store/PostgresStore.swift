@@ -1,5 +1,5 @@
 package import EventLoop
-package import Facts
+package import Model
 package import Journal
 package import Signals
 

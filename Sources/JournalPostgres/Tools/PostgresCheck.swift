@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 package import Journal
 
 /// Reads every record of a journal in PostgreSQL and continues after damaged ones.

@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 internal import Journal
 
 /// Statistics of a journal in PostgreSQL; daemons may write it meanwhile.

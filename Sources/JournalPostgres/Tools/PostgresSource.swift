@@ -1,4 +1,4 @@
-package import Facts
+package import Model
 package import Journal
 
 /// Reads a whole journal of PostgreSQL, consistent as of one moment, while daemons may write it.

@@ -1,6 +1,6 @@
 import BinderClient
 import Console
-import Facts
+import Model
 import JSON
 import Wire
 

@@ -1,7 +1,7 @@
 import Configuration
 import Connections
 import EventSourcing
-import Facts
+import Model
 import JSON
 import Journal
 import ServiceTestSupport

@@ -14,7 +14,7 @@ struct Chores: ServiceState, Codable {
   var titles: [Int: String] = [:]
   var lastID = 0
 
-  mutating func apply(_ event: ChoreEvent, at place: Place) {
+  mutating func apply(_ event: ChoreEvent, at place: EventContext) {
     switch event {
     case .added(let id, let title):
       titles[id] = title
@@ -29,7 +29,7 @@ struct Chores: ServiceState, Codable {
 
   var sources: some Sequence<String> { titles.keys.lazy.map { "chores/\($0)" } }
 
-  static func sources(changedBy event: ChoreEvent, at place: Place) -> [String] {
+  static func sources(changedBy event: ChoreEvent, at place: EventContext) -> [String] {
     switch event {
     case .added(let id, _), .done(let id): ["chores/\(id)"]
     }

@@ -1,6 +1,6 @@
 import Apps
 import EventSourcing
-import Facts
+import Model
 import JSON
 import Journal
 import ServiceTestSupport

@@ -1,11 +1,11 @@
-package import Facts
+package import Model
 package import JSON
 package import Journal
 
 /// A projection: the state of a service at some position, built from a snapshot and records.
 ///
 /// Usable on any thread.
-package protocol Fold: AnyObject {
+package protocol Projection: AnyObject {
   /// Loads a snapshot and returns whether it was readable.
   func start(from snapshot: Snapshot) -> Bool
 
@@ -58,7 +58,7 @@ package protocol Fold: AnyObject {
 }
 
 /// The projection for one type of state.
-final class StateFold<State: ServiceState>: Fold {
+final class StateProjection<State: ServiceState>: Projection {
   private let service: String
   private let prefix: String
   private let coder = EventCoder()
@@ -120,11 +120,11 @@ final class StateFold<State: ServiceState>: Fold {
     Stream(number, in: names, isNamed: !State.isNumbered)
   }
 
-  private func place(of record: Record) -> Place {
-    Place(record, in: stream(names.add(record.stream)))
+  private func place(of record: Record) -> EventContext {
+    EventContext(record, in: stream(names.add(record.stream)))
   }
 
-  private func sources(changedBy event: State.Event, at place: Place) -> [String] {
+  private func sources(changedBy event: State.Event, at place: EventContext) -> [String] {
     State.isNumbered ? [place.stream] : State.sources(changedBy: event, at: place)
   }
 
@@ -147,7 +147,7 @@ final class StateFold<State: ServiceState>: Fold {
 
   func replay(_ record: Record, in stream: Int) -> JournalError? {
     guard let event = event(of: record) else { return fault(of: record) }
-    let place = Place(record, in: self.stream(stream))
+    let place = EventContext(record, in: self.stream(stream))
     if let rule = state.fault(of: event, at: place) {
       return .corrupt(seq: record.seq, detail: "\(record.type) in \(record.stream): \(rule)")
     }
@@ -250,7 +250,7 @@ final class StateFold<State: ServiceState>: Fold {
   }
 }
 
-extension Fold {
+extension Projection {
   /// Applies a record without computing the changes; see ``replay(_:in:)``.
   @discardableResult
   func replay(_ record: Record) -> JournalError? { replay(record, in: names.add(record.stream)) }
@@ -268,7 +268,7 @@ extension Fold {
       { end throws(JournalError) in try reader.snapshot(of: service, upTo: end) },
       start(from:)
     ).position
-    let service = JournalFold.removalName(of: service)
+    let service = JournalProjection.removalName(of: service)
     guard position >= (try reader.lastRemoval(of: service, upTo: seq)) else {
       let bounds = try reader.bounds()
       let first = try reader.lastRemoval(of: service, upTo: bounds.last)

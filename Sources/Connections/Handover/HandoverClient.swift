@@ -7,7 +7,7 @@ protocol Keepable: AnyObject {
   var isEnded: Bool { get }
 
   /// `nil` if the connection ends with the daemon.
-  var kept: KeptClient? { get set }
+  var kept: HandoverClient? { get set }
   var connectedAt: UInt64 { get }
   var requests: UInt64 { get }
   var lastHandle: Int { get }
@@ -21,24 +21,24 @@ protocol Keepable: AnyObject {
   var position: UInt64 { get }
   func appendInput(to buffer: inout ByteBuffer)
   func appendOutput(to buffer: inout ByteBuffer)
-  func keepViews(in kept: KeptClient)
-  func cursors(keeping kept: KeptClient) -> [KeptCursor]
+  func keepViews(in kept: HandoverClient)
+  func cursors(keeping kept: HandoverClient) -> [HandoverCursor]
 
   /// Lets the service manager hold the socket under a name.
   func storeSocket(as name: String)
 }
 
 /// The state of one connection for the next daemon.
-final class KeptClient {
+final class HandoverClient {
   /// The slot of the connection; `nil` while the service manager does not hold its descriptor.
   fileprivate(set) var slot: Int?
 
-  private(set) var items: [KeptItem] = []
+  private(set) var items: [HandoverItem] = []
 
   /// The items that are in the memory already, from the first on.
   private var written = 0
-  private var terms = KeptBlock()
-  private var flow = KeptBlock()
+  private var terms = HandoverBlock()
+  private var flow = HandoverBlock()
 
   /// The words of the slot that were stored last.
   private var state = UInt64.max
@@ -55,7 +55,7 @@ final class KeptClient {
   /// Whether something besides the names of the client and its user must survive a restart.
   var isWorthKeeping: Bool { items.contains { $0.kind != .hello && $0.kind != .acting } }
 
-  func set(_ item: KeptItem) {
+  func set(_ item: HandoverItem) {
     guard let i = items.firstIndex(where: { $0.kind == item.kind && $0.key == item.key }) else {
       items.append(item)
       return
@@ -65,7 +65,7 @@ final class KeptClient {
     written = min(written, i)
   }
 
-  func remove(_ kind: Keepsake, _ key: String) {
+  func remove(_ kind: HandoverKind, _ key: String) {
     guard let i = items.firstIndex(where: { $0.kind == kind && $0.key == key }) else { return }
     items.remove(at: i)
     written = min(written, i)
@@ -73,7 +73,7 @@ final class KeptClient {
   }
 
   /// Replaces all items of a kind.
-  func replace(_ kind: Keepsake, by new: [KeptItem]) {
+  func replace(_ kind: HandoverKind, by new: [HandoverItem]) {
     guard let first = items.firstIndex(where: { $0.kind == kind }) else {
       items += new
       return
@@ -92,7 +92,7 @@ final class KeptClient {
   /// Gives the connection a slot.
   ///
   /// - Returns: `false` if there is none.
-  func begin(_ connection: some Keepable, in memory: KeptMemory) -> Bool {
+  func begin(_ connection: some Keepable, in memory: HandoverMemory) -> Bool {
     guard let slot = memory.takeSlot() else { return false }
     self.slot = slot
     memory[slot, .connectedAt] = connection.connectedAt
@@ -100,19 +100,19 @@ final class KeptClient {
   }
 
   /// Makes a slot valid, after the first ``write(_:cursors:upTo:mostOutput:in:)``.
-  func commit(_ connection: some Keepable, in memory: KeptMemory) {
+  func commit(_ connection: some Keepable, in memory: HandoverMemory) {
     if let slot { memory[slot, .id] = connection.id }
   }
 
   /// Lets the next daemon close the connection without a line.
-  func markCut(in memory: KeptMemory) {
+  func markCut(in memory: HandoverMemory) {
     guard let slot else { return }
-    state = memory[slot, .state] | KeptLayout.Flag.cut
+    state = memory[slot, .state] | HandoverLayout.Flag.cut
     memory[slot, .state] = state
   }
 
   /// Frees the slot.
-  func end(in memory: KeptMemory) {
+  func end(in memory: HandoverMemory) {
     guard let slot else { return }
     self.slot = nil
     memory.freeSlot(slot)
@@ -127,8 +127,8 @@ final class KeptClient {
   ///   - position: The position up to which everything was sent; `nil` if that has not changed.
   /// - Returns: `false` if there is no memory.
   func write(
-    _ connection: some Keepable, cursors: [KeptCursor]?, upTo position: UInt64?,
-    mostOutput: Int, in memory: KeptMemory
+    _ connection: some Keepable, cursors: [HandoverCursor]?, upTo position: UInt64?,
+    mostOutput: Int, in memory: HandoverMemory
   ) -> Bool {
     guard let slot else { return true }
     guard writeTerms(in: memory) else { return false }
@@ -144,10 +144,10 @@ final class KeptClient {
     if sizes != self.sizes {
       (self.sizes, memory[slot, .sizes]) = (sizes, sizes)
     }
-    var state = UInt64(connection.lastHandle) << KeptLayout.Flag.handleShift
-    if connection.isInHand { state |= KeptLayout.Flag.inHand }
-    if isCut { state |= KeptLayout.Flag.cut }
-    if output > 0 { state |= KeptLayout.Flag.waiting }
+    var state = UInt64(connection.lastHandle) << HandoverLayout.Flag.handleShift
+    if connection.isInHand { state |= HandoverLayout.Flag.inHand }
+    if isCut { state |= HandoverLayout.Flag.cut }
+    if output > 0 { state |= HandoverLayout.Flag.waiting }
     if state != self.state { (self.state, memory[slot, .state]) = (state, state) }
     if let position, position != shown {
       (shown, memory[slot, .shown]) = (position, position)
@@ -159,9 +159,9 @@ final class KeptClient {
   private var sizes = UInt64.max
 
   /// The cursors in the flow.
-  private var cursors: [KeptCursor] = []
+  private var cursors: [HandoverCursor] = []
 
-  private func writeTerms(in memory: KeptMemory) -> Bool {
+  private func writeTerms(in memory: HandoverMemory) -> Bool {
     guard let slot, written < items.count || hasLostItems else { return true }
     var bytes = ByteBuffer()
     if written == 0 || hasLostItems {
@@ -185,7 +185,7 @@ final class KeptClient {
   }
 
   private func writeFlow(
-    of connection: some Keepable, withOutput: Bool, in memory: KeptMemory
+    of connection: some Keepable, withOutput: Bool, in memory: HandoverMemory
   ) -> Bool {
     guard let slot else { return true }
     var bytes = ByteBuffer()
@@ -210,7 +210,7 @@ extension ByteBuffer {
     for i in 0..<bytes { append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(i)))) }
   }
 
-  fileprivate mutating func append(_ item: KeptItem) {
+  fileprivate mutating func append(_ item: HandoverItem) {
     append(item.kind.rawValue)
     append(raw: UInt64(item.key.utf8.count), bytes: 3)
     append(raw: UInt64(item.text.text.utf8.count), bytes: 4)
@@ -218,7 +218,7 @@ extension ByteBuffer {
     append(item.text.text.utf8.span)
   }
 
-  fileprivate mutating func append(_ cursor: KeptCursor) {
+  fileprivate mutating func append(_ cursor: HandoverCursor) {
     append(cursor.isCaughtUp ? 1 : 0)
     append(raw: UInt64(cursor.handle.utf8.count), bytes: 3)
     append(raw: cursor.position, bytes: 8)

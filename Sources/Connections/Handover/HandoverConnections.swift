@@ -2,7 +2,7 @@ package import EventLoop
 internal import JSON
 
 /// The connections that an earlier daemon has left in its memory.
-package final class KeptConnections {
+package final class HandoverConnections {
   /// A reason why the memory cannot be read.
   package struct Unreadable: Error {
     package let reason: String
@@ -26,14 +26,14 @@ package final class KeptConnections {
 
   /// - Throws: ``Unreadable`` if the memory is not one of this version.
   package init(in memory: SharedMemory) throws(Unreadable) {
-    guard memory.size >= KeptLayout.pageSize, memory[.magic] == KeptLayout.magic else {
+    guard memory.size >= HandoverLayout.pageSize, memory[.magic] == HandoverLayout.magic else {
       throw Unreadable(reason: "it is of another version")
     }
     let (slots, used) = (Int(clamping: memory[.slots]), Int(clamping: memory[.usedSlots]))
     let epochBytes = Int(clamping: memory[.epoch])
-    guard used <= slots, epochBytes <= KeptLayout.maxEpochBytes,
-      slots <= memory.size / KeptLayout.slotSize,
-      KeptLayout.heapStart(slots: slots) <= memory.size
+    guard used <= slots, epochBytes <= HandoverLayout.maxEpochBytes,
+      slots <= memory.size / HandoverLayout.slotSize,
+      HandoverLayout.heapStart(slots: slots) <= memory.size
     else { throw Unreadable(reason: "its head is damaged") }
     self.memory = memory
     generation = memory[.generation]
@@ -43,7 +43,7 @@ package final class KeptConnections {
     current = memory[.current]
     isCutting = memory[.isCutting] == 1
     epoch = String(
-      decoding: memory.bytes(at: KeptLayout.Word.epoch.rawValue + 8, count: epochBytes),
+      decoding: memory.bytes(at: HandoverLayout.Word.epoch.rawValue + 8, count: epochBytes),
       as: UTF8.self)
     var found: [UInt64: Int] = [:]
     for slot in 0..<used {
@@ -60,16 +60,16 @@ package final class KeptConnections {
   ///   - id: `nil` if none is being restored.
   ///   - isSending: Whether it may be sent a part of a line.
   package func blame(_ id: UInt64?, isSending: Bool = false) {
-    memory.store(isSending ? 1 : 0, at: KeptLayout.Word.isCutting.rawValue)
+    memory.store(isSending ? 1 : 0, at: HandoverLayout.Word.isCutting.rawValue)
     memory.store(
       id.flatMap { slots[$0] }.map { UInt64($0 + 1) } ?? 0,
-      at: KeptLayout.Word.current.rawValue)
+      at: HandoverLayout.Word.current.rawValue)
   }
 
   /// Makes the memory invalid, because all its connections are in a later one.
   ///
   /// From the first request on, what it says is no longer true.
-  package func retire() { memory.store(0, at: KeptLayout.Word.isComplete.rawValue) }
+  package func retire() { memory.store(0, at: HandoverLayout.Word.isComplete.rawValue) }
 
   /// The names of the sources that had values and were not journaled.
   package var names: [String] {
@@ -78,15 +78,15 @@ package final class KeptConnections {
   }
 
   /// Returns a connection; `nil` if the memory has none with this number, or it is damaged.
-  package func connection(_ id: UInt64) -> KeptConnection? {
+  package func connection(_ id: UInt64) -> HandoverConnection? {
     guard let slot = slots[id] else { return nil }
     let state = memory[slot, .state]
     let sizes = memory[slot, .sizes]
     let isCurrent = current == UInt64(slot + 1)
     let isCut =
-      state & KeptLayout.Flag.cut != 0
-      || isCurrent && (isCutting || state & KeptLayout.Flag.waiting != 0)
-    let isInHand = state & KeptLayout.Flag.inHand != 0 || isCurrent
+      state & HandoverLayout.Flag.cut != 0
+      || isCurrent && (isCutting || state & HandoverLayout.Flag.waiting != 0)
+    let isInHand = state & HandoverLayout.Flag.inHand != 0 || isCurrent
     // The blocks of the connection that was being served may be half-written.
     let terms = isCurrent ? [] : bytes(at: memory[slot, .terms], count: sizes & 0xFFFF_FFFF)
     let flow = isCurrent ? [] : bytes(at: memory[slot, .flow], count: sizes >> 32)
@@ -94,11 +94,11 @@ package final class KeptConnections {
       return nil
     }
     let goesOn = !isInHand && items.isWhole
-    return KeptConnection(
+    return HandoverConnection(
       id: id, end: isCut ? .cut : goesOn ? .goesOn : .closes,
       requests: memory[slot, .requests], connectedAt: memory[slot, .connectedAt],
       shown: max(memory[slot, .shown], flushed),
-      lastHandle: Int(clamping: state >> KeptLayout.Flag.handleShift), items: items.known,
+      lastHandle: Int(clamping: state >> HandoverLayout.Flag.handleShift), items: items.known,
       cursors: parts.cursors, input: parts.input, output: parts.output)
   }
 
@@ -111,16 +111,16 @@ package final class KeptConnections {
 
   /// Returns the items whose kinds this version knows, and whether these are all of them; `nil` if
   /// the bytes are damaged.
-  private func items(in bytes: [UInt8]) -> (known: [KeptItem], isWhole: Bool)? {
+  private func items(in bytes: [UInt8]) -> (known: [HandoverItem], isWhole: Bool)? {
     var reader = RawReader(bytes: bytes[...])
-    var (items, isWhole): ([KeptItem], Bool) = ([], true)
+    var (items, isWhole): ([HandoverItem], Bool) = ([], true)
     while !reader.isAtEnd {
       guard let kind = reader.number(1), let keyCount = reader.number(3),
         let textCount = reader.number(4), let key = reader.text(keyCount),
         let text = reader.text(textCount)
       else { return nil }
-      if let kind = Keepsake(rawValue: UInt8(clamping: kind)) {
-        items.append(KeptItem(kind, key, JSONText(kept: text)))
+      if let kind = HandoverKind(rawValue: UInt8(clamping: kind)) {
+        items.append(HandoverItem(kind, key, JSONText(kept: text)))
       } else {
         // Another version has kept more: without it, the connection would not be the same.
         isWhole = false
@@ -132,7 +132,7 @@ package final class KeptConnections {
 
 /// The parts of a connection's flow.
 private struct FlowParts {
-  var cursors: [KeptCursor] = []
+  var cursors: [HandoverCursor] = []
   var input: [UInt8] = []
   var output: [UInt8] = []
 
@@ -146,7 +146,7 @@ private struct FlowParts {
       guard let isCaughtUp = reader.number(1), let count = reader.number(3),
         let position = reader.number(8), let handle = reader.text(count)
       else { return nil }
-      cursors.append(KeptCursor(handle, position, isCaughtUp: isCaughtUp == 1))
+      cursors.append(HandoverCursor(handle, position, isCaughtUp: isCaughtUp == 1))
     }
     guard let input = reader.bytes(inputCount), let output = reader.bytes(outputCount) else {
       return nil
@@ -178,9 +178,9 @@ private struct RawReader {
 }
 
 extension SharedMemory {
-  fileprivate subscript(word: KeptLayout.Word) -> UInt64 { self.word(at: word.rawValue) }
+  fileprivate subscript(word: HandoverLayout.Word) -> UInt64 { self.word(at: word.rawValue) }
 
-  fileprivate subscript(slot: Int, word: KeptLayout.SlotWord) -> UInt64 {
-    self.word(at: KeptLayout.offset(ofSlot: slot) + word.rawValue)
+  fileprivate subscript(slot: Int, word: HandoverLayout.SlotWord) -> UInt64 {
+    self.word(at: HandoverLayout.offset(ofSlot: slot) + word.rawValue)
   }
 }

@@ -1,4 +1,4 @@
-internal import Facts
+internal import Model
 internal import JSON
 internal import Journal
 
@@ -6,7 +6,7 @@ internal import Journal
 /// ran.
 ///
 /// It is built and stored like the states of services.
-final class JournalFold: Fold {
+final class JournalProjection: Projection {
   /// The service name of its snapshots.
   static let service = "journal"
 
@@ -205,7 +205,7 @@ extension Head {
   }
 }
 
-extension JournalFold {
+extension JournalProjection {
   /// The changes of the command window and of the stream heads between snapshot forms.
   ///
   /// In its first three forms, the window is `{"entries":{id:entry},"order":[id],"oldest":n}`. An

@@ -1,8 +1,8 @@
-import Facts
+import Model
 import JSON
 import Testing
 
-struct FactsExampleTests {
+struct ModelExampleTests {
   @Test
   func `the example of CollectionChange works`() throws {
     var list = JSONValue.array([.null])

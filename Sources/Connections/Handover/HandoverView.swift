@@ -4,7 +4,7 @@ package import Wire
 /// A view that a client knows, as it survives a restart of the daemon.
 ///
 /// Its content does not survive: the client gets all of it again.
-package struct KeptView: Codable, Equatable {
+package struct HandoverView: Codable, Equatable {
   package let binder: String
   let style: String
 
@@ -29,14 +29,14 @@ package struct KeptView: Codable, Equatable {
 
 extension OpenViews {
   /// Keeps the views that the client knows.
-  func keep(in kept: KeptClient) {
+  func keep(in kept: HandoverClient) {
     guard hasChanged else { return }
     hasChanged = false
     let encoder = client.context.views.encoder
     kept.replace(
       .view,
       by: all.filter(\.isTold).compactMap { view in
-        (try? encoder.text(view.kept)).map { KeptItem(.view, view.handle.text.text, $0) }
+        (try? encoder.text(view.kept)).map { HandoverItem(.view, view.handle.text.text, $0) }
       })
   }
 
@@ -48,8 +48,8 @@ extension OpenViews {
   ///   - views: The views by handle, parents before their children.
   ///   - open: Opens a view by the name of its binder.
   package func restore(
-    _ views: [(handle: Handle, kept: KeptView)],
-    _ open: (KeptView, Handle) throws(WireError) -> Void
+    _ views: [(handle: Handle, kept: HandoverView)],
+    _ open: (HandoverView, Handle) throws(WireError) -> Void
   ) {
     returning = views.map { ReturningView(handle: $0.handle, kept: $0.kept) }
     var missing: [ClosedView] = []
@@ -97,17 +97,17 @@ extension OpenViews {
 /// A view from an earlier daemon that is not open yet.
 struct ReturningView {
   let handle: Handle
-  let kept: KeptView
+  let kept: HandoverView
 }
 
 extension View {
-  fileprivate var kept: KeptView {
-    KeptView(
+  fileprivate var kept: HandoverView {
+    HandoverView(
       binder: binder, style: style.rawValue, parent: parent?.handle.text.text,
       arguments: arguments, childCount: childCount, memory: memories.mapValues { $0.state() })
   }
 
-  fileprivate func recall(_ kept: KeptView) {
+  fileprivate func recall(_ kept: HandoverView) {
     for (name, text) in kept.memory { memories[name]?.restore(text) }
     markDirty()
   }

@@ -2,7 +2,7 @@ package import JSON
 
 /// A kind of items that a connection keeps over a restart; ``ConnectionPart`` says in which order they
 /// are restored.
-package enum Keepsake: UInt8, CaseIterable {
+package enum HandoverKind: UInt8, CaseIterable {
   /// The user for whom the connection of a gateway acts; everything else is that user's.
   case acting = 1
   /// The parameters of `hello`.
@@ -26,19 +26,19 @@ package enum Keepsake: UInt8, CaseIterable {
 }
 
 /// A part of a connection that survives a restart.
-package struct KeptItem: Equatable {
-  package let kind: Keepsake
+package struct HandoverItem: Equatable {
+  package let kind: HandoverKind
   package let key: String
   package let text: JSONText
 
-  package init(_ kind: Keepsake, _ key: String, _ text: JSONText) {
+  package init(_ kind: HandoverKind, _ key: String, _ text: JSONText) {
     (self.kind, self.key, self.text) = (kind, key, text)
   }
 }
 
 /// The position up to which a subscription has sent everything, if that is not the position of its
 /// client.
-package struct KeptCursor: Equatable {
+package struct HandoverCursor: Equatable {
   /// The handle of the subscription, as JSON.
   package let handle: String
   package let position: UInt64
@@ -52,7 +52,7 @@ package struct KeptCursor: Equatable {
 }
 
 /// A connection as an earlier daemon has left it.
-package struct KeptConnection {
+package struct HandoverConnection {
   /// The way to continue or to close the connection.
   package enum End {
     /// As if nothing had happened.
@@ -74,10 +74,10 @@ package struct KeptConnection {
   /// The position up to which the client has been sent everything.
   package let shown: UInt64
   package let lastHandle: Int
-  package let items: [KeptItem]
+  package let items: [HandoverItem]
 
   /// The positions of the subscriptions with another position than the client.
-  package let cursors: [KeptCursor]
+  package let cursors: [HandoverCursor]
 
   /// Input that was read and not run.
   package let input: [UInt8]
@@ -89,5 +89,5 @@ package struct KeptConnection {
   package mutating func cannotGoOn() { if end == .goesOn { end = .closes } }
 
   /// The items of a kind.
-  package func items(_ kind: Keepsake) -> [KeptItem] { items.filter { $0.kind == kind } }
+  package func items(_ kind: HandoverKind) -> [HandoverItem] { items.filter { $0.kind == kind } }
 }

@@ -9,7 +9,7 @@ internal import JSON
 ///
 /// A reader sees the state at the moment when the writer was killed. The words are stored in the
 /// order of the program, and ``Word/current`` names the one slot that may be half-written.
-enum KeptLayout {
+enum HandoverLayout {
   /// The first word of a valid memory: "binder" and the version of the layout.
   static let magic: UInt64 = 0x6269_6E64_6572_0002
 
@@ -83,14 +83,14 @@ enum KeptLayout {
 }
 
 /// A block of bytes in the memory; its capacity is a power of two.
-struct KeptBlock {
+struct HandoverBlock {
   var offset = 0
   var capacity = 0
   var count = 0
 }
 
 /// The memory that this daemon leaves to the next one, as its writer.
-final class KeptMemory {
+final class HandoverMemory {
   let memory: SharedMemory
   private let slots: Int
   private var usedSlots = 0
@@ -106,26 +106,26 @@ final class KeptMemory {
   ///   - slots: The most connections.
   ///   - generation: Greater than that of the former memory.
   init(slots: Int, generation: UInt64, epoch: String) throws(SystemError) {
-    let heap = KeptLayout.heapStart(slots: slots)
-    memory = try SharedMemory(named: "binderd clients", size: heap + 64 * KeptLayout.pageSize)
+    let heap = HandoverLayout.heapStart(slots: slots)
+    memory = try SharedMemory(named: "binderd clients", size: heap + 64 * HandoverLayout.pageSize)
     self.slots = slots
     heapEnd = heap
     self[.generation] = generation
     self[.slots] = UInt64(slots)
-    let bytes = Array(epoch.utf8.prefix(KeptLayout.maxEpochBytes))
+    let bytes = Array(epoch.utf8.prefix(HandoverLayout.maxEpochBytes))
     self[.epoch] = UInt64(bytes.count)
-    memory.write(bytes.span, at: KeptLayout.Word.epoch.rawValue + 8)
-    self[.magic] = KeptLayout.magic
+    memory.write(bytes.span, at: HandoverLayout.Word.epoch.rawValue + 8)
+    self[.magic] = HandoverLayout.magic
   }
 
-  subscript(word: KeptLayout.Word) -> UInt64 {
+  subscript(word: HandoverLayout.Word) -> UInt64 {
     get { memory.word(at: word.rawValue) }
     set { memory.store(newValue, at: word.rawValue) }
   }
 
-  subscript(slot: Int, word: KeptLayout.SlotWord) -> UInt64 {
-    get { memory.word(at: KeptLayout.offset(ofSlot: slot) + word.rawValue) }
-    set { memory.store(newValue, at: KeptLayout.offset(ofSlot: slot) + word.rawValue) }
+  subscript(slot: Int, word: HandoverLayout.SlotWord) -> UInt64 {
+    get { memory.word(at: HandoverLayout.offset(ofSlot: slot) + word.rawValue) }
+    set { memory.store(newValue, at: HandoverLayout.offset(ofSlot: slot) + word.rawValue) }
   }
 
   // MARK: Slots
@@ -150,7 +150,7 @@ final class KeptMemory {
   /// Makes a block large enough; what is in it is lost.
   ///
   /// - Returns: Whether there is memory for it.
-  func make(_ block: inout KeptBlock, hold count: Int) -> Bool {
+  func make(_ block: inout HandoverBlock, hold count: Int) -> Bool {
     guard block.capacity < count else { return true }
     var capacity = max(Self.smallestBlock, block.capacity)
     while capacity < count { capacity *= 2 }
@@ -166,12 +166,12 @@ final class KeptMemory {
       heapEnd += capacity
     }
     free(&block)
-    block = KeptBlock(offset: offset, capacity: capacity)
+    block = HandoverBlock(offset: offset, capacity: capacity)
     return true
   }
 
-  func free(_ block: inout KeptBlock) {
+  func free(_ block: inout HandoverBlock) {
     if block.capacity > 0 { freeBlocks[block.capacity, default: []].append(block.offset) }
-    block = KeptBlock()
+    block = HandoverBlock()
   }
 }

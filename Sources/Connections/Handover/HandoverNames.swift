@@ -2,9 +2,9 @@ internal import EventLoop
 internal import JSON
 
 /// The names of live values, as the next daemon finds them.
-struct KeptNames {
+struct HandoverNames {
   private var names: Set<String> = []
-  private var block = KeptBlock()
+  private var block = HandoverBlock()
 
   /// The names that are not written yet, if no others were removed.
   private var new: [String] = []
@@ -23,7 +23,7 @@ struct KeptNames {
   /// Writes the changes.
   ///
   /// Without memory, the next daemon does not know the names.
-  mutating func write(to memory: KeptMemory) {
+  mutating func write(to memory: HandoverMemory) {
     defer { (new, hasLost) = ([], false) }
     var bytes = ByteBuffer()
     for name in hasLost ? Array(names) : new {

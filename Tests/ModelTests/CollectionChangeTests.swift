@@ -1,4 +1,4 @@
-import Facts
+import Model
 import JSON
 import TestSupport
 import Testing
