@@ -281,7 +281,7 @@ class Views(FeedCase):
         self.open("chat")
         self.browser.named("Profile", role="tab").click()
         self.act("Log out")
-        self.browser.has("pick a new user name")
+        self.browser.has("Choose a name.")
         self.act("Choose kim")
         self.shows("User", "kim")
         self.act("Create")
