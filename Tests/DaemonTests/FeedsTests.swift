@@ -59,10 +59,10 @@ struct FeedsTests {
     #expect(daemon.end() == 0)
   }
 
-  /// Returns the next line that contains a text.
-  private func line(of client: TestSocket, with text: String) throws -> String {
-    while let line = try client.line() { if line.contains(text) { return line } }
-    throw TestSocket.Failure(description: "the stream ends without \(text)")
+  /// Returns the next line that contains some texts.
+  private func line(of client: TestSocket, with texts: String...) throws -> String {
+    while let line = try client.line() { if texts.allSatisfy(line.contains) { return line } }
+    throw TestSocket.Failure(description: "the stream ends without \(texts)")
   }
 
   @Test
@@ -83,8 +83,10 @@ struct FeedsTests {
       _ = try client.call(
         #"{"id":1,"method":"feeds.subscribe","params":{"url":"\#(server.url("/" + path))","id":"\#(path)"}}"#
       )
-      try client.send(#"{"id":2,"method":"subscribe","params":{"source":"feeds/\#(path)"}}"#)
-      let failed = try line(of: client, with: #""state":"failed""#)
+      try client.send(
+        #"{"id":2,"method":"subscribe","params":{"source":"feeds/\#(path)","sub":"\#(path)"}}"#)
+      // Meanwhile another feed may have failed once more.
+      let failed = try line(of: client, with: #""sub":"\#(path)""#, #""state":"failed""#)
       #expect(failed.contains(text), "\(failed)")
     }
     _ = try client.call(
