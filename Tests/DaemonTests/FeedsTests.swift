@@ -61,7 +61,9 @@ struct FeedsTests {
 
   /// Returns the next line that contains some texts.
   private func line(of client: TestSocket, with texts: String...) throws -> String {
-    while let line = try client.line() { if texts.allSatisfy({ line.contains($0) }) { return line } }
+    while let line = try client.line() {
+      if texts.allSatisfy({ line.contains($0) }) { return line }
+    }
     throw TestSocket.Failure(description: "the stream ends without \(texts)")
   }
 
