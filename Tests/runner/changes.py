@@ -37,16 +37,23 @@ def load():
 
 def digests():
     """Returns a digest of all sources that each suite depends on."""
-    description = subprocess.run(["swift", "package", "dump-package"], capture_output=True, check=True).stdout
-    targets = {target["name"]: target for target in json.loads(description)["targets"]}
+    dump = subprocess.run(["swift", "package", "dump-package"], capture_output=True, check=True).stdout
+    description = json.loads(dump)
+    targets = {target["name"]: target for target in description["targets"]}
     own = {name: digest(path(target)) for name, target in targets.items()}
-    shared = digest("Protocol") + hashlib.sha256(description).hexdigest()
+    shared = digest("Protocol") + hashlib.sha256(ordered(description).encode()).hexdigest()
     result = {}
     for name, target in targets.items():
         if target["type"] == "test" and name not in NEVER:
             text = shared + "".join(own[one] for one in sorted(below(name, targets)))
             result[name] = hashlib.sha256(text.encode()).hexdigest()
     return result
+
+
+def ordered(description):
+    """Returns the description of a package as text; SwiftPM lists its traits in another order each time."""
+    traits = sorted(description.get("traits", []), key=lambda trait: trait["name"])
+    return json.dumps({**description, "traits": traits}, sort_keys=True)
 
 
 def below(name, targets):

@@ -138,6 +138,13 @@ class ChangesTests(unittest.TestCase):
         targets = {name: {"dependencies": [{"byName": [one, None]} for one in below]} for name, below in {"a": "b", "b": "c", "c": "", "d": ""}.items()}
         self.assertEqual(changes.below("a", targets), {"a", "b", "c"})
 
+    def test_the_order_of_traits_is_no_change(self):
+        def package(*traits):
+            return changes.ordered({"name": "p", "traits": [{"name": name} for name in traits]})
+
+        self.assertEqual(package("a", "b"), package("b", "a"))
+        self.assertNotEqual(package("a"), package("b"))
+
 
 if __name__ == "__main__":
     unittest.main()
