@@ -182,7 +182,8 @@ END
     start_daemon --log-level warning
     kill "$daemon"
     wait "$daemon"
-    is "$(cat "$directory/log")" ''
+    # A machine may allow few open files.
+    is "$(grep -v 'files may be open' "$directory/log")" ''
     run --separate-stderr binderd --log-level loud
     is "$status" 64
     [[ $stderr == *"--log-level takes one of error, warning, notice, info, not 'loud'" ]]
