@@ -1,5 +1,5 @@
-internal import Model
 package import JSON
+internal import Model
 internal import Wire
 
 /// A position in the journal to resume after.

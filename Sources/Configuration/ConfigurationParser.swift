@@ -1,5 +1,5 @@
-internal import Model
 internal import JSON
+internal import Model
 internal import Wire
 
 /// Parses a configuration file member by member.

@@ -1,5 +1,5 @@
-internal import Model
 internal import JSON
+internal import Model
 internal import Wire
 
 /// Reads values of a configuration file and collects all errors.

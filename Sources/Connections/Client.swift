@@ -1,5 +1,5 @@
-package import Model
 internal import JSON
+package import Model
 package import Wire
 
 /// A client, as its turn, its subscriptions and its views see it.

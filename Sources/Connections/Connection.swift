@@ -1,5 +1,5 @@
-internal import Model
 package import JSON
+internal import Model
 package import Signals
 package import Wire
 

@@ -1,5 +1,5 @@
-package import Model
 internal import JSON
+package import Model
 package import Signals
 package import Wire
 

@@ -144,7 +144,7 @@ extension ConnectionContext {
   package var workSteps: UInt64 { time.steps }
 
   /// Ends the work for which no time is left while the daemon stops, and frees the shares of users
-  /// who have neither clients nor work.
+  /// without clients and without work.
   func checkWork() {
     if isWorkOver { time.dropWork() }
     users.removeUnused()

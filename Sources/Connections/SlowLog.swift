@@ -1,5 +1,5 @@
-package import Model
 internal import JSON
+package import Model
 internal import Signals
 internal import Wire
 

@@ -216,7 +216,7 @@ final class UserShares {
     }
   }
 
-  /// Removes the shares of users who have neither clients nor work any more.
+  /// Removes the shares of users without clients and without work.
   func removeUnused() {
     guard !visitors.isEmpty else { return }
     visitors.removeAll { share in

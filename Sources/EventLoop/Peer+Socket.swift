@@ -1,6 +1,6 @@
 internal import CSupport
-package import Model
 internal import Glibc
+package import Model
 
 extension Peer {
   /// Reads the credentials of a Unix socket's peer at the time it connected (`SO_PEERCRED`).

@@ -1,7 +1,7 @@
 internal import CSupport
 internal import Clibuv
-package import Model
 internal import Glibc
+package import Model
 
 /// Process-wide settings and facts.
 package enum Process {

@@ -1,6 +1,6 @@
 internal import CSupport
-internal import Model
 internal import Glibc
+internal import Model
 
 /// The file of a listening socket.
 ///

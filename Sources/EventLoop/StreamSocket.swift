@@ -1,7 +1,7 @@
 internal import CSupport
 internal import Clibuv
-package import Model
 internal import Glibc
+package import Model
 
 /// The callbacks of a ``StreamSocket``, on the loop's thread.
 package protocol StreamSocketDelegate: AnyObject {

@@ -1,5 +1,5 @@
-package import Model
 package import JSON
+package import Model
 internal import Signals
 
 /// A call of a service's method: the caller, the idempotency key and the preconditions.

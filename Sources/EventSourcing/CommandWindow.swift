@@ -1,6 +1,6 @@
-internal import Model
 internal import JSON
 internal import Journal
+internal import Model
 internal import Signals
 
 /// The commands that already ran, by idempotency key, so that none runs twice.

@@ -1,6 +1,6 @@
-internal import Model
 public import JSON
 internal import Journal
+internal import Model
 
 /// The stored type of an event: a name and the version of its data's form.
 ///

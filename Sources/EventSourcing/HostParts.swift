@@ -1,6 +1,6 @@
-internal import Model
 internal import JSON
 internal import Journal
+internal import Model
 internal import Signals
 internal import Wire
 
@@ -138,7 +138,7 @@ struct WaitingEvents {
 
   var isEmpty: Bool { events.isEmpty }
 
-  /// Whether there are so many that new commands should wait.
+  /// Whether new commands should wait, because too many events wait.
   var areMany: Bool { bytes > Self.maxBytes || events.count > Self.maxEvents }
 
   mutating func append(by ledger: Int, dataBytes: Int, at seq: UInt64) {

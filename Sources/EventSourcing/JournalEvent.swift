@@ -1,6 +1,6 @@
-package import Model
 package import JSON
 internal import Journal
+package import Model
 
 /// An event as readers get it: a durable ``Record`` in the newest form of its type.
 package struct JournalEvent: Equatable, Sendable {

@@ -1,6 +1,6 @@
-internal import Model
 internal import JSON
 internal import Journal
+internal import Model
 
 /// The host's projection of the journal: the head of each stream, and the commands that already
 /// ran.

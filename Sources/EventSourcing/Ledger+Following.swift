@@ -1,5 +1,5 @@
-internal import Model
 internal import Journal
+internal import Model
 
 extension Ledger {
   /// Applies an event that another daemon on the same journal has recorded.

@@ -1,6 +1,6 @@
-public import Model
 public import JSON
 public import Journal
+public import Model
 public import Signals
 
 /// The state of one service, pending and durable, and its access to the journal.

@@ -1,5 +1,5 @@
-internal import Model
 internal import Journal
+internal import Model
 internal import Signals
 
 /// The host's view of a ledger; it retains the ledger.

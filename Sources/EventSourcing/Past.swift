@@ -1,6 +1,6 @@
-package import Model
 package import JSON
 internal import Journal
+package import Model
 package import Signals
 
 /// A query for a past value of a source.

@@ -1,6 +1,6 @@
-package import Model
 package import JSON
 package import Journal
+package import Model
 
 /// A projection: the state of a service at some position, built from a snapshot and records.
 ///

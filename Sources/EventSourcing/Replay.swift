@@ -1,6 +1,6 @@
-internal import Model
 internal import JSON
 internal import Journal
+internal import Model
 
 /// The start of a host: loads the snapshots, then replays all records after the oldest one.
 final class Replay {

@@ -1,5 +1,5 @@
-package import Model
 internal import Journal
+package import Model
 
 // What a client has missed while the daemon was restarted. These functions read the journal
 // synchronously, so use them only at the start.

@@ -1,5 +1,5 @@
-internal import Model
 internal import Journal
+internal import Model
 internal import Signals
 internal import Wire
 

@@ -1,6 +1,6 @@
-public import Model
 public import JSON
 public import Journal
+public import Model
 package import Signals
 package import Wire
 

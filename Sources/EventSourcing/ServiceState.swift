@@ -1,6 +1,6 @@
-public import Model
 public import JSON
 public import Journal
+public import Model
 
 /// The state of a service: a value computed from its events alone.
 ///

@@ -1,5 +1,5 @@
-internal import Model
 internal import Journal
+internal import Model
 internal import Signals
 
 /// Saves snapshots of the services periodically, so that a start replays only the events after

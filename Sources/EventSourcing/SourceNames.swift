@@ -1,5 +1,5 @@
-public import Model
 internal import Journal
+public import Model
 internal import Signals
 
 /// An index of the durable sources of a service, by name pattern.

@@ -1,5 +1,5 @@
-public import Model
 internal import Journal
+public import Model
 internal import Signals
 
 /// The observers of changes, indexed by source and by pattern.

@@ -1,5 +1,5 @@
-package import Model
 internal import JSON
+package import Model
 
 /// One small step of a compaction: removes events from one range of the journal.
 ///

@@ -1,6 +1,6 @@
-package import Model
 internal import Glibc
 package import Journal
+package import Model
 
 /// Builds a journal in a partial file, verifies it, and renames it into place.
 ///

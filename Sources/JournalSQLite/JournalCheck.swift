@@ -1,6 +1,6 @@
-package import Model
 internal import Glibc
 package import Journal
+package import Model
 
 /// Reads every record of a journal and continues after damaged ones.
 ///

@@ -1,7 +1,7 @@
 internal import EventLoop
-internal import Model
 internal import Glibc
 internal import Journal
+internal import Model
 
 /// The files of one journal, after they were locked, verified and opened.
 final class JournalFiles {

@@ -1,7 +1,7 @@
 internal import EventLoop
-internal import Model
 internal import Glibc
 internal import Journal
+internal import Model
 
 /// The lock file beside a journal.
 ///

@@ -1,6 +1,6 @@
-internal import Model
 internal import Glibc
 internal import Journal
+internal import Model
 
 /// The write-ahead log beside a journal, read without SQLite.
 ///

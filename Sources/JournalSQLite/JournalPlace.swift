@@ -1,6 +1,6 @@
-package import Model
 internal import Glibc
 internal import Journal
+package import Model
 
 /// The destination of a new file: a journal, or a file made from one.
 ///

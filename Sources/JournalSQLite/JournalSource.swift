@@ -1,6 +1,6 @@
 internal import CSQLite
-package import Model
 package import Journal
+package import Model
 
 /// Reads a whole journal, consistent as of one moment, while a daemon may write it.
 ///

@@ -1,6 +1,6 @@
 internal import EventLoop
-internal import Model
 internal import Journal
+internal import Model
 internal import Signals
 
 /// The queue of pages from the reading thread to the replaying thread.

@@ -1,7 +1,7 @@
 internal import CSQLite
-internal import Model
 internal import Glibc
 internal import Journal
+internal import Model
 
 /// A failed SQLite call.
 struct SQLiteError: Error, Equatable {

@@ -1,7 +1,7 @@
 internal import EventLoop
-internal import Model
 internal import JSON
 internal import Journal
+internal import Model
 
 /// Reads the journal on its own connection.
 ///

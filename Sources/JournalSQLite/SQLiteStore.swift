@@ -1,6 +1,6 @@
 package import EventLoop
-package import Model
 package import Journal
+package import Model
 package import Signals
 
 /// A journal in one SQLite file.

@@ -1,8 +1,8 @@
 internal import CSQLite
 internal import EventLoop
-internal import Model
 internal import Glibc
 internal import Journal
+internal import Model
 internal import Signals
 
 /// Writes records, and does background work between commits.

@@ -1,7 +1,7 @@
 import Console
-import Model
 import Glibc
 import JSON
+import Model
 
 extension Context {
   /// Reads a value from the command line: with `-s` the word itself, otherwise `-` is stdin and

@@ -1,7 +1,7 @@
 import BinderClient
 import EventLoop
-import Model
 import Glibc
+import Model
 import Wire
 
 /// A failure to start.

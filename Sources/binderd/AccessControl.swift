@@ -3,9 +3,9 @@ import Configuration
 import Connections
 import EventLoop
 import EventSourcing
-import Model
 import Features
 import JSON
+import Model
 import Wire
 
 /// Access control: decides which clients may connect, and what each one may use.

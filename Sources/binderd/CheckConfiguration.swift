@@ -2,9 +2,9 @@ import API
 import Configuration
 import Console
 import EventLoop
-internal import Model
 import Features
 import Glibc
+internal import Model
 import Wire
 
 /// Checks the configuration file and prints the resulting settings.

@@ -4,9 +4,9 @@ import Configuration
 import Connections
 import EventLoop
 import EventSourcing
-import Model
 import Features
 import Journal
+import Model
 import Signals
 import Wire
 

@@ -3,10 +3,10 @@ import Adapters
 import Connections
 internal import EventLoop
 import EventSourcing
-import Model
 import Features
 internal import Glibc
 import Journal
+import Model
 import Wire
 
 /// The statistics of the daemon.

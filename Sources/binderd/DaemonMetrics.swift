@@ -3,10 +3,10 @@ import Adapters
 import Connections
 import EventLoop
 import EventSourcing
-import Model
 import Features
 import Glibc
 import Journal
+import Model
 import Wire
 
 /// The metrics of the daemon, for a monitoring system.

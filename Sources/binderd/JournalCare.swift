@@ -1,11 +1,11 @@
 import Adapters
 import EventLoop
 import EventSourcing
-import Model
 import Features
 import Journal
 import JournalPostgres
 import JournalSQLite
+import Model
 import Signals
 import Wire
 

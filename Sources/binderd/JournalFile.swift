@@ -1,7 +1,7 @@
 import EventLoop
-import Model
 import Glibc
 import Journal
+import Model
 
 /// The file of a journal, before it is opened.
 struct JournalFile {

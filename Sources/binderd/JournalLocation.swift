@@ -1,10 +1,10 @@
 import Configuration
 import EventLoop
-import Model
 import Glibc
 import Journal
 import JournalPostgres
 import JournalSQLite
+import Model
 import Wire
 
 /// The place of a journal.

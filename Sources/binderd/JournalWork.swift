@@ -3,12 +3,12 @@ import Connections
 import Console
 import EventLoop
 import EventSourcing
-import Model
 import Glibc
 import JSON
 import Journal
 import JournalPostgres
 import JournalSQLite
+import Model
 
 /// A task on a whole journal, run as a separate process.
 ///

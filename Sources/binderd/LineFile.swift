@@ -1,7 +1,7 @@
-import Model
 import Glibc
 import Journal
 import JournalSQLite
+import Model
 
 /// A file of lines, read or written as a whole.
 final class LineFile {

@@ -1,9 +1,9 @@
 import API
 import EventLoop
 import EventSourcing
-import Model
 import Glibc
 import Journal
+import Model
 import Signals
 
 /// Removes the values that match a pattern, from a journal that no daemon has open.

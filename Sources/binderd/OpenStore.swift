@@ -1,10 +1,10 @@
 import EventLoop
-import Model
 import Features
 import Glibc
 import Journal
 import JournalPostgres
 import JournalSQLite
+import Model
 
 /// Opens the journal of a daemon.
 func openStore(

@@ -1,7 +1,7 @@
 import Configuration
 import EventLoop
-import Model
 import Glibc
+import Model
 
 /// A task on a whole journal.
 enum JournalTask: Equatable {

@@ -3,9 +3,9 @@ import Connections
 import Console
 import EventLoop
 import EventSourcing
-import Model
 import Glibc
 import Journal
+import Model
 import Signals
 import Wire
 

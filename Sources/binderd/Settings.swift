@@ -2,9 +2,9 @@ import Configuration
 import Connections
 import EventLoop
 import EventSourcing
-internal import Model
 import Glibc
 import JournalSQLite
+internal import Model
 import Wire
 
 /// The effective settings: the command line, then the configuration file, then the defaults.

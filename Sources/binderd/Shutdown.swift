@@ -1,4 +1,3 @@
-import Adapters
 import Connections
 import EventLoop
 import EventSourcing

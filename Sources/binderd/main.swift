@@ -3,10 +3,10 @@ import Connections
 import Console
 import EventLoop
 import EventSourcing
-import Model
 import Features
 import Glibc
 import Journal
+import Model
 import Signals
 import Wire
 

@@ -2,9 +2,9 @@ import API
 import Configuration
 import Connections
 import EventSourcing
-import Model
 import Features
 import JSON
+import Model
 import ServiceTestSupport
 import TestSupport
 import Testing

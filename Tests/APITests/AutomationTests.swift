@@ -1,10 +1,10 @@
 import API
 import Configuration
 import EventSourcing
-import Model
 import Features
 import JSON
 import Journal
+import Model
 import ServiceTestSupport
 import Signals
 import TestSupport

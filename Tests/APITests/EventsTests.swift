@@ -1,7 +1,7 @@
 import Configuration
 import Connections
-import Model
 import JSON
+import Model
 import ServiceTestSupport
 import Signals
 import TestSupport

@@ -1,8 +1,8 @@
 import API
 import Configuration
-import Model
 import Features
 import JSON
+import Model
 import ServiceTestSupport
 import TestSupport
 import Testing

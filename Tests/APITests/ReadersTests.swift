@@ -2,10 +2,10 @@ import API
 import Configuration
 import Connections
 import EventSourcing
-import Model
 import Features
 import JSON
 import Journal
+import Model
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -2,10 +2,10 @@ import API
 import Configuration
 import Connections
 import EventSourcing
-import Model
 import Features
 import JSON
 import Journal
+import Model
 import Signals
 import TestSupport
 import Testing

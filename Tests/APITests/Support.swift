@@ -3,10 +3,10 @@ import Apps
 import Configuration
 import Connections
 import EventSourcing
-import Model
 import Features
 import JSON
 import Journal
+import Model
 import ServiceTestSupport
 import Signals
 import TestSupport

@@ -1,8 +1,8 @@
 import Configuration
 import Connections
-import Model
 import Features
 import JSON
+import Model
 import ServiceTestSupport
 import TestSupport
 import Testing

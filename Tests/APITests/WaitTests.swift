@@ -1,9 +1,9 @@
 import API
 import Configuration
 import Connections
-import Model
 import Features
 import JSON
+import Model
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -2,9 +2,9 @@ import API
 import Apps
 import Configuration
 import EventSourcing
-import Model
 import Features
 import JSON
+import Model
 import ServiceTestSupport
 import Signals
 import TestSupport

@@ -1,8 +1,8 @@
 import Apps
 import EventSourcing
-import Model
 import Features
 import Journal
+import Model
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -1,9 +1,9 @@
 import Apps
 import Configuration
 import EventSourcing
-import Model
 import JSON
 import Journal
+import Model
 import ServiceTestSupport
 import Signals
 import TestSupport

@@ -1,8 +1,8 @@
 import Apps
 import EventSourcing
-import Model
 import JSON
 import Journal
+import Model
 import ServiceTestSupport
 import Signals
 import TestSupport

@@ -1,6 +1,6 @@
 import Connections
-import Model
 import JSON
+import Model
 import Signals
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
 @testable import Connections
 import EventLoop
-import Model
 import Glibc
 import JSON
+import Model
 import Signals
 import TestSupport
 import Testing

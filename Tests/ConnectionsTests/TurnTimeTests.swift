@@ -1,6 +1,6 @@
 import Connections
-import Model
 import JSON
+import Model
 import TestSupport
 import Testing
 import Wire

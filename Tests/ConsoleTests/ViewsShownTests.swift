@@ -1,6 +1,6 @@
 import Console
-import Model
 import JSON
+import Model
 import Testing
 import Wire
 

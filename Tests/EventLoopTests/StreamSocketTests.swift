@@ -1,6 +1,6 @@
 import EventLoop
-import Model
 import Glibc
+import Model
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 import EventSourcing
-import Model
 import Features
 import JSON
 import Journal
+import Model
 import ServiceTestSupport
 import Signals
 import TestSupport

@@ -1,7 +1,7 @@
 import EventSourcing
-import Model
 import JSON
 import Journal
+import Model
 import ServiceTestSupport
 import Signals
 import TestSupport

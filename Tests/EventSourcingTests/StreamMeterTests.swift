@@ -1,7 +1,7 @@
 import EventSourcing
-import Model
 import Features
 import JSON
+import Model
 import ServiceTestSupport
 import Signals
 import TestSupport

@@ -1,9 +1,9 @@
 import API
 import EventSourcing
-import Model
 import Features
 import JSON
 import Journal
+import Model
 import ServiceTestSupport
 import Signals
 import TestSupport

@@ -1,8 +1,8 @@
 import CSQLite
 import EventLoop
-import Model
 import Journal
 import JournalSQLite
+import Model
 import Signals
 import TestSupport
 import Testing

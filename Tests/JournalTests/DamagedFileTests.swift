@@ -1,8 +1,8 @@
 import CSQLite
-import Model
 import Glibc
 import Journal
 import JournalSQLite
+import Model
 import Signals
 import TestSupport
 import Testing

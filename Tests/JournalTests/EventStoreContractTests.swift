@@ -1,6 +1,6 @@
-import Model
 import Journal
 import JournalSQLite
+import Model
 import Signals
 import TestSupport
 import Testing

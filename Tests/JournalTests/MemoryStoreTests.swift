@@ -1,5 +1,5 @@
-import Model
 import Journal
+import Model
 import Signals
 import TestSupport
 import Testing

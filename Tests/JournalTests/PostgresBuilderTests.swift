@@ -1,6 +1,6 @@
-import Model
 import Journal
 import JournalPostgres
+import Model
 import Testing
 
 /// A journal that replaces another one.

@@ -1,8 +1,8 @@
 import EventLoop
-import Model
 import Glibc
 import Journal
 import JournalPostgres
+import Model
 import Signals
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import EventLoop
-import Model
 import Journal
 import JournalPostgres
+import Model
 import Signals
 import Testing
 

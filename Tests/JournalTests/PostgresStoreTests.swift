@@ -1,7 +1,7 @@
 import EventLoop
-import Model
 import Glibc
 import Journal
+import Model
 @testable import JournalPostgres
 import Signals
 import TestSupport

@@ -1,9 +1,9 @@
 import CSQLite
 import EventLoop
-import Model
 import Glibc
 import Journal
 import JournalSQLite
+import Model
 import Signals
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
 import EventLoop
-import Model
 import Glibc
 import Journal
 import JournalSQLite
+import Model
 import Signals
 import TestSupport
 

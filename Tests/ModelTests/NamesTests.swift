@@ -1,5 +1,5 @@
-import Model
 import JSON
+import Model
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 package import EventSourcing
-internal import Model
 package import JSON
+internal import Model
 
 extension ServiceState {
   /// Encodes a state by name for a snapshot.

@@ -1,8 +1,8 @@
 package import EventSourcing
-internal import Model
 package import Features
 package import JSON
 internal import Journal
+internal import Model
 package import Signals
 package import TestSupport
 

@@ -1,5 +1,5 @@
-package import Model
 package import Journal
+package import Model
 package import Signals
 
 /// An event store in memory, for tests.

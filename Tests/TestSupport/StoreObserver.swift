@@ -1,5 +1,5 @@
-package import Model
 package import Journal
+package import Model
 
 /// Receives the events of a store instead of a service host.
 package final class StoreObserver: EventStoreDelegate {

@@ -1,6 +1,6 @@
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Signals
 internal import Wire
 

@@ -1,7 +1,7 @@
 package import Configuration
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Signals
 internal import Wire
 

@@ -1,6 +1,6 @@
 package import EventSourcing
-internal import Model
 package import JSON
+internal import Model
 package import Signals
 
 /// An error from a transformer that cannot convert a value.

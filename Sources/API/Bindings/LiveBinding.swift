@@ -1,6 +1,6 @@
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Signals
 
 /// A live binding between two sources, with its counters and last failure.
@@ -100,7 +100,7 @@ final class LiveBinding: Disposable {
   /// Does nothing if it never had a value.
   func pass(from side: BindSide) {
     guard let value = ends.durable(side) else { return }
-    ends.noteSeen(side, at: automation == nil ? all.durable() : 0)
+    ends.setPosition(of: side, at: automation == nil ? all.durable() : 0)
     switch side {
     case .left: binding.pass(left: value)
     case .right: binding.pass(right: value)
@@ -198,8 +198,8 @@ final class BindingEnds {
   /// The positions of the values that the ends have given last.
   private var seen: (left: UInt64, right: UInt64) = (0, 0)
 
-  /// Notes the position of the value that an end gives now; 0 if its source is not journaled.
-  func noteSeen(_ side: BindSide, at seq: UInt64) {
+  /// Sets the position of the value that an end gives now; 0 if its source is not journaled.
+  func setPosition(of side: BindSide, at seq: UInt64) {
     if side == .left { seen.left = seq } else { seen.right = seq }
   }
 

@@ -1,8 +1,8 @@
 internal import Configuration
 internal import Connections
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Signals
 internal import Wire
 
@@ -232,12 +232,12 @@ extension Access {
         let bag = DisposeBag()
         parts.watch().dispose(in: bag)
         if let value = sources.value(source) {
-          ends.noteSeen(side, at: host.durable)
+          ends.setPosition(of: side, at: host.durable)
           observer.receive(parts.decoded(value))
         }
         // Only the newest value has a meaning: values between two commits are not passed on.
         live.inputs.observe(source, sources, for: uid, isEach: false, self) { input, change in
-          ends.noteSeen(side, at: input.position(of: change))
+          ends.setPosition(of: side, at: input.position(of: change))
           observer.receive(input.value(after: change) ?? .null)
         }
         .dispose(in: bag)

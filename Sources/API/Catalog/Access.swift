@@ -1,8 +1,8 @@
 package import Configuration
 package import Connections
 package import EventSourcing
-package import Model
 internal import JSON
+package import Model
 package import Wire
 
 /// Parameters that name the source to write.

@@ -1,7 +1,7 @@
 package import Connections
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 package import Wire
 
 /// The options of a call (`params._meta`), separate from the method's parameters.

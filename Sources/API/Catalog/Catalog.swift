@@ -1,8 +1,8 @@
 package import Configuration
 package import Connections
 package import EventSourcing
-package import Model
 package import JSON
+package import Model
 package import Signals
 
 /// The services, methods, sources and views that clients can use: the table behind dispatch,

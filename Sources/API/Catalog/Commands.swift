@@ -1,8 +1,8 @@
 internal import Configuration
 package import Connections
 package import EventSourcing
-internal import Model
 package import JSON
+internal import Model
 package import Wire
 
 extension Catalog {

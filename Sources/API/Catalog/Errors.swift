@@ -1,6 +1,6 @@
 package import EventSourcing
-package import Model
 internal import JSON
+package import Model
 package import Wire
 
 /// Maps errors to wire errors.

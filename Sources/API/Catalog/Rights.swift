@@ -1,7 +1,7 @@
 package import Configuration
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Wire
 
 /// The part of the catalog that one role may use: the filter that is applied when something is looked up.

@@ -1,6 +1,6 @@
 internal import EventSourcing
-package import Model
 package import JSON
+package import Model
 internal import Signals
 internal import Wire
 

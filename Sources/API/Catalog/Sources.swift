@@ -1,7 +1,7 @@
 internal import Connections
 package import EventSourcing
-internal import Model
 package import JSON
+internal import Model
 package import Signals
 internal import Wire
 

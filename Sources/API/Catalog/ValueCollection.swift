@@ -1,7 +1,7 @@
 package import Connections
 internal import EventSourcing
-package import Model
 package import JSON
+package import Model
 package import Signals
 internal import Wire
 

@@ -1,6 +1,6 @@
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Wire
 
 // Maps errors of services to wire errors.

@@ -1,6 +1,6 @@
 internal import Connections
-internal import Model
 internal import JSON
+internal import Model
 internal import Wire
 
 /// The clients of other daemons, for which this daemon runs commands while it is the active one.

@@ -1,5 +1,5 @@
-internal import Model
 internal import JSON
+internal import Model
 
 /// A message between two daemons that share a journal.
 ///

@@ -1,6 +1,6 @@
 package import Connections
-package import Model
 internal import JSON
+package import Model
 package import Wire
 
 /// Offers `act_as`, with which a gateway says for whom a connection acts.

@@ -1,7 +1,7 @@
 package import Configuration
 internal import Connections
-package import Model
 internal import JSON
+package import Model
 internal import Wire
 
 /// The administrative operations of the daemon.

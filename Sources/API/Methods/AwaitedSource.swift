@@ -1,6 +1,6 @@
 internal import Connections
-internal import Model
 internal import JSON
+internal import Model
 internal import Signals
 
 /// The waits for values of all sources.

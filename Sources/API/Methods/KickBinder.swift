@@ -1,6 +1,6 @@
 package import Connections
-package import Model
 internal import JSON
+package import Model
 internal import Wire
 
 /// Offers `kick`, which ends the connection of a client.

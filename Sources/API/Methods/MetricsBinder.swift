@@ -1,6 +1,6 @@
 internal import Connections
-package import Model
 internal import JSON
+package import Model
 
 /// A metric of the daemon with its samples, as in OpenMetrics.
 package struct Metric: Codable {

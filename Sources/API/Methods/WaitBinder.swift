@@ -1,7 +1,7 @@
 internal import Connections
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Signals
 internal import Wire
 

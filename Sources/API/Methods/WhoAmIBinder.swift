@@ -1,7 +1,7 @@
 internal import Configuration
 internal import Connections
-internal import Model
 internal import JSON
+internal import Model
 internal import Wire
 
 /// Offers `whoami`: the client's identity and its rights.

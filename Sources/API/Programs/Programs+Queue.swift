@@ -1,7 +1,7 @@
 internal import Connections
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Wire
 
 /// Queued calls: events that are delivered until a provider answers them.

@@ -1,8 +1,8 @@
 internal import Configuration
 internal import Connections
 package import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Signals
 internal import Wire
 

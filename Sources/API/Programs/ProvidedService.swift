@@ -1,6 +1,6 @@
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Wire
 
 /// A service that programs provide: what each of its providers has declared.

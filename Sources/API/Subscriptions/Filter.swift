@@ -1,6 +1,6 @@
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Wire
 
 /// A filter for events: type and stream must each match one of the patterns, and the data must

@@ -1,5 +1,5 @@
-internal import Model
 internal import JSON
+internal import Model
 internal import Wire
 
 /// One condition of a filter (`where`): a test of the value at a path in the event's data.

@@ -1,6 +1,6 @@
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Signals
 
 /// Finds parts of values for all clients that watch a part, and decodes values for bindings.

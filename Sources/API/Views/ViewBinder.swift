@@ -1,8 +1,8 @@
 package import Configuration
 package import Connections
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Wire
 
 /// A view that clients can open, with the function that fills it.

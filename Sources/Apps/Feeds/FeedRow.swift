@@ -1,6 +1,6 @@
 internal import EventSourcing
-internal import Model
 package import JSON
+internal import Model
 package import Signals
 
 /// A feed in a list of feeds.

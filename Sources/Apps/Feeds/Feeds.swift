@@ -1,6 +1,6 @@
 package import EventSourcing
-package import Model
 package import JSON
+package import Model
 
 /// The events of a feed; the stream is `feeds/ID`.
 package enum FeedEvent: ServiceEvent, Codable, Equatable {

@@ -2,8 +2,8 @@ package import API
 internal import Configuration
 internal import Connections
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 
 /// Offers the discussion threads to clients.
 package func bindThreads(

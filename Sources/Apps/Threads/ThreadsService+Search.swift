@@ -1,6 +1,6 @@
 package import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Signals
 
 extension ThreadsService {

@@ -1,8 +1,8 @@
 package import API
 internal import Connections
 internal import EventSourcing
-package import Model
 internal import JSON
+package import Model
 internal import Signals
 
 /// The sessions of connected clients: each is created on first use and ends with its connection.

@@ -1,8 +1,8 @@
 package import API
 internal import Connections
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Signals
 
 /// Offers the users, their logins, profiles and friends to clients.

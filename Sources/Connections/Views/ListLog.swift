@@ -1,5 +1,5 @@
-internal import Model
 internal import JSON
+internal import Model
 internal import Signals
 
 /// A list with its most recent change steps.

@@ -1,5 +1,5 @@
-internal import Model
 package import JSON
+internal import Model
 
 /// A line of words as a shell reads them: with quotes and backslashes, but no expansion.
 package struct ShellWords: Equatable {

@@ -1,5 +1,5 @@
-internal import Model
 package import JSON
+internal import Model
 package import Wire
 
 /// A curve that stays in place and moves with time.

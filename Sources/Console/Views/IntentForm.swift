@@ -1,5 +1,5 @@
-internal import Model
 package import JSON
+internal import Model
 
 /// A form for the arguments of an intent, with a field for each that the chosen row does not give.
 package struct IntentForm: Equatable {

@@ -1,5 +1,5 @@
-package import Model
 package import JSON
+package import Model
 package import Wire
 
 /// The state of a user who looks at views in a terminal: the front view, the chosen row, the input.

@@ -1,5 +1,5 @@
-package import Model
 package import JSON
+package import Model
 package import Wire
 
 /// The client's copy of a view: the frame that opened it, updated by each `next`.

@@ -1,5 +1,5 @@
-internal import Model
 internal import JSON
+internal import Model
 internal import Wire
 
 /// A record of how the views were opened, to reopen them after a reconnection.

@@ -1,5 +1,5 @@
-internal import Model
 internal import Journal
+internal import Model
 internal import Signals
 
 /// A compaction run: takes snapshots at its end position, then removes events step by step.

@@ -1,6 +1,6 @@
-internal import Model
 internal import JSON
 package import Journal
+internal import Model
 
 /// A line of an exported journal.
 ///

@@ -1,6 +1,6 @@
-package import Model
 package import JSON
 internal import Journal
+package import Model
 package import Signals
 
 /// The maintenance of the journal: applies the retention rules and records each compaction.

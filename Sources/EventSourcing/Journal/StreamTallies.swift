@@ -1,5 +1,5 @@
-internal import Model
 internal import Journal
+internal import Model
 
 /// The bytes of the retained events of each stream, counted as the journal grows.
 ///

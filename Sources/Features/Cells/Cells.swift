@@ -1,6 +1,6 @@
 package import EventSourcing
-package import Model
 package import JSON
+package import Model
 
 /// The state of all cells: each is a stream, and the source of the same name.
 package struct Cells: NumberedState {

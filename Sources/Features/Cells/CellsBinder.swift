@@ -2,8 +2,8 @@ package import API
 internal import Configuration
 internal import Connections
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Signals
 internal import Wire
 

@@ -1,7 +1,7 @@
 package import API
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 
 /// Offers the lists to clients.
 package func bindLists(_ catalog: Catalog, to lists: ListsService) {

@@ -1,7 +1,7 @@
 package import API
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 
 /// Offers the maps to clients.
 package func bindMaps(_ catalog: Catalog, to maps: MapsService) {

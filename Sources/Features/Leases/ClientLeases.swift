@@ -1,8 +1,8 @@
 internal import API
 internal import Connections
 internal import EventSourcing
-internal import Model
 internal import JSON
+internal import Model
 internal import Signals
 
 /// The leases of connected clients, which end with their connections.

@@ -1,5 +1,5 @@
-internal import Model
 internal import Journal
+internal import Model
 
 /// A reader that shows nothing after a position.
 ///

@@ -1,6 +1,6 @@
 internal import EventLoop
-internal import Model
 internal import Journal
+internal import Model
 internal import Signals
 
 /// The events on their way into the database, in order: in flight, waiting, and of the open unit.

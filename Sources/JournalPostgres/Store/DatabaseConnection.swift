@@ -1,6 +1,6 @@
 internal import EventLoop
-internal import Model
 internal import Journal
+internal import Model
 
 /// Receives the changes of a connection: the store.
 protocol DatabaseConnectionDelegate: AnyObject {
@@ -158,7 +158,7 @@ final class DatabaseConnection {
   /// Why there is no connection; `nil` if there is one.
   var interruption: String? { link == nil ? away?.reason ?? "no connection yet" : nil }
 
-  /// Whether there was a connection, or an attempt to connect, and there is none now.
+  /// Whether the connection, or the attempt to connect, has ended.
   var isAway: Bool { link == nil && away != nil }
 
   /// Notes why there is no connection, and connects again after a pause in milliseconds.

@@ -1,6 +1,6 @@
-internal import Model
 internal import JSON
 internal import Journal
+internal import Model
 
 /// Makes events of the rows of the table `event`, and parameters of events.
 struct EventRows {

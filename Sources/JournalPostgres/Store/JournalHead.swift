@@ -1,6 +1,6 @@
-internal import Model
 internal import JSON
 internal import Journal
+internal import Model
 
 /// The state of the journal, as a session sees it: the result of `binder.beat`.
 struct JournalHead: Equatable {

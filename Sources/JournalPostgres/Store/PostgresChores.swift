@@ -1,6 +1,6 @@
-internal import Model
 internal import Glibc
 internal import Journal
+internal import Model
 
 /// Writes snapshots and removes events, each in one transaction that checks the term.
 ///

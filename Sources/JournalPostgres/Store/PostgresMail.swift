@@ -1,6 +1,6 @@
 internal import EventLoop
-internal import Model
 internal import Journal
+internal import Model
 internal import Signals
 
 /// Messages between the daemons of a journal, as notifications of the database.

@@ -1,5 +1,5 @@
-internal import Model
 internal import Journal
+internal import Model
 
 /// The first look at a journal, before a daemon starts on it; nothing is written.
 struct PostgresOpening {

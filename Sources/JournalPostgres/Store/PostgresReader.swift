@@ -1,7 +1,7 @@
 internal import EventLoop
-internal import Model
 internal import Glibc
 internal import Journal
+internal import Model
 
 /// Reads the journal on a connection of its own, and makes another when it was lost.
 ///

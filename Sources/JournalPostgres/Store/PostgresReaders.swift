@@ -1,6 +1,6 @@
 internal import EventLoop
-internal import Model
 internal import Journal
+internal import Model
 
 /// The connections of a store that only read, and the threads that wait for the server.
 struct PostgresReaders {

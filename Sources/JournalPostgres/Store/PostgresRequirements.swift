@@ -1,5 +1,5 @@
-internal import Model
 internal import Glibc
+internal import Model
 
 /// The state of a server and its journal, as far as it decides whether the journal is used.
 struct PostgresRequirements {

@@ -1,6 +1,6 @@
 internal import EventLoop
-internal import Model
 internal import Journal
+internal import Model
 
 /// The settlement of events whose outcome is unknown, on each new connection, and the appends.
 extension PostgresStore: DatabaseConnectionDelegate {

@@ -1,6 +1,6 @@
 internal import EventLoop
-internal import Model
 internal import Journal
+internal import Model
 
 /// Applying the events of the active daemon.
 extension PostgresStore {

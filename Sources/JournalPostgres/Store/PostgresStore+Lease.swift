@@ -1,6 +1,6 @@
 internal import EventLoop
-internal import Model
 internal import Journal
+internal import Model
 
 /// The state of the lease, as a daemon sees it: the active daemon, and its last sign of life.
 struct LeaseState {

@@ -1,6 +1,6 @@
 internal import EventLoop
-package import Model
 package import Journal
+package import Model
 package import Signals
 
 extension PostgresStore {

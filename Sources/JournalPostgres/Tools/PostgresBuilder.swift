@@ -1,6 +1,6 @@
-package import Model
 internal import Glibc
 package import Journal
+package import Model
 
 /// Makes a journal in PostgreSQL: in a schema of its own, which is renamed when it is complete.
 package final class PostgresBuilder: JournalTarget {

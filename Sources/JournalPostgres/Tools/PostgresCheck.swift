@@ -1,5 +1,5 @@
-package import Model
 package import Journal
+package import Model
 
 /// Reads every record of a journal in PostgreSQL and continues after damaged ones.
 ///

@@ -1,5 +1,5 @@
-package import Model
 internal import Journal
+package import Model
 
 /// Statistics of a journal in PostgreSQL; daemons may write it meanwhile.
 package struct PostgresFigures: Sendable {

@@ -1,7 +1,7 @@
 internal import EventLoop
-package import Model
 internal import Glibc
 internal import Journal
+package import Model
 
 /// A journal in PostgreSQL, as the tools see it.
 package struct PostgresJournal {

@@ -1,5 +1,5 @@
-package import Model
 package import Journal
+package import Model
 
 /// Reads a whole journal of PostgreSQL, consistent as of one moment, while daemons may write it.
 ///

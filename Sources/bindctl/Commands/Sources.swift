@@ -1,7 +1,7 @@
 import BinderClient
 import Console
-import Model
 import JSON
+import Model
 import Wire
 
 let getSyntax = Syntax(

@@ -1,9 +1,9 @@
 import Configuration
 import Connections
 import EventSourcing
-import Model
 import JSON
 import Journal
+import Model
 import ServiceTestSupport
 import TestSupport
 import Testing
