@@ -152,13 +152,13 @@ final class LineSocket: Sendable {
       if count < 0, errno == EINTR { continue }
       if count < 0, errno == EAGAIN { return nil }
       guard count > 0 else { throw .lost(reason: nil) }
-      take(count, &input)
+      split(count, &input)
     }
     input.next += 1
     return input.lines[input.next - 1]
   }
 
-  private func take(_ count: Int, _ input: inout Input) {
+  private func split(_ count: Int, _ input: inout Input) {
     var (lines, fault) = (input.lines, input.fault)
     input.chunk.withUnsafeBufferPointer { chunk in
       input.splitter.feed(chunk.extracting(..<count).span) { line in

@@ -195,7 +195,7 @@ public final class BinderConnection {
   ///
   /// - Throws: ``ClientError``. Answers and notifications before the error were passed on.
   package func receiveArrived() throws(ClientError) {
-    let isMore = try take()
+    let isMore = try receive()
     if let refusal { throw refusal }
     guard isMore else { throw lostError() }
   }
@@ -210,13 +210,13 @@ public final class BinderConnection {
     case .readerGone: throw .readerGone
     case .failed: throw .lost(reason: nil)
     }
-    guard try take() else { throw lostError() }
+    guard try receive() else { throw lostError() }
   }
 
   /// Processes the bytes that have arrived.
   ///
   /// - Returns: `false` at the end of the stream.
-  private func take() throws(ClientError) -> Bool {
+  private func receive() throws(ClientError) -> Bool {
     let isMore = socket.receive { chunk in
       splitter.feed(chunk) { line in
         // The line limit bounds the cost, so members are unlimited: an answer may hold a whole
@@ -229,13 +229,13 @@ public final class BinderConnection {
         return .done
       }
     }
-    for line in lines { note(try decode(line, as: Incoming.self), line) }
+    for line in lines { dispatch(try decode(line, as: Incoming.self), line) }
     lines.removeAll(keepingCapacity: true)
     if let fault { throw .notUnderstood(fault) }
     return isMore
   }
 
-  private func note(_ frame: Incoming, _ line: JSONText) {
+  private func dispatch(_ frame: Incoming, _ line: JSONText) {
     hasReceived = true
     if let method = frame.method, let params = frame.params {
       if method == "closing" {
@@ -271,7 +271,7 @@ public final class BinderConnection {
 
   /// Reads the remaining messages and returns the error with the daemon's reason.
   private func whyLost() throws(ClientError) -> ClientError {
-    while try take() {}
+    while try receive() {}
     return lostError()
   }
 

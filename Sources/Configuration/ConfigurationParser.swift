@@ -104,7 +104,7 @@ struct ConfigurationParser {
       (LimitName.outputSoft, LimitName.outputHard), (.lineOut, .lineOutMax),
     ] where limits[low] > limits[high] {
       let at = (members[low.rawValue] ?? members[high.rawValue] ?? node).offset
-      reader.note(
+      reader.addFault(
         at: at,
         "'\(low.rawValue)' (\(limits[low])) is above '\(high.rawValue)' (\(limits[high]))")
     }
@@ -117,11 +117,11 @@ struct ConfigurationParser {
         known: ["streams", "max_age", "max_count", "max_bytes", "max_stream_bytes"])
     else { return nil }
     guard let streams = members["streams"] else {
-      reader.note(at: node.offset, "a retention needs 'streams'")
+      reader.addFault(at: node.offset, "a retention needs 'streams'")
       return nil
     }
     guard members.count > 1 else {
-      reader.note(
+      reader.addFault(
         at: node.offset,
         "a retention needs 'max_age', 'max_count', 'max_bytes' or 'max_stream_bytes'")
       return nil

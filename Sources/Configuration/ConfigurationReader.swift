@@ -27,7 +27,7 @@ final class ConfigurationReader {
       file: file, line: place.line, column: place.column, message: message)
   }
 
-  func note(at offset: Int, _ message: String) {
+  func addFault(at offset: Int, _ message: String) {
     faults.append(fault(at: offset, message))
   }
 
@@ -36,8 +36,8 @@ final class ConfigurationReader {
   }
 
   /// Records an error for a value of the wrong type.
-  private func note(_ node: Node, _ name: String, is expected: String) {
-    note(at: node.offset, "\(name) is \(expected), not \(node.kind)")
+  private func addFault(_ node: Node, _ name: String, is expected: String) {
+    addFault(at: node.offset, "\(name) is \(expected), not \(node.kind)")
   }
 
   // MARK: Objects and lists
@@ -45,7 +45,7 @@ final class ConfigurationReader {
   /// Returns the members of an object by name, and records unknown and duplicate names.
   func members(of node: Node, _ name: String, known: [String]) -> [String: Node]? {
     guard case .object(let members) = node.value else {
-      note(node, name, is: "an object")
+      addFault(node, name, is: "an object")
       return nil
     }
     var byName: [String: Node] = [:]
@@ -54,9 +54,9 @@ final class ConfigurationReader {
         let guess = nearest(to: member.name, among: known)
         let rest =
           guess.map { "did you mean '\($0)'?" } ?? "it has \(known.joined(separator: ", "))"
-        note(at: member.offset, "\(name) has no member '\(member.name.prefix(40))'; \(rest)")
+        addFault(at: member.offset, "\(name) has no member '\(member.name.prefix(40))'; \(rest)")
       } else if byName[member.name] != nil {
-        note(at: member.offset, "'\(member.name)' occurs twice in \(name)")
+        addFault(at: member.offset, "'\(member.name)' occurs twice in \(name)")
       } else {
         byName[member.name] = member.value
       }
@@ -66,7 +66,7 @@ final class ConfigurationReader {
 
   func elements(of node: Node, _ name: String) -> [Node]? {
     guard case .array(let elements) = node.value else {
-      note(node, name, is: "a list")
+      addFault(node, name, is: "a list")
       return nil
     }
     return elements
@@ -76,11 +76,11 @@ final class ConfigurationReader {
 
   func string(_ node: Node, _ name: String) -> String? {
     guard case .string(let string) = node.value else {
-      note(node, name, is: "a string")
+      addFault(node, name, is: "a string")
       return nil
     }
     guard !string.isEmpty, !string.utf8.contains(0) else {
-      note(at: node.offset, "\(name) must not be empty or contain NUL")
+      addFault(at: node.offset, "\(name) must not be empty or contain NUL")
       return nil
     }
     return string
@@ -89,12 +89,12 @@ final class ConfigurationReader {
   func path(_ node: Node, _ name: String, maxBytes: Int = .max) -> String? {
     guard let path = string(node, name) else { return nil }
     guard path.hasPrefix("/") else {
-      note(node, name, is: "a path from the root, beginning with /")
+      addFault(node, name, is: "a path from the root, beginning with /")
       return nil
     }
     let bytes = path.utf8.count
     guard bytes <= maxBytes else {
-      note(at: node.offset, "\(name) has at most \(maxBytes) bytes, this has \(bytes)")
+      addFault(at: node.offset, "\(name) has at most \(maxBytes) bytes, this has \(bytes)")
       return nil
     }
     return path
@@ -104,7 +104,7 @@ final class ConfigurationReader {
     guard case .number(let integer?) = node.value, let value = Int(exactly: integer),
       range.contains(value)
     else {
-      note(node, name, is: "an integer from \(range.lowerBound) to \(range.upperBound)")
+      addFault(node, name, is: "an integer from \(range.lowerBound) to \(range.upperBound)")
       return nil
     }
     return value
@@ -112,7 +112,7 @@ final class ConfigurationReader {
 
   func bool(_ node: Node, _ name: String) -> Bool? {
     guard case .bool(let bool) = node.value else {
-      note(node, name, is: "true or false")
+      addFault(node, name, is: "true or false")
       return nil
     }
     return bool
@@ -123,7 +123,7 @@ final class ConfigurationReader {
     _ node: Node, _ name: String, _ expected: String, _ meaning: (String) -> Meaning?
   ) -> Meaning? {
     guard case .string(let text) = node.value, let meaning = meaning(text) else {
-      note(node, name, is: expected)
+      addFault(node, name, is: expected)
       return nil
     }
     return meaning

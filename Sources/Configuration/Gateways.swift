@@ -47,13 +47,13 @@ extension RoleParser {
         continue
       }
       guard let user = members["user"], let names = members["names"] else {
-        reader.note(at: node.offset, "a gateway needs 'user' and 'names'")
+        reader.addFault(at: node.offset, "a gateway needs 'user' and 'names'")
         continue
       }
       let users = self.names(names)
       guard let gateway = account(user, "user", accounts.user) else { continue }
       guard gateways[gateway] == nil else {
-        reader.note(at: user.offset, "there are two gateways of this user")
+        reader.addFault(at: user.offset, "there are two gateways of this user")
         continue
       }
       gateways[gateway] = users
@@ -70,18 +70,18 @@ extension RoleParser {
 
   private func names(_ node: Node) -> [String: UInt32] {
     guard case .object(let members) = node.value else {
-      reader.note(at: node.offset, "'names' is an object, with a user for each name")
+      reader.addFault(at: node.offset, "'names' is an object, with a user for each name")
       return [:]
     }
     var users: [String: UInt32] = [:]
     for member in members {
       guard users[member.name] == nil else {
-        reader.note(at: member.offset, "the name '\(member.name.prefix(64))' occurs twice")
+        reader.addFault(at: member.offset, "the name '\(member.name.prefix(64))' occurs twice")
         continue
       }
       guard let user = account(member.value, "user", accounts.user) else { continue }
       if user == 0 {
-        reader.note(at: member.value.offset, "no gateway acts for root")
+        reader.addFault(at: member.value.offset, "no gateway acts for root")
       }
       users[member.name] = user
     }

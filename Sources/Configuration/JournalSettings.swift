@@ -42,7 +42,7 @@ extension ConfigurationParser {
     guard case .object = node.value else {
       // The text is not repeated: it may hold a password.
       if case .string(let text) = node.value, text.hasPrefix("postgres") {
-        reader.note(
+        reader.addFault(
           at: node.offset,
           #"'journal' is a path; for a database write {"postgres": "postgres://…"}"#)
         return nil
@@ -52,7 +52,7 @@ extension ConfigurationParser {
     let known = ["postgres", "require_replication"]
     guard let members = reader.members(of: node, "'journal'", known: known) else { return nil }
     guard let string = members["postgres"] else {
-      reader.note(at: node.offset, "'journal' is a path, or it needs 'postgres'")
+      reader.addFault(at: node.offset, "'journal' is a path, or it needs 'postgres'")
       return nil
     }
     guard let text = reader.string(string, "'postgres'") else { return nil }

@@ -13,14 +13,14 @@ struct RoleParser {
 
   func roles(_ node: Node) -> Roles {
     let roles = reader.elements(of: node, "'roles'") ?? []
-    noteRepeatedNames(roles)
+    reportRepeatedNames(roles)
     let entries = roles.map(entry)
-    noteUnreachable(roles, entries)
+    warnOfUnreachable(roles, entries)
     return Roles(entries.compactMap(\.self))
   }
 
   /// Warns of roles after one for everybody: a client gets the first role that it is a member of.
-  private func noteUnreachable(_ nodes: [Node], _ entries: [Roles.Entry?]) {
+  private func warnOfUnreachable(_ nodes: [Node], _ entries: [Roles.Entry?]) {
     guard let i = entries.firstIndex(where: { $0?.members.isEverybody == true }),
       let name = entries[i]?.role.name
     else { return }
@@ -33,9 +33,9 @@ struct RoleParser {
     let known = ["name", "users", "groups", "methods", "read", "write", "limits"]
     guard let members = reader.members(of: node, "a role", known: known) else { return nil }
     let name = members["name"].flatMap(readName)
-    if members["name"] == nil { reader.note(at: node.offset, "a role needs a 'name'") }
+    if members["name"] == nil { reader.addFault(at: node.offset, "a role needs a 'name'") }
     if members["users"] == nil, members["groups"] == nil {
-      reader.note(
+      reader.addFault(
         at: node.offset, "a role needs 'users' or 'groups'; everybody is \"users\": [\"*\"]")
     }
     let who = self.members(users: members["users"], groups: members["groups"])
@@ -66,7 +66,7 @@ struct RoleParser {
     }
   }
 
-  private func noteRepeatedNames(_ roles: [Node]) {
+  private func reportRepeatedNames(_ roles: [Node]) {
     var seen: Set<String> = []
     for role in roles {
       guard case .object(let members) = role.value,
@@ -74,7 +74,7 @@ struct RoleParser {
         case .string(let text) = name.value.value
       else { continue }
       if !seen.insert(text).inserted {
-        reader.note(at: name.value.offset, "there are two roles '\(text)'")
+        reader.addFault(at: name.value.offset, "there are two roles '\(text)'")
       }
     }
   }

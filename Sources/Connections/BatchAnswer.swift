@@ -85,12 +85,12 @@ final class BatchAnswer {
         : connection.refusal(ofAnswerWith: buffer.count)
       if let error {
         buffer = ByteBuffer()
-        connection.context.traffic.noteRefusal(error.name)
+        connection.context.traffic.countRefusal(error.name)
         Frame.error(error, id, &buffer)
       }
       buffer.truncate(to: buffer.count - 1)  // removes the LF
       expected -= 1
-      note(buffer.count + 1)
+      addBytes(buffer.count + 1)
       parts[index] = Part(id, buffer)
     }
     self.position = max(self.position, position)
@@ -99,8 +99,8 @@ final class BatchAnswer {
     if missing == 0 { send() }
   }
 
-  /// See ``PendingReplies/settle(at:)``.
-  func settle(at position: UInt64) {
+  /// See ``PendingReplies/decide(at:)``.
+  func decide(at position: UInt64) {
     if self.position == PendingReplies.undecided { self.position = position }
   }
 
@@ -109,7 +109,7 @@ final class BatchAnswer {
     if self.position == PendingReplies.undecided { refusal = (error, position) }
   }
 
-  private func note(_ count: Int) {
+  private func addBytes(_ count: Int) {
     bytes += count
     connection.batchBytes += count
   }

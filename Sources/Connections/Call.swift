@@ -61,7 +61,7 @@ package struct Call {
   /// Answers with a result that is sent once the events recorded at the end of this turn are
   /// durable.
   ///
-  /// ``Connection/settle(at:)`` or ``Connection/refuseUndecided(at:_:)`` must follow at that point.
+  /// ``Connection/decide(at:)`` or ``Connection/refuseUndecided(at:_:)`` must follow at that point.
   package func answerAtTurnEnd(_ write: (inout ByteBuffer) -> Void) {
     answer(after: PendingReplies.undecided, write)
   }
@@ -72,7 +72,7 @@ package struct Call {
   package func refuse(
     _ error: WireError, after position: UInt64 = 0, isForwarded: Bool = false
   ) {
-    if !isOver { connection.context.traffic.noteRefusal(error.name) }
+    if !isOver { connection.context.traffic.countRefusal(error.name) }
     respond(after: position, isForwarded: isForwarded) { id, buffer in
       Frame.error(error, id, &buffer)
     }
@@ -111,7 +111,7 @@ package struct Call {
   /// Records that the call has a lasting effect.
   ///
   /// It can no longer be cancelled, and after a timeout its outcome is unknown.
-  package func noteBegun() { late?.hasBegun = true }
+  package func markBegun() { late?.hasBegun = true }
 
   func isLate(_ late: LateCall) -> Bool { self.late === late }
 
@@ -293,7 +293,7 @@ extension Connection {
     expiry = nil
     guard !isEnded else { return }
     for (addressee, milliseconds) in pending.expire(at: context.now()) {
-      context.traffic.noteRefusal(.timeout)
+      context.traffic.countRefusal(.timeout)
       Frame.error(.timeout(after: milliseconds, mayBeDone: true), addressee.id, &output.bytes)
       list()
     }

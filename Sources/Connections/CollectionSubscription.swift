@@ -82,7 +82,7 @@ package final class CollectionSubscription: Subscription {
     parts = nil
     guard count > 0 else { return }
     shownAt = position
-    broadcast.noteChange(at: seq)
+    broadcast.advance(at: seq)
     sent -= count  // before all steps that are retained
     markDirty()
   }
@@ -136,7 +136,7 @@ package final class CollectionSubscription: Subscription {
       buffer.truncate(to: start)
       return false
     }
-    noteSent()
+    markSent()
     return true
   }
 
@@ -169,12 +169,12 @@ package final class CollectionSubscription: Subscription {
       (self.parts, partsSeq) = (parts, broadcast.seq)
     }
     Frame.endParams(&buffer)
-    noteSent()
+    markSent()
     guard checkLine(from: start, seq: broadcast.seq, &buffer) else { return true }
     return self.parts == nil
   }
 
-  private func noteSent() {
+  private func markSent() {
     sent = broadcast.count
     shownAt = context.position
   }
@@ -212,7 +212,7 @@ final class CollectionBroadcast: Broadcast {
   var start: Int { window.firstIndex }
 
   /// Notes the position of a change before this daemon started.
-  func noteChange(at seq: UInt64) { self.seq = max(self.seq, seq) }
+  func advance(at seq: UInt64) { self.seq = max(self.seq, seq) }
 
   /// A retained step, by its index.
   subscript(index: Int) -> String { window[index] }

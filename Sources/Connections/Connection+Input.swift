@@ -6,7 +6,7 @@ extension Connection {
   package func receive(_ bytes: Span<UInt8>) {
     guard !isEnded else { return }
     context.traffic.receivedBytes &+= UInt64(bytes.count)
-    process { input in input.feed(bytes) { take($0) } }
+    process { input in input.feed(bytes) { run($0) } }
     refuseLongLine()
     if let dropped = input.dropped, dropped > limits.flood { close(.lineTimeout, .flood) }
   }
@@ -49,7 +49,7 @@ extension Connection {
 
   private func goOn(_ input: inout LineSplitter) {
     parked = nil
-    input.resume { take($0) }
+    input.resume { run($0) }
   }
 
   /// Whether too many answers wait for the journal.
@@ -75,19 +75,19 @@ extension Connection {
       // A client that reads all its output at once has no other event that would resume it.
     } while parked == .output && outputBytes == 0 && !isEnded
     if hasBegun { context.time.end() }
-    noteBuffered()
+    updateBuffered()
     updateReading()
-    notePartialLine()
+    watchPartialLine()
   }
 
   /// Runs a last line without LF.
   private func finishIfAtEnd() {
     guard isAtEnd, !input.isParked, !isEnded else { return }
-    input.finish { take($0) }
+    input.finish { run($0) }
   }
 
   /// Runs one line.
-  private func take(_ line: Span<UInt8>?) -> LineSplitter.Verdict {
+  private func run(_ line: Span<UInt8>?) -> LineSplitter.Verdict {
     guard !isEnded else { return .done }
     guard let line else {
       refuse(.null, .limit(.lineIn, limits, .lineTooLong))
@@ -98,7 +98,7 @@ extension Connection {
     guard !isHoldingEnough else { return park(.durability) }
     var scanner = JSONScanner(line)
     guard let first = scanner.peek() else { return .done }  // a blank line
-    if first == UInt8(ascii: "[") { return takeBatch(line) }
+    if first == UInt8(ascii: "[") { return runBatch(line) }
     context.stages.begin()
     do throws(Request.Fault) {
       let request = try Request(parsing: line, idBytes: context.limits.idBytes)
@@ -107,12 +107,12 @@ extension Connection {
       return run(request, line, batch: nil, index: 0)
     } catch {
       context.stages.cancel()
-      noteBadLine(error)
+      refuseLine(error)
       return .done
     }
   }
 
-  private func takeBatch(_ line: Span<UInt8>) -> LineSplitter.Verdict {
+  private func runBatch(_ line: Span<UInt8>) -> LineSplitter.Verdict {
     let begun: RunningBatch
     if let batch {
       begun = batch
@@ -123,7 +123,7 @@ extension Connection {
         begun = RunningBatch(
           requests: requests, answer: BatchAnswer(to: requests, for: self))
       } catch {
-        noteBadLine(error)
+        refuseLine(error)
         return .done
       }
     }
@@ -131,7 +131,7 @@ extension Connection {
     for i in begun.next..<begun.requests.count {
       switch begun.requests[i] {
       case .failure(let fault):
-        context.traffic.noteRefusal(fault.error.name)
+        context.traffic.countRefusal(fault.error.name)
         begun.answer.set(i, fault.id, after: 0, isLate: false) {
           Frame.error(fault.error, fault.id, &$0)
         }
@@ -168,17 +168,17 @@ extension Connection {
       context.requests &-= 1  // it runs again
       return park(reason)
     }
-    if context.stages.isRunning { noteEndOfMethod() }
+    if context.stages.isRunning { endMeasurement() }
     parkedSince = nil
     return .done
   }
 
   /// Ends the measurement of a request.
-  private func noteEndOfMethod() {
+  private func endMeasurement() {
     context.stages.finish()
     guard context.slowLog.isOn else { return }
     let stages = context.stages
-    context.slowLog.note(
+    context.slowLog.add(
       stages.method, of: peer, clientName, afterMilliseconds: waitedMilliseconds, stages.durations,
       waitingFor: hasUndurableWrites ? writtenPosition : nil)
   }
@@ -194,7 +194,7 @@ extension Connection {
     return .later
   }
 
-  private func noteBadLine(_ fault: Request.Fault) {
+  private func refuseLine(_ fault: Request.Fault) {
     refuse(fault.id, fault.error)
     badLines += 1
     if badLines >= limits.badLines {
@@ -204,12 +204,12 @@ extension Connection {
   }
 
   func refuse(_ id: RequestID, _ error: WireError) {
-    context.traffic.noteRefusal(error.name)
+    context.traffic.countRefusal(error.name)
     emit(after: 0, to: .request(id), isLate: false) { Frame.error(error, id, &$0) }
   }
 
   /// Monitors an incomplete line, which must be completed in time.
-  private func notePartialLine() {
+  private func watchPartialLine() {
     guard !isEnded, input.isWithinLine else {
       partialSince = nil
       return

@@ -124,7 +124,7 @@ extension Connection {
       error = refusal(ofAnswerWith: size)
     }
     guard let error else { return }
-    context.traffic.noteRefusal(error.name)
+    context.traffic.countRefusal(error.name)
     buffer.truncate(to: start)
     Frame.error(error, addressee.id, &buffer)
   }
@@ -149,7 +149,7 @@ extension Connection {
   ///
   /// Buffers the bytes that the socket does not take.
   private func sendNow() {
-    guard let sent = send(context.scratch, from: 0) else { return context.noteGone(self) }
+    guard let sent = send(context.scratch, from: 0) else { return context.removeAtTurnEnd(self) }
     guard sent < context.scratch.count else { return }
     if context.scratch.capacity > ConnectionContext.scratchSize {
       // To copy a long answer costs more than to encode it: the buffer changes hands.
@@ -157,7 +157,7 @@ extension Connection {
     } else {
       output.append(context.scratch, from: sent)
     }
-    noteStall()
+    monitorStall()
   }
 
   /// Sends pending output.
@@ -166,12 +166,12 @@ extension Connection {
   func sendOutput() -> Bool {
     guard outputBytes > 0 else { return true }
     guard let sent = send(output.bytes, from: output.start) else {
-      context.noteGone(self)
+      context.removeAtTurnEnd(self)
       return false
     }
     output.drop(sent)
     guard outputBytes == 0 else {
-      noteStall()
+      monitorStall()
       return false
     }
     return true
@@ -184,7 +184,7 @@ extension Connection {
     return sent
   }
 
-  private func noteStall() {
+  private func monitorStall() {
     if output.stalledSince == nil { output.stalledSince = context.now() }
     context.monitor(self)
   }
@@ -237,7 +237,7 @@ extension Connection {
     if !syncs.isEmpty { answerSyncs() }
     if !pending.isEmpty || !pendingLate.isEmpty { context.await(self) }
     if !postponedAnswers.isEmpty, outputBytes == 0 { context.postpone(self) }
-    noteBuffered()
+    updateBuffered()
     resume()
     updateReading()
     endIfDone()
@@ -291,7 +291,7 @@ extension Connection {
       if !pending.isEmpty { context.await(self) }
       resume()
     }
-    noteBuffered()
+    updateBuffered()
     updateReading()
   }
 
@@ -315,23 +315,23 @@ extension Connection {
     let count =
       pending.reject(after: context.position, error)
       + pendingLate.reject(after: context.position, error)
-    if count > 0 { context.traffic.noteRefusal(error.name, count) }
+    if count > 0 { context.traffic.countRefusal(error.name, count) }
     writtenPosition = min(writtenPosition, context.position)
     list()
   }
 
   /// Sets the position of the events recorded at the end of the turn.
-  package func settle(at position: UInt64) {
-    pending.settle(at: position)
-    batch?.answer.settle(at: position)
-    noteWritten(upTo: position)
+  package func decide(at position: UInt64) {
+    pending.decide(at: position)
+    batch?.answer.decide(at: position)
+    recordWrite(upTo: position)
     list()
   }
 
   /// Replaces the answers to events that were not recorded by an error, which waits for `position`.
   package func refuseUndecided(at position: UInt64, _ error: WireError) {
     let count = pending.refuseUndecided(at: position, error)
-    if count > 0 { context.traffic.noteRefusal(error.name, count) }
+    if count > 0 { context.traffic.countRefusal(error.name, count) }
     batch?.answer.refuseUndecided(at: position, error)
     list()
   }
@@ -363,7 +363,7 @@ extension Connection {
   /// Updates the memory count of this client.
   ///
   /// Call it after every change.
-  func noteBuffered() {
+  func updateBuffered() {
     guard !isEnded else { return }
     let bytes =
       input.keptBytes + outputBytes + pending.byteCount + pendingLate.byteCount + batchBytes
@@ -377,7 +377,7 @@ extension Connection {
     guard isCrowded, input.isWithinLine, input.keptBytes > Self.crowdedBytes else { return }
     input.drop()
     refuse(.null, .limit(.bufferedPerUser, limits, .overloaded))
-    noteBuffered()
+    updateBuffered()
   }
 
   /// Returns the error that replaces an answer of `size` bytes, or `nil` if the answer fits.

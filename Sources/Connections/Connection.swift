@@ -172,7 +172,7 @@ package final class Connection: Client {
   }
 
   /// Records a write of this client at a position, for which its later requests wait.
-  package func noteWritten(upTo position: UInt64) {
+  package func recordWrite(upTo position: UInt64) {
     writtenPosition = max(writtenPosition, position)
   }
 
@@ -293,7 +293,7 @@ package final class Connection: Client {
     subscription.source = source
     subscriptions.append(subscription)
     charge(subscription.bytes)
-    noteAdded(subscription)
+    keepAdded(subscription)
     // Not weak: a weak reference would slow down every frame of the subscription.
     subscription.isInBatch = afterBatch { subscription.isInBatch = false }
     context.subscriptionCount += 1
@@ -308,10 +308,10 @@ package final class Connection: Client {
     guard let i = subscriptions.firstIndex(where: { $0 === subscription }) else { return }
     subscriptions.remove(at: i)
     charge(-subscription.bytes)
-    noteRemoved(subscription)
+    dropRemoved(subscription)
     context.subscriptionCount -= 1
     if subscription.isCostly { costlySubscriptions -= 1 }
-    noteEnded(subscription.handle)
+    rememberEnded(subscription.handle)
     subscription.end()
     list()  // the subscription may have kept the connection open
   }
@@ -322,7 +322,7 @@ package final class Connection: Client {
     remove(subscription)
   }
 
-  private func noteEnded(_ handle: Handle) {
+  private func rememberEnded(_ handle: Handle) {
     guard case .name(let name) = handle else { return }
     if let i = endedNames.firstIndex(of: name) {
       endedNames.remove(at: i)
@@ -400,7 +400,7 @@ package final class Connection: Client {
     let transport = transport
     self.transport = nil
     if let transport {
-      context.traffic.noteEnd(closing)
+      context.traffic.countEnd(closing)
       if isLeft { transport.leave() } else { transport.close() }
     }
     context.handover?.end(self)
@@ -460,13 +460,13 @@ extension Connection {
   /// Notes that a request was passed on.
   ///
   /// - Parameter isWaitedFor: Whether it must be answered before others.
-  package func noteForwarded(_ bytes: Int, isWaitedFor: Bool) {
+  package func beginForwarded(_ bytes: Int, isWaitedFor: Bool) {
     forwardedBytes += bytes
     if isWaitedFor { forwardedRequests += 1 }
   }
 
   /// Notes that a request that was passed on is over.
-  package func noteForwardedEnd(_ bytes: Int, isWaitedFor: Bool) {
+  package func endForwarded(_ bytes: Int, isWaitedFor: Bool) {
     forwardedBytes -= bytes
     if isWaitedFor { forwardedRequests -= 1 }
   }

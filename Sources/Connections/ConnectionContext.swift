@@ -181,7 +181,7 @@ package final class ConnectionContext {
 
   /// Lists a disconnected client to be removed at the end of the turn, when none of its methods
   /// runs.
-  func noteGone(_ client: Client) {
+  func removeAtTurnEnd(_ client: Client) {
     gone.append(client)
   }
 

@@ -111,7 +111,7 @@ package final class LogSubscription: Subscription {
   ///   - unacknowledged: The entries that it has and has not acknowledged.
   package func resume(isCaughtUp: Bool, unacknowledged: [UInt64]) {
     self.isCaughtUp = isCaughtUp
-    for seq in unacknowledged { self.unacknowledged?.note(seq) }
+    for seq in unacknowledged { self.unacknowledged?.append(seq) }
   }
 
   /// Ends the subscription with a reason, before anything else is sent.
@@ -281,7 +281,7 @@ package final class LogSubscription: Subscription {
     cursor = copied.seq
     told = cursor
     if unacknowledged != nil {
-      for i in range.lowerBound..<copied.next { unacknowledged?.note(broadcast[i].seq) }
+      for i in range.lowerBound..<copied.next { unacknowledged?.append(broadcast[i].seq) }
     }
     _ = checkLine(from: copied.line, seq: cursor, &buffer)
     return copied.next
@@ -308,7 +308,7 @@ package final class LogSubscription: Subscription {
     cursor = entries[next + count - 1].seq
     told = cursor
     if unacknowledged != nil {
-      for i in next..<next + count { unacknowledged?.note(entries[i].seq) }
+      for i in next..<next + count { unacknowledged?.append(entries[i].seq) }
     }
     _ = checkLine(from: start, seq: cursor, &buffer)
     return count
@@ -390,7 +390,7 @@ struct Unacknowledged {
   /// The number of entries that may still be sent.
   var room: Int { max - count }
 
-  mutating func note(_ seq: UInt64) {
+  mutating func append(_ seq: UInt64) {
     seqs.append(seq)
   }
 

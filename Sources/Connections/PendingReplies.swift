@@ -127,7 +127,7 @@ struct PendingReplies: ~Copyable {
   }
 
   /// Sets the position of the answers that wait for ``undecided``.
-  mutating func settle(at position: UInt64) {
+  mutating func decide(at position: UInt64) {
     for i in released..<entries.count where entries[i].position == Self.undecided {
       entries[i].position = position
     }

@@ -58,7 +58,7 @@ package final class SlowLog {
   ///   - stages: The durations of its stages in nanoseconds.
   ///   - position: The position that must be durable before it is answered; `nil` if it need not
   ///     wait.
-  func note(
+  func add(
     _ method: String, of peer: Peer, _ name: String?, afterMilliseconds wait: UInt64,
     _ stages: StageClock.Durations, waitingFor position: UInt64?
   ) {

@@ -72,7 +72,7 @@ package final class StateSubscription: Subscription {
     after position: UInt64, with value: JSONText?, missing count: Int, last seq: UInt64
   ) {
     shownAt = position
-    broadcast.noteChange(at: seq)
+    broadcast.advance(at: seq)
     missed = UInt64(count)
     sentValue = value
     markDirty()
@@ -143,7 +143,7 @@ final class StateBroadcast: Broadcast {
   }
 
   /// Notes the position of a change before this daemon started.
-  func noteChange(at seq: UInt64) { self.seq = max(self.seq, seq) }
+  func advance(at seq: UInt64) { self.seq = max(self.seq, seq) }
 
   /// The position of the last change; `nil` if the source has none.
   var shownSeq: UInt64? { source.isJournaled ? seq : nil }

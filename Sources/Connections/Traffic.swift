@@ -21,10 +21,10 @@ package struct Traffic {
   /// The number of clients that were not accepted, by reason.
   package private(set) var turnedAway: [Closing: UInt64] = [:]
 
-  mutating func noteRefusal(_ name: ErrorName, _ count: Int = 1) {
+  mutating func countRefusal(_ name: ErrorName, _ count: Int = 1) {
     refusals[name, default: 0] += UInt64(count)
   }
 
-  mutating func noteEnd(_ reason: Closing?) { disconnects[reason, default: 0] += 1 }
-  mutating func noteTurnedAway(_ reason: Closing) { turnedAway[reason, default: 0] += 1 }
+  mutating func countEnd(_ reason: Closing?) { disconnects[reason, default: 0] += 1 }
+  mutating func countTurnedAway(_ reason: Closing) { turnedAway[reason, default: 0] += 1 }
 }

@@ -60,7 +60,7 @@ package final class WorkSubscription: Subscription {
   }
 
   /// Takes an entry back, because it is finished or delivered elsewhere.
-  package func take(_ seq: UInt64) {
+  package func remove(_ seq: UInt64) {
     if let i = open.firstIndex(of: seq) { open.remove(at: i) }
     deliveries[seq] = nil
     client.list()
@@ -69,7 +69,7 @@ package final class WorkSubscription: Subscription {
   }
 
   /// Tells the worker that entries were removed before anyone got them.
-  package func noteMissed(_ range: ClosedRange<UInt64>) {
+  package func addMissed(_ range: ClosedRange<UInt64>) {
     missed.append(range)
     markDirty()
   }
@@ -91,7 +91,7 @@ package final class WorkSubscription: Subscription {
     let wasFull = waitingBytes >= client.chunkSize
     defer {
       waiting.removeFirst(count)
-      if wasFull, waitingBytes < client.chunkSize { noteRoom() }
+      if wasFull, waitingBytes < client.chunkSize { reportRoom() }
     }
     for (entry, delivery) in waiting {
       guard buffer.count < client.chunkSize else { return false }
@@ -113,7 +113,7 @@ package final class WorkSubscription: Subscription {
   }
 
   /// Reports the room in the next turn, because this one is being sent.
-  private func noteRoom() {
+  private func reportRoom() {
     roomAlarm = context.scheduler.schedule(after: 0) { [unowned self] in
       roomAlarm = nil
       onRoom?()

@@ -19,7 +19,7 @@ package final class Mailbox<Letter: Sendable> {
     let slot = Slot()
     self.slot = slot
     wakeup = try Wakeup(on: loop) {
-      let letters = slot.take()
+      let letters = slot.removeAll()
       if !letters.isEmpty { read(letters) }
     }
     slot.open(wakeup.bell)
@@ -59,7 +59,7 @@ package final class Mailbox<Letter: Sendable> {
       state.withLock { $0 = State() }
     }
 
-    fileprivate func take() -> [Letter] {
+    fileprivate func removeAll() -> [Letter] {
       state.withLock { state in
         defer { state.letters = [] }
         return state.letters

@@ -20,7 +20,7 @@ final class SocketFile {
   }
 
   /// Remembers the identity of the bound file.
-  func noteBound() {
+  func recordIdentity() {
     identity = Self.status(of: path).map { ($0.st_dev, $0.st_ino) }
   }
 

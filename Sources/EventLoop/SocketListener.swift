@@ -77,7 +77,7 @@ package final class SocketListener {
     }
     do throws(SystemError) {
       try SystemError.check("bind", cposix_bind(descriptor, path, mode), on: path)
-      file.noteBound()
+      file.recordIdentity()
       if let group { try file.give(to: group) }
       if listen(descriptor, Self.backlog) != 0 {
         throw SystemError(code: errno, call: "listen", subject: path)

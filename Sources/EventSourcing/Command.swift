@@ -222,7 +222,7 @@ struct RefusedCommands {
 
   private var refused = CommandTable<Refused>(maxOfUser: 10_000, maxOfAll: 20_000)
 
-  mutating func note(_ command: Command, _ error: any ServiceError) {
+  mutating func add(_ command: Command, _ error: any ServiceError) {
     guard let id = command.identity else { return }
     refused.add(id, (command.fingerprint, error))
   }

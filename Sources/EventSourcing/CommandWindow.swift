@@ -77,7 +77,7 @@ struct CommandWindow: Sendable {
     entries[id] ?? entries[CommandIdentity(user: .anyone, name: id.name)]
   }
 
-  mutating func note(_ id: CommandIdentity, _ entry: Entry) {
+  mutating func add(_ id: CommandIdentity, _ entry: Entry) {
     entries.add(id, entry)
     if entry.isLong { long.append(id) }
     let oldest = entry.time - Self.maxAge
@@ -90,7 +90,7 @@ struct CommandWindow: Sendable {
   }
 
   /// Adds the command of a record from before this start.
-  mutating func note(_ record: Record, _ coder: EventCoder) {
+  mutating func add(_ record: Record, _ coder: EventCoder) {
     guard let name = record.command, let meta = record.meta,
       let meta = coder.value(Meta.self, of: JSONText(kept: meta)),
       let call = meta.call.flatMap({ UInt64($0, radix: 16) })
@@ -99,11 +99,11 @@ struct CommandWindow: Sendable {
       seq: record.seq, version: record.version, time: record.time, call: call,
       answer: .init(meta.value))
     entry.leaveToJournal()
-    note(CommandIdentity(user: .init(meta.uid), name: name), entry)
+    add(CommandIdentity(user: .init(meta.uid), name: name), entry)
   }
 
   /// Drops the long answers that have become durable from memory.
-  mutating func settle(upTo seq: UInt64) {
+  mutating func commit(upTo seq: UInt64) {
     while let id = long.first, entries[id].map({ $0.seq <= seq }) ?? true {
       _ = long.popFirst()
       entries.update(id) { $0.leaveToJournal() }

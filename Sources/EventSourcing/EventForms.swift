@@ -145,7 +145,7 @@ package struct UnknownKinds: Equatable, Sendable {
   /// The number of events of each type.
   package private(set) var counts: [String: Int] = [:]
 
-  mutating func note(_ record: Record) {
+  mutating func count(_ record: Record) {
     if first == nil { first = record.seq }
     counts[record.type, default: 0] += 1
   }

@@ -94,10 +94,10 @@ final class JournalProjection: Projection {
 
   func replay(_ record: Record, in stream: Int) -> JournalError? {
     names.hold(stream, by: .stream)
-    heads.note(
+    heads.update(
       stream, seq: record.seq, version: record.version,
       by: record.meta.map(caller) ?? Charge.nobody)
-    if record.command != nil { window.note(record, coder) }
+    if record.command != nil { window.add(record, coder) }
     return nil
   }
 

@@ -28,7 +28,7 @@ package protocol LeaseKeeper: AnyObject {
   /// - Parameter lease: The lease that the part ends with; `nil` if it was written without one, or
   ///   removed.
   /// - Returns: The error of the command if the lease can have no more parts.
-  func note(_ part: LeasedPart, under lease: String?) -> (any ServiceError)?
+  func recordWrite(_ part: LeasedPart, under lease: String?) -> (any ServiceError)?
 }
 
 /// The error of a command with a lease that writes what cannot end with one.

@@ -149,7 +149,7 @@ package final class Ledger<State: ServiceState> {
   package func record(_ event: State.Event, in number: Int, emptying emptied: String? = nil) {
     let (stream, host) = (stream(number), host)
     // First, because the answer to a command has the position of its last event.
-    if host.leasing.isOn { noteLeasable(event, in: stream) }
+    if host.leasing.isOn { recordLeasable(event, in: stream) }
     let kind = host.write { event.write(to: &$0, coder) }
     if State.isNumbered { return record(numbered: event, kind, in: number, host) }
     let growth = newest.growth(by: event, in: stream)
@@ -280,13 +280,13 @@ package final class Ledger<State: ServiceState> {
 extension Ledger {
   /// Tells the host that a part of the state was written or removed.
   @usableFromInline
-  func noteLeasable(_ event: State.Event, in stream: Stream) {
+  func recordLeasable(_ event: State.Event, in stream: Stream) {
     guard let removal = State.removal(after: event, in: stream) else {
-      return host.noteUnleasable(stream.name)
+      return host.recordUnleasable(stream.name)
     }
     let (kind, text) = removal.written(coder)
     let part = LeasedPart(stream: stream.name, kind: kind, data: text.text)
-    host.noteLeasable(part, isRemoved: event.written(coder).kind == kind)
+    host.recordLeasable(part, isRemoved: event.written(coder).kind == kind)
   }
 
   /// Records the event that removes a part; does nothing if the part is not there.
@@ -394,11 +394,11 @@ extension Ledger {
     if sources.count == 1 {
       let wasThere = shown.has(sources[0])
       show(event, at: place, sources)
-      noteName(sources[0], wasThere)
+      updateName(sources[0], wasThere)
     } else {
       let wereThere = sources.map(shown.has)
       show(event, at: place, sources)
-      for (source, wasThere) in zip(sources, wereThere) { noteName(source, wasThere) }
+      for (source, wasThere) in zip(sources, wereThere) { updateName(source, wasThere) }
     }
   }
 
@@ -410,21 +410,21 @@ extension Ledger {
       let wasThere = shown.value(numbered: number) != nil
       shown.apply(event, at: place)
       let isThere = shown.value(numbered: number) != nil
-      if isThere != wasThere { names.note(number, isThere: isThere) }
+      if isThere != wasThere { names.update(number, isThere: isThere) }
       return
     }
     let before = shown.value(numbered: number)
     shown.apply(event, at: place)
     let (source, value) = (place.stream, shown.value(numbered: number))
-    if (value == nil) != (before == nil) { names.note(number, isThere: value != nil) }
+    if (value == nil) != (before == nil) { names.update(number, isThere: value != nil) }
     watchers.send(
       SourceChange(source: source, seq: place.seq, value: value, before: before))
   }
 
   @inlinable
-  func noteName(_ source: String, _ wasThere: Bool) {
+  func updateName(_ source: String, _ wasThere: Bool) {
     let isThere = shown.has(source)
-    if isThere != wasThere { names.note(source, isThere: isThere) }
+    if isThere != wasThere { names.update(source, isThere: isThere) }
   }
 
   @inlinable

@@ -185,7 +185,7 @@ final class StateProjection<State: ServiceState>: Projection {
         seq: record.seq, detail: "this program does not know \(record.type), which \(service) needs"
       )
     case .event:
-      unknown.note(record)
+      unknown.count(record)
       return nil
     }
   }

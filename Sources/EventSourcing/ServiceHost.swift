@@ -280,14 +280,14 @@ package final class ServiceHost: EventStoreDelegate {
       }
       return seal(command, value: value)
     } catch {
-      takeBack()
+      rollBack()
       switch error {
       case let refusal as Refusal: throw refusal
       case let error as any ServiceError where error.isPending: throw .pending
       case let error as any ServiceError:
         // The client may retry the same command after it has logged in.
         if error.kind != .rejected(reason: "not_logged_in") {
-          past.refused.note(command, error)
+          past.refused.add(command, error)
         }
         throw .service(error)
       default: throw .unexpected(detail: "\(command.method): \(error)")
@@ -335,12 +335,12 @@ package final class ServiceHost: EventStoreDelegate {
   }
 
   /// Records that an event of the running command has written or removed a part of a state.
-  func noteLeasable(_ part: LeasedPart, isRemoved: Bool) {
-    leasing.fail(leases?.note(part, under: isRemoved ? nil : runningLease))
+  func recordLeasable(_ part: LeasedPart, isRemoved: Bool) {
+    leasing.fail(leases?.recordWrite(part, under: isRemoved ? nil : runningLease))
   }
 
   /// Records that an event of the running command cannot end with a lease.
-  func noteUnleasable(_ stream: String) {
+  func recordUnleasable(_ stream: String) {
     if runningLease != nil { leasing.fail(NotLeasable(stream: stream)) }
   }
 
@@ -368,7 +368,7 @@ package final class ServiceHost: EventStoreDelegate {
   /// Completes the events of a command.
   private func seal(_ command: Command, value: JSONText?) -> Accepted {
     guard let last = running.lastAppended else {
-      noteUnrecorded(command, value)
+      storeAnswer(command, value)
       return Accepted(value: value)
     }
     running.lastAppended = nil
@@ -385,7 +385,7 @@ package final class ServiceHost: EventStoreDelegate {
       uid: caller.uid, pid: caller.pid, method: command.method, program: caller.program,
       call: String(call, radix: 16), value: value)
     store.seal(meta: coder.text(meta).text)
-    past.window.note(
+    past.window.add(
       id,
       .init(
         seq: last.seq, version: last.version, time: running.time, call: call,
@@ -396,19 +396,19 @@ package final class ServiceHost: EventStoreDelegate {
   /// Stores the answer of a command that recorded nothing, in memory only.
   ///
   /// Long answers are not stored, because the journal cannot hold them.
-  private func noteUnrecorded(_ command: Command, _ value: JSONText?) {
+  private func storeAnswer(_ command: Command, _ value: JSONText?) {
     guard let id = command.identity, !CommandWindow.isLong(value) else { return }
     let call = command.fingerprint
-    past.window.note(
+    past.window.add(
       id,
       .init(seq: store.last, version: 0, time: running.time, call: call, answer: .init(value)))
   }
 
   /// Rolls back the events of a failed command.
-  private func takeBack() {
+  private func rollBack() {
     guard running.lastAppended != nil else { return }
     running.lastAppended = nil
-    store.takeBack()
+    store.rollBackUnsealed()
     for ledger in waiting.removeAll(after: store.last) { ledgers[ledger].discard(store.last) }
     store.dropEmptyStreams(upTo: durable)
   }
@@ -478,7 +478,7 @@ package final class ServiceHost: EventStoreDelegate {
       }
       if !watchers.isEmpty { watchers.send(decoder.record(events[i]), eventForms) }
     }
-    past.window.settle(upTo: durable)
+    past.window.commit(upTo: durable)
     commits.isCommitting = false
     committed.send(events)
     store.dropEmptyStreams(upTo: durable)
@@ -503,10 +503,10 @@ package final class ServiceHost: EventStoreDelegate {
       }
       commits.durable = record.seq
       // A command that its client repeats here after a takeover must not run again.
-      if record.command != nil { past.window.note(record, coder) }
+      if record.command != nil { past.window.add(record, coder) }
       if !watchers.isEmpty { watchers.send(record, eventForms) }
     }
-    past.window.settle(upTo: durable)
+    past.window.commit(upTo: durable)
     commits.isCommitting = false
     committed.send(events)
     store.dropEmptyStreams(upTo: durable)

@@ -61,7 +61,7 @@ final class Snapshotting {
     retainedProjections[JournalProjection.service] = { JournalProjection(Names()) }
     (saved, tried) = (seq, seq)
     store.saved.observeNext { [unowned self] report in
-      noteSaved(report)
+      finish(report)
       guard let failure = report.failure, report.seq != failed else { return }
       failed = report.seq
       onFailure(.unavailable(detail: failure))
@@ -69,7 +69,7 @@ final class Snapshotting {
     .dispose(in: bag)
   }
 
-  private func noteSaved(_ report: SnapshotReport) {
+  private func finish(_ report: SnapshotReport) {
     guard report.seq == saving, report.failure == nil, unsaved.remove(report.service) != nil,
       unsaved.isEmpty
     else { return }

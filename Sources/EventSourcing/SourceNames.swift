@@ -67,7 +67,7 @@ final class SourceNames {
 
   /// Adds or removes a source by the number of its name.
   @usableFromInline
-  func note(_ number: Int, isThere: Bool) {
+  func update(_ number: Int, isThere: Bool) {
     if isThere { names.hold(number, by: .source) }
     if index == nil {
       changes.append((number, isThere))
@@ -78,8 +78,8 @@ final class SourceNames {
 
   /// Adds or removes a source.
   @usableFromInline
-  func note(_ name: String, isThere: Bool) {
-    note(names.add(name), isThere: isThere)
+  func update(_ name: String, isThere: Bool) {
+    update(names.add(name), isThere: isThere)
   }
 
   /// Whether a search can be stopped and go on later; otherwise the index is being built.

@@ -49,7 +49,7 @@ package final class StreamMeter {
   }
 
   /// Returns the rates since the previous call, and begins the next interval.
-  package func take() -> StreamRates {
+  package func beginInterval() -> StreamRates {
     let now = nanoseconds()
     let seconds = max(0.001, Double(now - begun) / 1e9)
     defer { (begun, counts, total) = (now, [:], Count()) }

@@ -158,7 +158,7 @@ final class EventWatchers {
   /// Delivers a record to its observers.
   func send(_ record: Record, _ forms: [String: EventForms]) {
     var wanting: [Watch] = []
-    func note(_ watches: Watches, types: (EventFilter) -> [Pattern]?) {
+    func deliver(_ watches: Watches, types: (EventFilter) -> [Pattern]?) {
       for watch in watches.all.values
       where watch.lastSeq != record.seq
         && watch.filter.wants(record, streams: nil, types: types(watch.filter))
@@ -167,10 +167,12 @@ final class EventWatchers {
         wanting.append(watch)
       }
     }
-    note(others) { _ in nil }
-    byStream.forEachMatch(for: record.stream.utf8.span) { note($0, types: \.types) }
+    deliver(others) { _ in nil }
+    byStream.forEachMatch(for: record.stream.utf8.span) { deliver($0, types: \.types) }
     if !byType.isEmpty {
-      byType.forEachMatch(for: EventType.name(of: record.type).utf8.span) { note($0) { _ in nil } }
+      byType.forEachMatch(for: EventType.name(of: record.type).utf8.span) {
+        deliver($0) { _ in nil }
+      }
     }
     guard !wanting.isEmpty else { return }
     let event = JournalEvent(record, forms)

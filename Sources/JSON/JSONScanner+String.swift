@@ -3,7 +3,7 @@ extension JSONScanner {
   @inlinable
   @inline(__always)
   public mutating func string() throws(JSONFault) -> StringToken {
-    guard take(UInt8(ascii: "\"")) else { throw fault(.expectedValue) }
+    guard consume(UInt8(ascii: "\"")) else { throw fault(.expectedValue) }
     let start = offset
     let end = endOfPlainASCII(from: start)
     offset = end

@@ -115,7 +115,7 @@ public struct JSONScanner: ~Escapable {
   /// Returns whether it did.
   @inlinable
   @inline(__always)
-  public mutating func take(_ byte: UInt8) -> Bool {
+  public mutating func consume(_ byte: UInt8) -> Bool {
     skipWhitespace()
     guard offset < bytes.count, unsafe bytes[unchecked: offset] == byte else { return false }
     offset &+= 1
@@ -153,8 +153,8 @@ public struct JSONScanner: ~Escapable {
   @inlinable
   @inline(__always)
   public mutating func enterObject() throws(JSONFault) -> Bool {
-    guard take(UInt8(ascii: "{")) else { throw fault(.expectedValue) }
-    return !take(UInt8(ascii: "}"))
+    guard consume(UInt8(ascii: "{")) else { throw fault(.expectedValue) }
+    return !consume(UInt8(ascii: "}"))
   }
 
   /// Consumes a member's name and its colon, and returns the name.
@@ -163,7 +163,7 @@ public struct JSONScanner: ~Escapable {
   public mutating func key() throws(JSONFault) -> StringToken {
     guard peek() == UInt8(ascii: "\"") else { throw missingKey() }
     let token = try string()
-    guard take(UInt8(ascii: ":")) else {
+    guard consume(UInt8(ascii: ":")) else {
       throw fault(position < bytes.count ? .expectedColon : .unexpectedEnd)
     }
     return token
@@ -212,24 +212,24 @@ public struct JSONScanner: ~Escapable {
   @inlinable
   @inline(__always)
   public mutating func nextMember() throws(JSONFault) -> Bool {
-    if take(UInt8(ascii: ",")) { return true }
-    if take(UInt8(ascii: "}")) { return false }
+    if consume(UInt8(ascii: ",")) { return true }
+    if consume(UInt8(ascii: "}")) { return false }
     throw fault(position < bytes.count ? .expectedCommaOrBrace : .unexpectedEnd)
   }
 
   /// Consumes `[`, and `]` if the array is empty; returns whether an element follows.
   public mutating func enterArray() throws(JSONFault) -> Bool {
-    guard take(UInt8(ascii: "[")) else { throw fault(.expectedValue) }
-    return !take(UInt8(ascii: "]"))
+    guard consume(UInt8(ascii: "[")) else { throw fault(.expectedValue) }
+    return !consume(UInt8(ascii: "]"))
   }
 
   /// Consumes `,` or `]`, and returns whether another element follows.
   public mutating func nextElement() throws(JSONFault) -> Bool {
-    if take(UInt8(ascii: ",")) {
+    if consume(UInt8(ascii: ",")) {
       if peek() == UInt8(ascii: "]") { throw fault(.trailingComma) }
       return true
     }
-    if take(UInt8(ascii: "]")) { return false }
+    if consume(UInt8(ascii: "]")) { return false }
     throw fault(position < bytes.count ? .expectedCommaOrBracket : .unexpectedEnd)
   }
 
@@ -407,7 +407,7 @@ extension JSONScanner {
   @inlinable
   @inline(__always)
   public mutating func number() throws(JSONFault) {
-    if !takeNatural() { try anyNumber() }
+    if !skipNatural() { try anyNumber() }
   }
 
   /// Skips a natural number of up to 18 digits without fraction and exponent.
@@ -415,7 +415,7 @@ extension JSONScanner {
   /// - Returns: Whether it did; otherwise the position is unchanged.
   @inlinable
   @inline(__always)
-  mutating func takeNatural() -> Bool {
+  mutating func skipNatural() -> Bool {
     let most = offset &+ 18
     var end = offset
     if offset &+ 8 <= bytes.count {

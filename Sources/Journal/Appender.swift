@@ -123,7 +123,7 @@ package final class Appender {
   }
 
   /// Rolls back everything appended since the last sealed unit.
-  package func takeBack() {
+  package func rollBackUnsealed() {
     undo(to: sealed)
   }
 

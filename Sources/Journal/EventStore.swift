@@ -97,7 +97,7 @@ package protocol EventStore: AnyObject {
   /// Rolls back everything appended since the last sealed unit.
   ///
   /// The names of its streams stay until ``dropEmptyStreams()``.
-  func takeBack()
+  func rollBackUnsealed()
 
   /// Reads all durable events after a position, oldest first, and blocks the caller.
   ///

@@ -41,7 +41,7 @@ package final class StoreReports {
   }
 
   /// Returns the durations of commits since the last call.
-  package func takeCommitTimes() -> CommitTimes {
+  package func resetCommitTimes() -> CommitTimes {
     defer { times = CommitTimes() }
     return times
   }
@@ -135,5 +135,5 @@ extension DaemonStore {
   package var committedEvents: UInt64 { reports.committedEvents }
 
   /// Returns the durations of commits since the last call.
-  package func takeCommitTimes() -> CommitTimes { reports.takeCommitTimes() }
+  package func resetCommitTimes() -> CommitTimes { reports.resetCommitTimes() }
 }

@@ -117,10 +117,10 @@ package struct StreamHeads: Sendable {
     head.charge = .none
     heads[stream] = head
     usage.change(before.charge, to: .none)
-    noteRelease(Release(stream: stream, head: head.seq, seq: seq))
+    record(Release(stream: stream, head: head.seq, seq: seq))
   }
 
-  private mutating func noteRelease(_ release: Release) {
+  private mutating func record(_ release: Release) {
     releasedCount += 1
     released.append(release)
     // Most have state again, such as those of a name that comes and goes.
@@ -180,7 +180,7 @@ package struct StreamHeads: Sendable {
   /// Updates the head of a stream from a replayed event.
   ///
   /// - Parameter user: The uid that recorded it.
-  package mutating func note(
+  package mutating func update(
     _ stream: Int, seq: UInt64, version: UInt64, by user: UInt32 = Charge.nobody
   ) {
     let head = heads[stream]
@@ -218,7 +218,7 @@ package struct StreamHeads: Sendable {
     usage.change(before.charge, to: head.charge)
     heads[stream] = head
     if before.isReleased { releasedCount -= 1 }
-    if head.isReleased { noteRelease(Release(stream: stream, head: head.seq, seq: head.seq)) }
+    if head.isReleased { record(Release(stream: stream, head: head.seq, seq: head.seq)) }
   }
 
   /// Calls `body` with each stream, in no particular order.

@@ -309,7 +309,7 @@ final class JournalFiles {
     }
     worker.post(())
     while true {
-      let page = try pages.take().get()
+      let page = try pages.removeFirst().get()
       if page.isEmpty { return }
       body(page)
     }

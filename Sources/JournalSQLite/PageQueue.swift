@@ -43,7 +43,7 @@ final class PageQueue: Sendable {
   }
 
   /// Removes and returns the first page; waits for one.
-  func take() -> Page {
+  func removeFirst() -> Page {
     let page = state.waitWithLock(until: { !$0.pages.isEmpty }) { state in
       guard let page = state.pages.popFirst() else { preconditionFailure("no page") }
       state.bytes -= page.weight

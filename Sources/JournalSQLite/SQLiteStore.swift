@@ -134,9 +134,9 @@ package final class SQLiteStore: DaemonStore {
     }
   }
 
-  package func takeBack() {
+  package func rollBackUnsealed() {
     queue.batch.removeLast(Int(appender.last - appender.sealed))
-    appender.takeBack()
+    appender.rollBackUnsealed()
   }
 
   /// Writes the events of the turn, or passes them to the writer thread.

@@ -97,7 +97,7 @@ final class SQLiteWriter {
     sqlite3_wal_hook(database.pointer, logGrew, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  fileprivate func noteLog(_ pages: CInt) {
+  fileprivate func updateLogSize(_ pages: CInt) {
     if pages < walPages { checkpointedPages = 0 }
     walPages = pages
   }
@@ -265,7 +265,7 @@ final class SQLiteWriter {
   private func emptyLog() {
     do throws(SQLiteError) {
       isLogTooLong = try !database.emptyLog()
-      if !isLogTooLong { noteLog(0) }
+      if !isLogTooLong { updateLogSize(0) }
     } catch {
       report(failure(error))
     }
@@ -389,7 +389,7 @@ private func logGrew(
   _ name: UnsafePointer<CChar>?, _ pages: CInt
 ) -> CInt {
   guard let writer else { return SQLITE_OK }
-  Unmanaged<SQLiteWriter>.fromOpaque(writer).takeUnretainedValue().noteLog(pages)
+  Unmanaged<SQLiteWriter>.fromOpaque(writer).takeUnretainedValue().updateLogSize(pages)
   return SQLITE_OK
 }
 

@@ -204,12 +204,12 @@ struct RequestMembers {
         try readID(&scanner, try scanner.kind(), idBytes)
       case Self.versionKey where scanner.word(behind: 9) & Self.versionMask == Self.version:
         scanner.skip(15)
-        noteVersion(isRight: true)
+        setVersion(isRight: true)
       default: try readOther(&scanner, line, idBytes)
       }
       more = try scanner.nextMember()
     }
-    if method == nil { note(.method) }
+    if method == nil { fail(.method) }
   }
 
   // The names of members as they are usually written, as little-endian words behind the quote.
@@ -236,12 +236,12 @@ struct RequestMembers {
     case .version:
       let start = scanner.position
       try scanner.value(kind, depth: JSONLimits.surroundings - 1)
-      noteVersion(
+      setVersion(
         isRight: line.extracting(start..<scanner.position).hasSameBytes(as: #""2.0""#.utf8.span))
     case .unknown:
       try scanner.value(kind, depth: JSONLimits.surroundings - 1)
       if unknown == nil { unknown = key }
-      note(.unknown)
+      fail(.unknown)
     }
   }
 
@@ -312,7 +312,7 @@ struct RequestMembers {
     }
   }
 
-  private mutating func note(_ rule: Rule) {
+  private mutating func fail(_ rule: Rule) {
     if broken == nil { broken = rule }
   }
 
@@ -322,9 +322,9 @@ struct RequestMembers {
   ) throws(JSONFault) {
     guard kind == .string else {
       _ = try scanner.value(depth: 1)
-      return note(.methodString)
+      return fail(.methodString)
     }
-    if method != nil { note(.methodOnce) }
+    if method != nil { fail(.methodOnce) }
     method = try scanner.string()
   }
 
@@ -335,11 +335,11 @@ struct RequestMembers {
     let start = scanner.position
     try scanner.value(kind, depth: JSONLimits.surroundings - 1)
     let value = start..<scanner.position
-    if id != nil { note(.idOnce) }
+    if id != nil { fail(.idOnce) }
     switch kind {
-    case .string where value.count > most + 2: note(.idLength)
+    case .string where value.count > most + 2: fail(.idLength)
     case .string, .number, .null: id = value
-    case .bool, .array, .object: note(.id)
+    case .bool, .array, .object: fail(.id)
     }
   }
 
@@ -347,7 +347,7 @@ struct RequestMembers {
   private mutating func readParams(
     _ scanner: inout JSONScanner, _ kind: JSONScanner.Kind
   ) throws(JSONFault) {
-    if params != nil { note(.paramsOnce) }
+    if params != nil { fail(.paramsOnce) }
     let start = scanner.position
     switch kind {
     case .object: try parameters.read(&scanner)
@@ -357,16 +357,16 @@ struct RequestMembers {
       parameters = .positional
     default:
       try scanner.value(kind, depth: JSONLimits.surroundings - 1)
-      return note(.params)
+      return fail(.params)
     }
     params = start..<scanner.position
     isPositional = kind == .array
   }
 
-  private mutating func noteVersion(isRight: Bool) {
-    if hasVersion { note(.versionOnce) }
+  private mutating func setVersion(isRight: Bool) {
+    if hasVersion { fail(.versionOnce) }
     hasVersion = true
-    if !isRight { note(.version) }
+    if !isRight { fail(.version) }
   }
 
   /// Returns the fault of a request that breaks a rule.

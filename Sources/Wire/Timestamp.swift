@@ -40,16 +40,16 @@ public struct Timestamp: Comparable, Hashable, Sendable {
   /// Seconds and fraction are optional.
   public init?(_ text: String) {
     var reader = Reader(rest: Array(text.utf8)[...])
-    guard let year = reader.number(4), reader.take("-"), let month = reader.number(2),
-      reader.take("-"), let day = reader.number(2), reader.take("T") || reader.take(" "),
-      let hour = reader.number(2), reader.take(":"), let minute = reader.number(2)
+    guard let year = reader.number(4), reader.consume("-"), let month = reader.number(2),
+      reader.consume("-"), let day = reader.number(2), reader.consume("T") || reader.consume(" "),
+      let hour = reader.number(2), reader.consume(":"), let minute = reader.number(2)
     else { return nil }
     var second = 0
-    if reader.take(":") {
+    if reader.consume(":") {
       guard let value = reader.number(2) else { return nil }
       second = value
     }
-    let fraction = reader.take(".") ? reader.fraction() : 0
+    let fraction = reader.consume(".") ? reader.fraction() : 0
     guard let fraction, let offset = reader.offset(), reader.rest.isEmpty,
       1...12 ~= month, 1...31 ~= day, hour < 24, minute < 60, second < 61
     else { return nil }
@@ -132,7 +132,7 @@ public struct Timestamp: Comparable, Hashable, Sendable {
   private struct Reader {
     var rest: ArraySlice<UInt8>
 
-    mutating func take(_ character: Unicode.Scalar) -> Bool {
+    mutating func consume(_ character: Unicode.Scalar) -> Bool {
       guard let first = rest.first, UInt32(first) == character.value else { return false }
       rest.removeFirst()
       return true
@@ -160,9 +160,9 @@ public struct Timestamp: Comparable, Hashable, Sendable {
 
     /// Reads an offset in minutes east of Greenwich, of less than a day.
     mutating func offset() -> Int? {
-      if take("Z") || take("z") { return 0 }
-      let sign = take("+") ? 1 : take("-") ? -1 : 0
-      guard sign != 0, let hours = number(2), take(":"), let minutes = number(2), hours < 24,
+      if consume("Z") || consume("z") { return 0 }
+      let sign = consume("+") ? 1 : consume("-") ? -1 : 0
+      guard sign != 0, let hours = number(2), consume(":"), let minutes = number(2), hours < 24,
         minutes < 60
       else { return nil }
       return sign * (hours * 60 + minutes)

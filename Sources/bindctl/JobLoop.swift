@@ -10,7 +10,7 @@ protocol JobSource: AnyObject {
   func ask(_ loop: JobLoop)
 
   /// Takes a notification.
-  func take(_ method: String, _ params: JSONObject, _ loop: JobLoop) throws
+  func receive(_ method: String, _ params: JSONObject, _ loop: JobLoop) throws
 
   /// Takes the end of a job.
   func end(_ job: Job, _ end: JobEnd, _ loop: JobLoop) throws
@@ -139,8 +139,8 @@ final class JobLoop {
     while true {
       if isDraining, jobs.isEmpty { return try finish() }
       try wait(descriptor)
-      try takeSignals()
-      try takeEnds()
+      try handleSignals()
+      try collectEnds()
       try receive()
       if tick.isOver {
         try onTick?()
@@ -235,7 +235,7 @@ final class JobLoop {
         }
         try answers.removeValue(forKey: id)?(answer)
       }
-      for (method, params) in notified { try source.take(method, params, self) }
+      for (method, params) in notified { try source.receive(method, params, self) }
     }
   }
 
@@ -295,7 +295,7 @@ final class JobLoop {
     poll(&ends, nfds_t(ends.count), first.pollTime)
   }
 
-  private func takeSignals() throws {
+  private func handleSignals() throws {
     while let number = signals.next(withinMilliseconds: 0) {
       guard number != SIGCHLD else { continue }
       if received != nil {
@@ -308,7 +308,7 @@ final class JobLoop {
     }
   }
 
-  private func takeEnds() throws {
+  private func collectEnds() throws {
     for job in jobs.values {
       read(job)
       if job.code == nil { job.code = job.child.end() }

@@ -36,7 +36,7 @@ func showInPlace(
       for news in try follower.receive() {
         switch news {
         case .update(.value(let value)):
-          screen.take(
+          screen.update(
             value.source, value.value, isPresent: value.isPresent, at: monotonicMilliseconds())
         case .update: break
         case .live: status = nil

@@ -38,12 +38,12 @@ final class ViewPipe {
       if ends[2].revents & Int16(POLLERR) != 0 { return .readerGone }
       if ends[1].revents != 0 { try readInput() }
       guard count == 0 || ends[0].revents != 0 else { continue }
-      for one in try link.receive() where try take(one) { return .done }
+      for one in try link.receive() where try write(one) { return .done }
     }
   }
 
   /// - Returns: Whether the program is done.
-  private func take(_ news: ViewLink.News) throws -> Bool {
+  private func write(_ news: ViewLink.News) throws -> Bool {
     switch news {
     case .open(let answer):
       if wasLost { client.onNote?(.resumed(after: nil)) }

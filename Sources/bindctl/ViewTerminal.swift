@@ -28,12 +28,12 @@ final class ViewTerminal {
           if key == .control("l") { terminal.redraw() }
           if key == .control("z") { terminal.suspend() }
           guard let action = session.press(key) else { continue }
-          guard take(action) else { return .done }
+          guard perform(action) else { return .done }
         }
       case .socket, .timeOver:
         for one in try link.receive() {
-          try take(one)
-          while let action = session.next() { _ = take(action) }
+          try show(one)
+          while let action = session.next() { _ = perform(action) }
         }
       case .resized: terminal.redraw()
       case .gone: return .done
@@ -52,12 +52,12 @@ final class ViewTerminal {
   private func show() {
     let size = terminal.size
     let screen = ViewScreen(style, width: size.width, height: size.height)
-    screen.settle(&session)
+    screen.limitScroll(&session)
     terminal.show(screen.lines(session))
   }
 
   /// - Returns: `false` to quit.
-  private func take(_ action: ViewSession.Action) -> Bool {
+  private func perform(_ action: ViewSession.Action) -> Bool {
     switch action {
     case .quit: return false
     case .ask(let view, let intent, let arguments):
@@ -72,16 +72,16 @@ final class ViewTerminal {
   }
 
   /// - Throws: ``ClientError/notUnderstood(_:)`` for a change that does not fit the shown view.
-  private func take(_ news: ViewLink.News) throws {
+  private func show(_ news: ViewLink.News) throws {
     switch news {
     case .open(let answer):
       isOpen = true
-      if let action = session.open(answer) { _ = take(action) }
-    case .notification(let method, let params): try take(method, params)
+      if let action = session.open(answer) { _ = perform(action) }
+    case .notification(let method, let params): try apply(method, params)
     case .answer(let id, .success(let result)):
       session.answer(id, fault: nil, opened: result["opened"].flatMap(Handle.init))
       if let view = closes.removeValue(forKey: id) {
-        try take("closed", ["view": view.text.value])
+        try apply("closed", ["view": view.text.value])
       }
     case .answer(let id, .failure(let error)): session.answer(id, fault: error.description)
     case .lost(let reason):
@@ -91,9 +91,9 @@ final class ViewTerminal {
     }
   }
 
-  private func take(_ method: String, _ params: JSONObject) throws(ClientError) {
+  private func apply(_ method: String, _ params: JSONObject) throws(ClientError) {
     do throws(CollectionChange.Fault) {
-      try session.take(method, params)
+      try session.receive(method, params)
     } catch {
       throw .notUnderstood(error.description)
     }

@@ -28,7 +28,7 @@ final class Browser {
     case .welcome(let session):
       answer(browser, 200, welcomePage(session), cookie: server.gate.cookie(of: session))
     case .refused(let refusal):
-      server.noteRefusal(refusal)
+      server.report(refusal)
       answer(browser, refusal.status, refusal.page)
     }
     return cweb_answered

@@ -147,7 +147,7 @@ final class RefusalLines {
     timer = try Timer(on: loop) { [unowned self] in tell() }
   }
 
-  func note(_ refusal: Refusal) {
+  func count(_ refusal: Refusal) {
     if let count = again[refusal] {
       again[refusal] = count + 1
       return

@@ -51,7 +51,7 @@ func serveOwner(_ options: Options, _ log: Log) throws -> CInt {
   makeAddress = { "http://127.0.0.1:\(port)/?token=\(sessions.makeToken())" }
   return try run(loop, [control, listener], server) {
     try printNow(makeAddress() + "\n")
-    note("open this address in a browser; it works once. 'bindctl web' prints another one")
+    printLine("open this address in a browser; it works once. 'bindctl web' prints another one")
   }
 }
 
@@ -123,7 +123,7 @@ private func webServer(
   let lines = try RefusalLines(log, on: loop)
   return try WebServer(
     gate, pages, places: places, userHeader: options.userHeader, descriptors: descriptors, on: loop
-  ) { lines.note($0) }
+  ) { lines.count($0) }
 }
 
 /// Listens on a port; on the usual one if it is free.
@@ -158,7 +158,7 @@ private func run(
 }
 
 /// Writes a line for the user to stderr.
-private func note(_ text: String) {
+private func printLine(_ text: String) {
   let line = text + "\n"
   _ = write(STDERR_FILENO, line, line.utf8.count)
 }
@@ -180,7 +180,7 @@ private func askForAddress(at path: String) throws -> CInt {
   loop.run()
   if let failure = printer.failure { throw failure }
   guard printer.hasPrinted else { throw StartFailure(description: "\(path) does not answer") }
-  note("binder-web already serves; this is an address for another browser")
+  printLine("binder-web already serves; this is an address for another browser")
   return EXIT_SUCCESS
 }
 

@@ -73,7 +73,7 @@ final class WebServer {
     throw last
   }
 
-  func noteRefusal(_ refusal: Refusal) { onRefusal(refusal) }
+  func report(_ refusal: Refusal) { onRefusal(refusal) }
 
   /// Ends all connections; the loop then ends when they are closed.
   func close() {

@@ -259,8 +259,8 @@ final class Daemon {
   }
 
   /// Takes back the clients that an earlier daemon has left with the service manager.
-  func takeBackClients() throws {
-    try returning.takeBack(table, server, host, programs)
+  func restoreClients() throws {
+    try returning.restore(table, server, host, programs)
   }
 
   /// Whether what runs once in a cluster runs here: bindings, feeds, leases, retention.
@@ -299,7 +299,7 @@ final class Daemon {
     guard let mail = store.mail, let forwarding else { return }
     mail.received.observeNext { forwarding.receive($0.message, from: $0.address) }.dispose(in: bag)
     mail.lost.observeNext { [unowned self] in
-      forwarding.noteLoss(toldTo: host.isActive ? aliveNodes : [])
+      forwarding.messagesWereLost(toldTo: host.isActive ? aliveNodes : [])
     }
     .dispose(in: bag)
     mail.changed.observeNext { [unowned self] in

@@ -83,7 +83,7 @@ final class DaemonMeasures {
     let elapsed = loop.milliseconds - measured
     guard elapsed >= Self.interval else { return }
     measured = loop.milliseconds
-    let times = store.takeCommitTimes()
+    let times = store.resetCommitTimes()
     let seconds = Double(elapsed) / 1000
     rates = Rates(
       commitsPerSecond: (Double(times.commits) / seconds).rounded(),

@@ -249,7 +249,7 @@ struct JournalWork {
     while let text = try file.next() {
       do throws(JournalLine.Fault) {
         let line = try JournalLine(text)
-        try checker.take(line)
+        try checker.check(line)
         switch line {
         case .event(let record): records.append(record)
         case .removal(let range, let services):
@@ -365,14 +365,14 @@ func workOnJournal(
   }
   return JournalWork(
     task: task, location: try settings.journal, locate: locate, epoch: options.epoch,
-    isForced: options.isForced, progress: progress, checkStart: takeIn
+    isForced: options.isForced, progress: progress, checkStart: checkReplay
   ).run()
 }
 
 /// Checks whether a daemon could start on a journal, by replaying it into all services.
 ///
 /// - Throws: ``JournalError`` with the event that the services reject.
-func takeIn(_ location: JournalLocation) throws(JournalError) {
+func checkReplay(_ location: JournalLocation) throws(JournalError) {
   do {
     var options = try Options([])
     options.isReadOnly = true

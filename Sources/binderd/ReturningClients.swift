@@ -56,7 +56,7 @@ final class ReturningClients {
   /// Takes the clients back, before new ones are accepted.
   ///
   /// The services must be at the end of the journal.
-  func takeBack(
+  func restore(
     _ table: ConnectionTable, _ server: SocketServer, _ host: ServiceHost, _ programs: Programs
   ) throws {
     // A provider may still answer the calls of an earlier daemon.
@@ -67,7 +67,7 @@ final class ReturningClients {
         slots: manager.storeSize, generation: generation, epoch: host.epoch,
         scheduler: table.context.scheduler)
       table.context.handover = handover
-      programs.onExistence { [weak handover] in handover?.note($0, exists: $1) }
+      programs.onExistence { [weak handover] in handover?.update($0, exists: $1) }
       store.store(handover.shared.descriptor, as: "\(Self.memoryPrefix)\(generation)")
     }
     table.skipIDs(upTo: former?.lastID ?? 0)

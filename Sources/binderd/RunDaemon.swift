@@ -50,7 +50,7 @@ private func runOnce(
     try daemon.start(settings, files, log, manager)
     // Before the first client, so that every shutdown from now on is in order.
     signals = try watchSignals(on: daemon, shutdown)
-    try daemon.takeBackClients()
+    try daemon.restoreClients()
     try listen(daemon, settings, log, manager)
   } catch {
     for signal in signals { signal.close() }

@@ -57,7 +57,7 @@ final class Pair {
     part?.change(isActive: false, active: nil, addresses: nil)
     meanwhile()
     messages = []
-    part?.noteLoss(toldTo: [])
+    part?.messagesWereLost(toldTo: [])
     part?.change(isActive: false, active: "leader", addresses: addresses)
   }
 
@@ -72,7 +72,7 @@ final class Pair {
 
   func loseMessages(of name: String) {
     messages = []
-    parts[name]?.noteLoss(toldTo: name == "leader" ? ["follower"] : [])
+    parts[name]?.messagesWereLost(toldTo: name == "leader" ? ["follower"] : [])
   }
 
   /// Delivers all messages without a commit; returns their number.

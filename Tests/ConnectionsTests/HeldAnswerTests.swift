@@ -46,7 +46,7 @@ struct HeldAnswerTests {
     var written = 0
     bench.methods["write"] = { [unowned bench] call in
       written += 1
-      bench.connection.noteWritten(upTo: UInt64(written))
+      bench.connection.recordWrite(upTo: UInt64(written))
       let filler = String(repeating: "x", count: 60_000)
       call.answer(after: UInt64(written)) { $0.append(quoted: filler) }
       return .done

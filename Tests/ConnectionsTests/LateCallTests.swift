@@ -56,7 +56,7 @@ struct LateCallTests {
   func `a call that has begun cannot be cancelled`() {
     let late = offerLate()
     bench.receive(request(1, "late"))
-    late.calls[0].noteBegun()
+    late.calls[0].markBegun()
     #expect(bench.connection.cancel(RequestID(text: "1")) == .recorded)
     #expect(bench.lines().isEmpty)
     late.calls[0].answer { $0.append("{}") }

@@ -22,7 +22,7 @@ struct SlowLogTests {
       return .done
     }
     bench.methods["write"] = { call in
-      call.connection.noteWritten(upTo: 7)
+      call.connection.recordWrite(upTo: 7)
       call.answer(after: 7) { $0.append("{}") }
       return .done
     }

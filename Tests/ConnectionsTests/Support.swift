@@ -157,7 +157,7 @@ final class Bench {
     var last: UInt64 = 0
     methods["write"] = { [unowned self] call in
       last += 1
-      connection.noteWritten(upTo: last)
+      connection.recordWrite(upTo: last)
       call.answer(after: last) { buffer in
         buffer.append(#"{"seq":"#)
         buffer.append(integer: last)

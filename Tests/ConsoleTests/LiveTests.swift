@@ -62,25 +62,25 @@ struct LiveTests {
   @Test
   func `a board marks what has changed, for three seconds`() throws {
     var board = Board(["cells/**"])
-    board.take("cells/a", try text("1"), isPresent: true, at: 0)
-    board.take("cells/b", try text(#""x""#), isPresent: true, at: 0)
+    board.update("cells/a", try text("1"), isPresent: true, at: 0)
+    board.update("cells/b", try text(#""x""#), isPresent: true, at: 0)
     func row(_ name: String, at now: UInt64) -> String? {
       board.lines(width: 60, height: 10, plain, status: nil, at: now)
         .first { $0.contains(name) }
         .map { $0.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ") }
     }
     #expect(row("cells/a", at: 0) == "cells/a 1")
-    board.take("cells/a", try text("2"), isPresent: false, at: 1000)
+    board.update("cells/a", try text("2"), isPresent: false, at: 1000)
     #expect(row("cells/a", at: 1500) == "▲ cells/a 2 now")
     #expect(row("cells/a", at: 5000) == "cells/a 2 4s ago")
-    board.take("cells/a", try text("2"), isPresent: false, at: 6000)
+    board.update("cells/a", try text("2"), isPresent: false, at: 6000)
     #expect(row("cells/a", at: 6000) == "cells/a 2 5s ago")
-    board.take("cells/a", try text("-3"), isPresent: false, at: 6000)
+    board.update("cells/a", try text("-3"), isPresent: false, at: 6000)
     #expect(row("cells/a", at: 6000) == "▼ cells/a -3 now")
-    board.take("cells/b", nil, isPresent: false, at: 6000)
+    board.update("cells/b", nil, isPresent: false, at: 6000)
     #expect(row("cells/b", at: 6000) == "- cells/b (gone) now")
     #expect(row("cells/b", at: 20_000) == nil)
-    board.take("cells/b", try text("null"), isPresent: false, at: 21_000)
+    board.update("cells/b", try text("null"), isPresent: false, at: 21_000)
     #expect(row("cells/b", at: 21_000) == "+ cells/b null now")
   }
 
@@ -92,16 +92,16 @@ struct LiveTests {
       #"{"id":\#($0),"uid":1,"pid":\#($0),"client":"한국어 program","subscriptions":1,"#
         + #""requests":5,"output_bytes":0}"#
     }
-    top.take(
+    top.update(
       "daemon/connections", try text("[\(clients.joined(separator: ","))]"), isPresent: true, at: 0)
     for i in 0..<100 {
-      board.take("cells/한국어\(i)", try text(#""日本茶 \#(i)""#), isPresent: false, at: 0)
-      top.take(
+      board.update("cells/한국어\(i)", try text(#""日本茶 \#(i)""#), isPresent: false, at: 0)
+      top.update(
         "daemon/streams",
         try text(
           #"{"streams":[{"stream":"cells/long\#(i)","events_per_second":5,"bytes_per_second":9}]}"#),
         isPresent: false, at: 0)
-      top.take("daemon/stats", try text(#"{"requests":\#(i)}"#), isPresent: false, at: UInt64(i))
+      top.update("daemon/stats", try text(#"{"requests":\#(i)}"#), isPresent: false, at: UInt64(i))
     }
     for style in [plain, Style(isOn: true)] {
       let bare = Style(isOn: false) == style
@@ -119,7 +119,7 @@ struct LiveTests {
   func `top sorts streams by events or by bytes, and forgets quiet ones`() throws {
     var top = TopScreen(of: "") { "\($0)" }
     func take(_ rows: String) throws {
-      top.take("daemon/streams", try text("{\"streams\":[\(rows)]}"), isPresent: false, at: 0)
+      top.update("daemon/streams", try text("{\"streams\":[\(rows)]}"), isPresent: false, at: 0)
     }
     func streams() -> [String] {
       top.lines(width: 80, height: 24, plain, status: nil, at: 0).filter { $0.hasPrefix("s/") }
@@ -142,7 +142,7 @@ struct LiveTests {
       let rows = names.map {
         #"{"stream":"\#($0)","events_per_second":10,"bytes_per_second":1}"#
       }
-      top.take(
+      top.update(
         "daemon/streams",
         try text(#"{"count":\#(count),"streams":[\#(rows.joined(separator: ","))]}"#),
         isPresent: false, at: 0)
@@ -170,10 +170,10 @@ struct LiveTests {
       #"{"id":\#($0),"uid":1,"pid":1\#($0),"client":"c\#($0)","subscriptions":1,"#
         + #""requests":5,"output_bytes":0}"#
     }
-    top.take(
+    top.update(
       "daemon/streams", try text(#"{"count":50,"streams":[\#(streams.joined(separator: ","))]}"#),
       isPresent: false, at: 0)
-    top.take(
+    top.update(
       "daemon/connections", try text("[\(clients.joined(separator: ","))]"), isPresent: true, at: 0)
     func lines() -> [String] { top.lines(width: 80, height: 24, plain, status: nil, at: 0) }
     func first(_ part: String) -> String? { lines().first { $0.contains(part) } }
@@ -197,7 +197,7 @@ struct LiveTests {
   func `top computes requests per second, also after a restart of the daemon`() throws {
     var top = TopScreen(of: "") { "\($0)" }
     func rate(_ requests: Int, at now: UInt64) throws -> String? {
-      top.take("daemon/stats", try text(#"{"requests":\#(requests)}"#), isPresent: false, at: now)
+      top.update("daemon/stats", try text(#"{"requests":\#(requests)}"#), isPresent: false, at: now)
       return top.lines(width: 80, height: 24, plain, status: nil, at: now)
         .first { $0.hasPrefix("requests/s") }
         .map { String($0.split(separator: " ")[1]) }

@@ -75,9 +75,9 @@ struct PlotTests {
       screen.lines(width: 40, height: 9, plain, status: nil, at: now)[0]
     }
     #expect(samples(at: 100_000) == "cells/t  last 1  min 1  max 1")
-    screen.take("cells/t", try JSONText(parsing: "5"), isPresent: false, at: 100_500)
+    screen.update("cells/t", try JSONText(parsing: "5"), isPresent: false, at: 100_500)
     #expect(samples(at: 100_500) == "cells/t  last 5  min 1  max 5")
-    screen.take("cells/t", try JSONText(parsing: "2"), isPresent: false, at: 102_500)
+    screen.update("cells/t", try JSONText(parsing: "2"), isPresent: false, at: 102_500)
     #expect(samples(at: 102_500) == "cells/t  last 2  min 1  max 5")
     #expect(samples(at: 104_600) == "cells/t  last 2  min 2  max 5", "the first ones are gone")
     #expect(samples(at: 900_000) == "cells/t  last 2  min 2  max 2", "the last value holds")

@@ -30,12 +30,13 @@ struct ShownView {
     var params = try contents(handle, binder, props, intents)
     params["parent"] = .string(parent)
     params["style"] = .string(style)
-    try session.take("opened", params)
+    try session.receive("opened", params)
   }
 
   /// Changes properties of the first view.
   mutating func change(_ props: String) throws {
-    try session.take("next", ["view": .string("v"), "props": try JSONValue(parsing: "{\(props)}")])
+    try session.receive(
+      "next", ["view": .string("v"), "props": try JSONValue(parsing: "{\(props)}")])
   }
 
   private func contents(
@@ -50,7 +51,7 @@ struct ShownView {
 
   /// Ends a view, as the daemon does.
   mutating func end(_ view: String, _ reason: String = "dismissed") {
-    try? session.take("closed", ["view": .string(view), "reason": .string(reason)])
+    try? session.receive("closed", ["view": .string(view), "reason": .string(reason)])
   }
 
   // MARK: Looking and typing
@@ -77,7 +78,7 @@ struct ShownView {
   private mutating func press(_ key: Key) -> ViewSession.Action? {
     let action = session.press(key)
     if let action { self.action = action }
-    ViewScreen(Style(isOn: false), width: width, height: height).settle(&session)
+    ViewScreen(Style(isOn: false), width: width, height: height).limitScroll(&session)
     return action
   }
 

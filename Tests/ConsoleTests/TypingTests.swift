@@ -107,7 +107,7 @@ struct TypingTests {
     #expect(
       view.session.ending == "the view 'room' has ended: what it showed was removed or left")
     var failed = try ShownView("room", props: Self.room)
-    try failed.session.take(
+    try failed.session.receive(
       "fail", ["view": .string("v"), "error": .object(["message": .string("too long")])])
     #expect(failed.session.ending == "the view 'room' has failed: too long")
   }
@@ -159,7 +159,7 @@ struct TypingTests {
     var view = try ShownView("main", props: "")
     let write = #""send":{"params":{"text":"string"}}"#
     try view.push("one", style: "tab", props: "", intents: write)
-    try view.session.take(
+    try view.session.receive(
       "opened",
       [
         "view": .string("v.2"), "parent": .string("v"), "binder": .string("two"),

@@ -18,7 +18,7 @@ struct ViewSessionTests {
   private mutating func open(_ answer: String) throws { session.open(try object(answer)) }
 
   private mutating func take(_ method: String, _ params: String) throws {
-    try session.take(method, try object(params))
+    try session.receive(method, try object(params))
   }
 
   private func object(_ text: String) throws -> JSONObject {

@@ -80,7 +80,7 @@ struct JournalLineTests {
   private func check(_ lines: [JournalLine]) -> String? {
     var checker = JournalLineChecker()
     do {
-      for line in lines { try checker.take(line) }
+      for line in lines { try checker.check(line) }
       try checker.finish()
       return nil
     } catch {

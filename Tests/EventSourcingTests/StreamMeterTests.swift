@@ -36,17 +36,17 @@ struct StreamMeterTests {
     for _ in 0..<4 { try set("often", "x") }
     try set("large", String(repeating: "x", count: 100))
     now += 2_000_000_000
-    let rates = meter.take()
+    let rates = meter.beginInterval()
     #expect(rates.count == 2)
     #expect(rates.eventsPerSecond == 2.5)
     #expect(rates.streams.map(\.stream) == ["cells/often", "cells/large"])
     #expect(rates.streams.map(\.eventsPerSecond) == [2, 0.5])
     #expect(rates.streams[1].bytesPerSecond > rates.streams[0].bytesPerSecond)
     now += 1_000_000_000
-    #expect(meter.take().streams.isEmpty)
+    #expect(meter.beginInterval().streams.isEmpty)
     counting.dispose()
     try set("after", "x")
-    #expect(meter.take().count == 0)
+    #expect(meter.beginInterval().count == 0)
   }
 
   @Test
@@ -58,7 +58,7 @@ struct StreamMeterTests {
       try set("small\(i)", "y")
     }
     try set("large", String(repeating: "x", count: 1000))
-    let rates = meter.take()
+    let rates = meter.beginInterval()
     #expect(rates.count == 121)
     #expect(rates.streams.contains { $0.stream == "cells/large" })
     #expect(rates.streams.count <= 100)

@@ -150,7 +150,7 @@ struct EventStoreContractTests {
     _ = try subject.store.append([draft("a")])
     _ = subject.store.append(draft("a"), at: subject.store.now)
     _ = subject.store.append(draft("b"), at: subject.store.now)
-    subject.store.takeBack()
+    subject.store.rollBackUnsealed()
     #expect(subject.store.last == 1)
     #expect(subject.store.head(of: "a") == Head(seq: 1, version: 1, charge: .ofOneLetter))
     #expect(subject.store.head(of: "b") == .none)

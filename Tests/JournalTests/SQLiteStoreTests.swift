@@ -71,7 +71,7 @@ struct SQLiteStoreTests {
 
     var heads = StreamHeads()
     for record in records {
-      heads.note(
+      heads.update(
         journal.store.names.add(record.stream), seq: record.seq, version: record.version)
     }
     journal.store.start(with: heads)
@@ -404,11 +404,11 @@ struct SQLiteStoreTests {
     let journal = try open()
     for _ in 0..<100 { _ = try journal.store.append([draft("s")]) }
     try journal.settle()
-    let times = journal.store.takeCommitTimes()
+    let times = journal.store.resetCommitTimes()
     #expect(times.events == 100)
     #expect(times.commits == 1)
     #expect(times.totalNanoseconds > 0)
-    #expect(journal.store.takeCommitTimes().commits == 0)
+    #expect(journal.store.resetCommitTimes().commits == 0)
   }
 
   @Test

@@ -29,7 +29,7 @@ struct AssemblyTests {
         { $0.connect { fetch.connect().dispose(in: view.bag) } },
       ]
       var random = Random(seed)
-      Assembly.take { assembly in
+      Assembly.run { assembly in
         for line in lines.shuffled(using: &random) { line(assembly) }
       }
       view.taps.send()

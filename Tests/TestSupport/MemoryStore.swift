@@ -108,9 +108,9 @@ package final class MemoryStore: EventStore {
     }
   }
 
-  package func takeBack() {
+  package func rollBackUnsealed() {
     pending.removeLast(Int(appender.last - appender.sealed))
-    appender.takeBack()
+    appender.rollBackUnsealed()
   }
 
   package func replay(after seq: UInt64, _ body: (RecordBatch) -> Void) {

@@ -136,7 +136,7 @@ public final class EndBinding<Left, Right>: Disposable {
   ) {
     flow?.isTwoWay = back != nil
     flow?.willWrite = { [weak back] in back?.echoes.expect($0) }
-    flow?.didRefuse = { [weak back] in back?.echoes.takeBack() }
+    flow?.didRefuse = { [weak back] in back?.echoes.removeRefused() }
     flow?.didWrite = { [weak self] in self?.transferred += 1 }
     flow?.didPass = { [successes] in successes.send(()) }
     flow?.didFail = { [problems] in problems.send($0) }
@@ -334,7 +334,7 @@ struct Echoes<Value> {
   }
 
   /// Removes the last value, because the end refused it.
-  mutating func takeBack() {
+  mutating func removeRefused() {
     _ = expected.popLast()
   }
 

@@ -60,7 +60,7 @@ struct BindParser {
       paths.append(.init(text: text, column: column))
       skipSpace()
     } while peek == ","
-    try take(")", or: [",", ")"])
+    try expect(")", or: [",", ")"])
     return paths
   }
 
@@ -78,7 +78,7 @@ struct BindParser {
   private mutating func isAnotherTransformer() throws(BindFault) -> Bool {
     skipSpace()
     guard i < scalars.count else { return false }
-    try take("|", or: ["|", "end"])
+    try expect("|", or: ["|", "end"])
     return true
   }
 
@@ -105,7 +105,7 @@ struct BindParser {
         arguments.append(try argument())
       }
     }
-    try take(")", or: arguments.isEmpty ? ["argument", ")"] : [",", ")"])
+    try expect(")", or: arguments.isEmpty ? ["argument", ")"] : [",", ")"])
     return arguments
   }
 
@@ -176,7 +176,7 @@ struct BindParser {
     return (word, start + 1)
   }
 
-  private mutating func take(
+  private mutating func expect(
     _ scalar: Unicode.Scalar, or expected: [String]
   ) throws(BindFault) {
     guard peek == scalar else { throw .syntax(expected, at: i + 1, found: found(at: i)) }
@@ -240,25 +240,25 @@ private func isName(_ word: String) -> Bool {
 private func isNumber(_ word: String) -> Bool {
   var rest = word.utf8[...]
   func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-  func takeDigits() -> Int {
+  func consumeDigits() -> Int {
     let digits = rest.prefix(while: isDigit)
     rest = rest[digits.endIndex...]
     return digits.count
   }
   if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
   let startsWithZero = rest.first == UInt8(ascii: "0")
-  let whole = takeDigits()
+  let whole = consumeDigits()
   guard whole > 0, whole == 1 || !startsWithZero else { return false }
   if rest.first == UInt8(ascii: ".") {
     rest = rest.dropFirst()
-    guard takeDigits() > 0 else { return false }
+    guard consumeDigits() > 0 else { return false }
   }
   if let e = rest.first, e == UInt8(ascii: "e") || e == UInt8(ascii: "E") {
     rest = rest.dropFirst()
     if let sign = rest.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") {
       rest = rest.dropFirst()
     }
-    guard takeDigits() > 0 else { return false }
+    guard consumeDigits() > 0 else { return false }
   }
   return rest.isEmpty
 }

@@ -19,16 +19,16 @@ public final class Assembly {
   /// Runs the lines that `binder` adds, by phase.
   ///
   /// - Parameter order: Rearranges the lines before they run by phase. Tests shuffle them.
-  public static func take(
+  public static func run(
     order: ([Line]) -> [Line] = { $0 }, _ binder: (Assembly) -> Void
   ) {
     let assembly = Assembly()
     binder(assembly)
-    take(order(assembly.lines))
+    run(order(assembly.lines))
   }
 
   /// Runs lines by phase, and those of one phase in the given order.
-  public static func take(_ lines: [Line]) {
+  public static func run(_ lines: [Line]) {
     guard let last = lines.map(\.phase).max() else { return }
     for phase in 0...last {
       for line in lines where line.phase == phase { line.run() }

@@ -12,7 +12,7 @@ package protocol CollectionFollower {
   mutating func reset(to collection: Input.Collection)
 
   /// Applies a changeset and returns the derived changes; `nil` if there are none.
-  mutating func take(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>?
+  mutating func apply(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>?
 }
 
 extension SignalProtocol where Element: ChangesetProtocol {
@@ -32,7 +32,7 @@ extension SignalProtocol where Element: ChangesetProtocol {
           if isFirst || changeset.changes.isWhole {
             follower.reset(to: changeset.collection)
           } else {
-            changes = follower.take(changeset)
+            changes = follower.apply(changeset)
           }
           isFirst = false
           guard let changes else { return }
@@ -109,7 +109,7 @@ private struct MappedCollection<Input: OrderedCollectionChangesetProtocol, Eleme
     collection = source.map(transform)
   }
 
-  mutating func take(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
+  mutating func apply(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
     if case .one(let operation) = changeset.changes {
       let mapped = operation.mapElement(transform)
       collection.apply(mapped)
@@ -160,7 +160,7 @@ private struct FilteredCollection<Input: OrderedCollectionChangesetProtocol>: Co
     collection = zip(source, flags).filter(\.1).map(\.0)
   }
 
-  mutating func take(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
+  mutating func apply(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
     if case .one(let operation) = changeset.changes {
       guard let filtered = filter(operation) else { return nil }
       collection.apply(filtered)

@@ -13,9 +13,9 @@ extension OrderedCollectionDiff where Index == Int {
     self.init()
     let list = TrackedNode(isRoot: true)
     defer { list.dismantle() }
-    for operation in patch { list.take(operation) }
+    for operation in patch { list.apply(operation) }
     var index = 0
-    for piece in list.settle() {
+    for piece in list.finishMoves() {
       if let node = piece.node { add(node, at: index) }
       index += piece.count
     }
@@ -44,7 +44,7 @@ extension OrderedCollectionDiff where Index == Int {
 
 extension TrackedNode {
   /// Applies an operation.
-  fileprivate func take(_ operation: AnyOrderedCollectionOperation<Int>) {
+  fileprivate func apply(_ operation: AnyOrderedCollectionOperation<Int>) {
     switch operation {
     case .insert(let index): place(TrackedNode(), at: index)
     case .delete(let index): _ = remove(at: index)

@@ -48,8 +48,8 @@ private struct SortedCollection<Input: OrderedCollectionChangesetProtocol>: Coll
     sorted.reset(to: source)
   }
 
-  mutating func take(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
-    guard case .one(let operation) = changeset.changes else { return takeAtOnce(changeset) }
+  mutating func apply(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
+    guard case .one(let operation) = changeset.changes else { return applyDiff(changeset) }
     switch operation {
     case .insert(let element, let index):
       let item = sorted.item(element)
@@ -67,7 +67,7 @@ private struct SortedCollection<Input: OrderedCollectionChangesetProtocol>: Coll
     }
   }
 
-  private mutating func takeAtOnce(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
+  private mutating func applyDiff(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
     let (diff, updates) = (changeset.diff, Set(changeset.diff.updates))
     let old = source
     let gone = Set((diff.deletes + diff.updates).map { old[$0].id })

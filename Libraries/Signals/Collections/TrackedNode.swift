@@ -70,7 +70,7 @@ package final class TrackedNode {
   /// Returns the current children as runs.
   ///
   /// Children that moved back to their source position no longer count as moved.
-  package func settle() -> [Rope<TrackedNode>.Piece] {
+  package func finishMoves() -> [Rope<TrackedNode>.Piece] {
     guard let pieces = children?.pieces else { return [] }
     let nextStaying = starts(of: pieces)
     var last = -1

@@ -159,7 +159,7 @@ public final class CompositeDisposable: Disposable {
   /// Releases the resources; later calls do nothing.
   public func dispose() {
     isDisposed = true
-    for disposable in disposables.takeAll() { disposable.dispose() }
+    for disposable in disposables.removeAll() { disposable.dispose() }
   }
 }
 

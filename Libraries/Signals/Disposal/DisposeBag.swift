@@ -62,7 +62,7 @@ public final class DisposeBag: DisposeBagProtocol {
 
   /// Disposes the contents: newest first, or in the order of addition if the bag is reusable.
   public func dispose() {
-    guard !isReusable else { return disposables.takeAll().forEach { $0.dispose() } }
+    guard !isReusable else { return disposables.removeAll().forEach { $0.dispose() } }
     wasDisposed = true
     while let last = disposables.popLast() { last.dispose() }
   }
@@ -116,7 +116,7 @@ struct DisposableList {
   }
 
   /// Removes and returns all disposables.
-  mutating func takeAll() -> [any Disposable] {
+  mutating func removeAll() -> [any Disposable] {
     let all = items
     items = []
     return all

@@ -26,12 +26,12 @@ final class Derivation {
     self.compute = compute
     self.tell = tell
     self.complete = complete
-    for link in links { _ = link.takeChange() }
+    for link in links { _ = link.pullChange() }
   }
 
   func refresh() {
     var isChanged = false
-    for link in links where link.takeChange() { isChanged = true }
+    for link in links where link.pullChange() { isChanged = true }
     guard isChanged else { return }
     compute(node)
     node.version &+= 1
@@ -74,7 +74,7 @@ final class Derivation {
     guard pending == 0 else { return }
     refresh()
     if told == node.version {
-      node.settle()
+      node.finishChange()
     } else {
       told = node.version
       tell(node)
@@ -111,7 +111,7 @@ class DerivedLink {
   final var isEnded: Bool { source == nil }
 
   /// Returns whether the source has changed since the last call.
-  final func takeChange() -> Bool {
+  final func pullChange() -> Bool {
     guard let source else { return false }
     source.refresh()
     guard source.version != seen else { return false }

@@ -125,7 +125,7 @@ public class ValueNode<Value>: Subject<Value, Never> {
 
   @inlinable
   override func didSend() {
-    if !links.isEmpty { settle() }
+    if !links.isEmpty { finishChange() }
     if isTerminated { endDerived() }
   }
 

@@ -369,7 +369,7 @@ public class ObservedSource {
 
   /// Notifies the marked dependents, or the only dependent, that the value has settled.
   @usableFromInline
-  final func settle() {
+  final func finishChange() {
     if marked.isEmpty {
       guard links.count > 1 else { return links.first?.dependent?.tellChange() ?? () }
       mark()  // a dependent was added during the delivery

@@ -21,7 +21,7 @@ extension Subscribers {
 
     /// Requests all elements; a second subscription is cancelled.
     public func receive(subscription: any Subscription) {
-      if seat.take(subscription) { subscription.request(.unlimited) }
+      if seat.hold(subscription) { subscription.request(.unlimited) }
     }
 
     /// Calls ``receiveValue`` with an element.
@@ -51,7 +51,7 @@ struct SubscriberSeat<Failure: Error> {
   private(set) var completion: Subscribers.Completion<Failure>?
 
   /// Takes a subscription and returns `true`; cancels a second one and returns `false`.
-  mutating func take(_ subscription: any Subscription) -> Bool {
+  mutating func hold(_ subscription: any Subscription) -> Bool {
     guard !isTaken else {
       subscription.cancel()
       return false

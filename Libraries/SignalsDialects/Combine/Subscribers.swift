@@ -115,7 +115,7 @@ extension Subscribers {
 
     /// Requests all elements; a second subscription is cancelled.
     public func receive(subscription: any Subscription) {
-      if seat.take(subscription) { subscription.request(.unlimited) }
+      if seat.hold(subscription) { subscription.request(.unlimited) }
     }
 
     /// Appends an element to ``values``.

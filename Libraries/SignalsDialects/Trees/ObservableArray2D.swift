@@ -159,7 +159,7 @@ where Input.Collection: Array2DProtocol {
     collection = sections.flatMap(\.items)
   }
 
-  mutating func take(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
+  mutating func apply(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
     var patch: [Output.Operation] = []
     for operation in changeset.patch { patch += flatten(operation) }
     guard !patch.isEmpty else { return nil }

@@ -56,7 +56,7 @@ extension OrderedCollectionDiff where Index == IndexPath {
     self.init()
     let root = TrackedNode(isRoot: true)
     defer { root.dismantle() }
-    for operation in patch { root.take(operation) }
+    for operation in patch { root.apply(operation) }
     root.findKept(at: []) { _ in }
     root.findLost(isLost: false)
     root.forgetPaths()
@@ -89,7 +89,7 @@ extension TrackedNode {
   fileprivate var isNew: Bool { isInserted || isLost || isUpdated }
 
   /// Applies an operation.
-  fileprivate func take(_ operation: AnyOrderedCollectionOperation<IndexPath>) {
+  fileprivate func apply(_ operation: AnyOrderedCollectionOperation<IndexPath>) {
     switch operation {
     case .insert(let path): parent(at: path).place(TrackedNode(), at: path.lastIndex)
     case .delete(let path): _ = parent(at: path).remove(at: path.lastIndex)
@@ -109,7 +109,7 @@ extension TrackedNode {
   /// Calls `onNew` with each path to insert.
   fileprivate func findKept(at path: IndexPath, onNew: (IndexPath) -> Void) {
     var index = 0
-    for piece in settle() {
+    for piece in finishMoves() {
       if let node = piece.node {
         let path = path.appending(index)
         node.finalPath = Array(path)

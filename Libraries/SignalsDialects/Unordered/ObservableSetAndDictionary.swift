@@ -186,8 +186,8 @@ private struct SortedUnorderedCollection<Input: UnorderedCollectionChangesetProt
     sorted.reset(to: Array(source.values))
   }
 
-  mutating func take(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
-    guard case .one(let operation) = changeset.changes else { return takeAtOnce(changeset) }
+  mutating func apply(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
+    guard case .one(let operation) = changeset.changes else { return applyDiff(changeset) }
     switch operation {
     case .insert(let element, let key), .update(let key, let element):
       guard let old = source[key] else {
@@ -203,7 +203,7 @@ private struct SortedUnorderedCollection<Input: UnorderedCollectionChangesetProt
     }
   }
 
-  private mutating func takeAtOnce(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
+  private mutating func applyDiff(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
     let diff = changeset.diff
     // As for a single operation, an insert may replace an element.
     let gone = Set((diff.deletes + diff.updates + diff.inserts).compactMap { source[$0]?.id })

@@ -119,7 +119,7 @@ final class Automation {
     all.inputs.observe(
       input.path, input.provider, for: access.caller.uid, isEach: !isList, access
     ) { [unowned self] input, change in
-      guard !isList else { return all.noteChanged(self) }
+      guard !isList else { return all.sourceChanged(self) }
       position = max(position, input.position(of: change))
       pass(input.value(after: change) ?? .null)
     }
@@ -149,7 +149,7 @@ final class Automation {
     do throws(Refusal) {
       try perform { try recordState() }
     } catch {
-      noteLost()
+      loseState()
       faults.send(error)
     }
   }
@@ -171,10 +171,10 @@ final class Automation {
   }
 
   /// Notes that recorded events were lost or rolled back.
-  func noteLost() {
+  func loseState() {
     guard key != nil, kept != nil, !isLost else { return }
     isLost = true
-    all.noteLostState(self)
+    all.addLostState(self)
   }
 
   /// Records a lost state again.
@@ -184,7 +184,7 @@ final class Automation {
       try perform { try recordState() }
     } catch {
       isLost = false
-      noteLost()
+      loseState()
     }
   }
 

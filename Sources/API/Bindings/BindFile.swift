@@ -86,17 +86,17 @@ package struct BindFiles {
   }
 
   private mutating func check(_ name: String?, _ binding: FileBinding, _ column: Int) {
-    func note(_ message: String) {
+    func addFault(_ message: String) {
       faults.append(
         ConfigurationFault(
           file: binding.file, line: binding.line, column: column, message: message))
     }
     if let name, Handle(name: name) == nil {
-      note("a name is 1 to 64 of A-Z a-z 0-9 _ . : -")
+      addFault("a name is 1 to 64 of A-Z a-z 0-9 _ . : -")
     }
     if let other = places[binding.identity] {
       let what = name == nil ? "this binding" : "a binding of this name"
-      note("\(what) is already declared in \(other.file):\(other.line)")
+      addFault("\(what) is already declared in \(other.file):\(other.line)")
     }
     places[binding.identity] = (binding.file, binding.line)
     if let circle = graph.circle(with: binding.expression) {

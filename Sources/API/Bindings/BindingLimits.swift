@@ -14,23 +14,23 @@ extension JSONValue {
   /// Stops counting once the limit is exceeded.
   func hasMoreBytes(than most: Int) -> Bool {
     var left = most
-    takeBytes(from: &left)
+    subtractBytes(from: &left)
     return left < 0
   }
 
-  private func takeBytes(from left: inout Int) {
+  private func subtractBytes(from left: inout Int) {
     guard left >= 0 else { return }
     switch self {
     case .null, .bool, .number: left -= text.text.utf8.count
     case .string(let string): left -= Self.bytes(of: string)
     case .array(let elements):
       left -= max(2, elements.count + 1)
-      for element in elements where left >= 0 { element.takeBytes(from: &left) }
+      for element in elements where left >= 0 { element.subtractBytes(from: &left) }
     case .object(let object):
       left -= max(2, object.members.count * 2 + 1)
       for member in object.members where left >= 0 {
         left -= Self.bytes(of: member.name)
-        member.value.takeBytes(from: &left)
+        member.value.subtractBytes(from: &left)
       }
     }
   }

@@ -172,7 +172,7 @@ struct BindingOrder {
   // MARK: Values
 
   /// Notes that a flow has written a value that is not durable yet.
-  mutating func noteWritten(_ flow: BindingFlow) {
+  mutating func beginWrite(_ flow: BindingFlow) {
     flow.pending += 1
     guard !flow.isListed.writing else { return }
     flow.isListed.writing = true
@@ -180,10 +180,10 @@ struct BindingOrder {
   }
 
   /// Notes that a written value is durable or lost.
-  func noteSettled(_ flow: BindingFlow) { flow.pending = max(0, flow.pending - 1) }
+  func endWrite(_ flow: BindingFlow) { flow.pending = max(0, flow.pending - 1) }
 
   /// Notes that a source of a list has changed.
-  mutating func noteChanged(_ flow: BindingFlow) {
+  mutating func markChanged(_ flow: BindingFlow) {
     guard !flow.isChanged else { return }
     (flow.isChanged, flow.changedAfter) = (true, commits)
     if !flow.isListed.changed {

@@ -30,7 +30,7 @@ final class BindingRetries {
   }
 
   /// Notes that a write was lost and schedules a retry.
-  func noteLoss(on scheduler: (any Scheduler)?) {
+  func scheduleAfterLoss(on scheduler: (any Scheduler)?) {
     seconds = isTried ? min(2 * seconds, Self.longest) : Self.shortest
     hold(isTried, on: scheduler)
   }
@@ -38,7 +38,7 @@ final class BindingRetries {
   /// Notes that a value was refused before it was written, and schedules a retry.
   ///
   /// A delay that runs already is not changed: one retry passes on the values of all bindings.
-  func noteRefusal(on scheduler: (any Scheduler)?) {
+  func scheduleAfterRefusal(on scheduler: (any Scheduler)?) {
     guard !isHeld else { return isDue = true }
     seconds = isTried ? min(2 * seconds, Self.longest) : Self.shortest
     hold(true, on: scheduler)
@@ -58,7 +58,7 @@ final class BindingRetries {
   }
 
   /// Notes that a write has become durable.
-  func noteSuccess() { isTried = false }
+  func succeed() { isTried = false }
 
   /// Retries if a retry is due and not delayed.
   func tryNow() {

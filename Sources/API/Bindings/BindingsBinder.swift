@@ -174,7 +174,7 @@ extension CallContext {
     connection.add(binding, as: handle, read.bytes)
     keep(HandoverBinding(expr: bind.expr, at: host.last), as: handle)
     let failures = binding.start()
-    connection.noteWritten(upTo: host.last)
+    connection.recordWrite(upTo: host.last)
     answer(call, binding, binding.expression.made(handle, "connection"), seq: host.last)
     for failure in failures { connection.fail(binding: handle, access.error(failure)) }
     watchFailures(of: binding, as: handle)
@@ -280,7 +280,7 @@ extension CallContext {
     guard let made, let seq = accepted.seq else { return answer(call, again: accepted) }
     live.begin(made.binding, made.name, at: seq)
     made.binding.start()
-    connection.noteWritten(upTo: host.last)
+    connection.recordWrite(upTo: host.last)
     answer(call, made.binding, made.result, seq: seq)
   }
 

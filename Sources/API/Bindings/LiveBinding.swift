@@ -62,11 +62,11 @@ final class LiveBinding: Disposable {
     self.automation = automation
     self.all = all
     automation?.binding = self
-    automation?.faults.observeNext { [weak self] in self?.note($0) }.dispose(in: bag)
-    binding.failures.observeNext { [weak self] in self?.note($0) }.dispose(in: bag)
-    binding.passed.observeNext { [weak self] in self?.notePassed() }.dispose(in: bag)
-    ends.onWrite = { [weak self] side, seq in self?.noteWritten(from: side, at: seq) }
-    ends.onRefusal = { [weak self] side in self?.noteRefused(from: side) }
+    automation?.faults.observeNext { [weak self] in self?.recordFailure($0) }.dispose(in: bag)
+    binding.failures.observeNext { [weak self] in self?.recordFailure($0) }.dispose(in: bag)
+    binding.passed.observeNext { [weak self] in self?.clearDue() }.dispose(in: bag)
+    ends.onWrite = { [weak self] side, seq in self?.beginWrite(from: side, at: seq) }
+    ends.onRefusal = { [weak self] side in self?.retryLater(from: side) }
   }
 
   var isDisposed: Bool { binding.isDisposed }
@@ -117,7 +117,7 @@ final class LiveBinding: Disposable {
 
   // MARK: Delivery
 
-  private func note(_ error: any Error) {
+  private func recordFailure(_ error: any Error) {
     failureCount += 1
     let text =
       switch error {
@@ -143,28 +143,28 @@ final class LiveBinding: Disposable {
   }
 
   /// Notes that the other end has accepted a value, which may not be durable yet.
-  private func notePassed() {
+  private func clearDue() {
     due = nil
     if waiting == 0 { failure = nil }
   }
 
-  private func noteWritten(from side: BindSide, at seq: UInt64) {
+  private func beginWrite(from side: BindSide, at seq: UInt64) {
     waiting += 1
-    all.noteWritten(self, from: side, at: seq, failureCount)
+    all.beginWrite(self, from: side, at: seq, failureCount)
   }
 
   /// Notes that a value was refused but may be accepted later.
   ///
   /// - Parameter side: The end from which it came.
-  private func noteRefused(from side: BindSide) {
+  private func retryLater(from side: BindSide) {
     due = side
-    all.noteRefused()
+    all.scheduleRetry()
   }
 
   /// Notes that a written value is durable.
   ///
   /// - Parameter count: The number of failures before the value was written.
-  func settle(_ count: Int) {
+  func endWrite(_ count: Int) {
     waiting -= 1
     if failureCount == count { failure = nil }
   }

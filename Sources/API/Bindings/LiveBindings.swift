@@ -175,13 +175,13 @@ package final class LiveBindings {
     now = { [unowned host] in host.now }
     durable = { [unowned host] in host.durable }
     host.progress.observeNext { [unowned self] in
-      settle(upTo: $0)
+      endWrites(upTo: $0)
       keepLostStates()
       passOn()
     }
     .dispose(in: bag)
     host.rejected.observeNext { [unowned self] fault in
-      for binding in inOrder { binding.automation?.noteLost() }
+      for binding in inOrder { binding.automation?.loseState() }
       undo()
       lose(fault)
       passOn()
@@ -192,22 +192,22 @@ package final class LiveBindings {
 
   // MARK: Written values
 
-  func noteWritten(
+  func beginWrite(
     _ binding: LiveBinding, from side: BindSide, at seq: UInt64, _ failureCount: Int
   ) {
     written.append(Written(binding: binding, side: side, seq: seq, failureCount: failureCount))
-    if let flow = binding.flows[side] { order.noteWritten(flow) }
+    if let flow = binding.flows[side] { order.beginWrite(flow) }
   }
 
   /// Schedules a retry of a value that was refused before it was written.
-  func noteRefused() { retries.noteRefusal(on: scheduler) }
+  func scheduleRetry() { retries.scheduleAfterRefusal(on: scheduler) }
 
-  private func settle(upTo seq: UInt64) {
+  private func endWrites(upTo seq: UInt64) {
     while let first = written.first, first.seq <= seq {
       _ = written.popFirst()
-      if let flow = first.binding.flows[first.side] { order.noteSettled(flow) }
-      first.binding.settle(first.failureCount)
-      retries.noteSuccess()
+      if let flow = first.binding.flows[first.side] { order.endWrite(flow) }
+      first.binding.endWrite(first.failureCount)
+      retries.succeed()
     }
     retries.tryNow()
   }
@@ -215,14 +215,14 @@ package final class LiveBindings {
   /// Marks written values that are not durable as lost.
   private func lose(_ fault: JournalError) {
     let lost = written.filter { !$0.binding.isDisposed }
-    for entry in written { entry.binding.flows[entry.side].map(order.noteSettled) }
+    for entry in written { entry.binding.flows[entry.side].map(order.endWrite) }
     written = Queue()
     guard !lost.isEmpty else { return }
     var seen: Set<ObjectIdentifier> = []
     for entry in lost.reversed() where seen.insert(ObjectIdentifier(entry.binding)).inserted {
       entry.binding.lose(from: entry.side, fault)
     }
-    retries.noteLoss(on: scheduler)
+    retries.scheduleAfterLoss(on: scheduler)
   }
 
   /// Adds a persistent binding that was created before this start.
@@ -275,7 +275,7 @@ package final class LiveBindings {
   // MARK: States of operators
 
   /// Notes that the recorded state of a binding was lost; it is recorded again after the next write.
-  func noteLostState(_ automation: Automation) { lostStates.append(automation) }
+  func addLostState(_ automation: Automation) { lostStates.append(automation) }
 
   private func keepLostStates() {
     guard !lostStates.isEmpty else { return }
@@ -304,10 +304,10 @@ package final class LiveBindings {
   ///
   /// The list is evaluated after all changes of the commit, so that it sees the changes of a command
   /// together.
-  func noteChanged(_ automation: Automation) {
+  func sourceChanged(_ automation: Automation) {
     // Its binding is ending.
     guard let binding = automation.binding, let flow = binding.flows[.left] else { return }
-    order.noteChanged(flow)
+    order.markChanged(flow)
     if !isPassing { evaluateLists(of: binding.owner) }
   }
 

@@ -221,7 +221,7 @@ extension Access {
               return nil
             }
           } catch {
-            automation?.noteLost()
+            automation?.loseState()
             if error.mayPass { ends.onRefusal(giver) }
             throw error
           }

@@ -39,7 +39,7 @@ package struct Access {
 
   // MARK: Refusals
 
-  package func noteRefusal(_ what: String) { catalog.onRefusal(caller, role, what) }
+  package func reportRefusal(_ what: String) { catalog.onRefusal(caller, role, what) }
 
   /// Returns the error for a source that does not exist or may not be read.
   func notFound(_ source: String) -> WireError {
@@ -50,7 +50,7 @@ package struct Access {
   /// Returns the error for a source that the role may not write: `permission_denied` if the role
   /// may read it, otherwise `not_found`.
   func notWritable(_ source: String) -> WireError {
-    noteRefusal("to write \(source)")
+    reportRefusal("to write \(source)")
     guard role.mayRead(source) else { return .notFound("source", source) }
     return .permissionDenied(of: role, need: "write \(source)")
   }
@@ -60,14 +60,14 @@ package struct Access {
   /// - Returns: `nil` if the source does not exist or may not be written either.
   private func notReadable(_ source: String) -> WireError? {
     guard rights.sources(of: source)?.hides(source) == true else { return nil }
-    noteRefusal("to read \(source)")
+    reportRefusal("to read \(source)")
     guard role.mayWrite(source) else { return nil }
     return .permissionDenied(of: role, need: "read \(source)")
   }
 
   /// Returns the error for a method that does not exist or may not be called.
   func methodNotFound(_ name: String) -> WireError {
-    if rights.withholds(name) { noteRefusal("to call \(name)") }
+    if rights.withholds(name) { reportRefusal("to call \(name)") }
     var data: JSONObject = ["method": .string(name)]
     if let guess = nearest(to: name, among: rights.methodNames(near: name)) {
       data["did_you_mean"] = .string(guess)
@@ -89,7 +89,7 @@ package struct Access {
     if !rights.readsAll, let source = (parameters as? any ReadingParameters)?.readSource,
       !role.mayRead(source)
     {
-      noteRefusal("to read \(source)")
+      reportRefusal("to read \(source)")
       throw .permissionDenied(of: role, need: "read \(source)")
     }
   }
@@ -107,7 +107,7 @@ package struct Access {
   /// - Throws: `permission_denied` if the role may neither read nor record its events.
   func checkVersions(of stream: String) throws(WireError) {
     guard !role.mayReadEvents(of: stream), !role.mayRecordEvents(in: stream) else { return }
-    noteRefusal("to expect a version of \(stream)")
+    reportRefusal("to expect a version of \(stream)")
     throw .permissionDenied(of: role, need: "read \(stream)")
   }
 

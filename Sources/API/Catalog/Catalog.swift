@@ -125,7 +125,7 @@ package final class Catalog {
     bind(self)
     let lines = lines ?? []
     self.lines = nil
-    Assembly.take(lineOrder(lines))
+    Assembly.run(lineOrder(lines))
     methods = MethodTable(methods.methods + offeredMethods)
     offeredMethods = []
     let events = Set(services.flatMap(\.events))

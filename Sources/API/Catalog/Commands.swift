@@ -259,7 +259,7 @@ extension CallContext {
       throw .unusable("_meta/cmd", "no cmd: the answer of this method is not stored", "a cmd")
     }
     try add(options, to: &command, request, line)
-    if isPersonal { command.noteActor(catalog.actor(connection)) }
+    if isPersonal { command.addActor(catalog.actor(connection)) }
     return command
   }
 
@@ -286,7 +286,7 @@ extension CallContext {
     _ call: Call, _ accepted: Accepted,
     _ write: @escaping (Accepted, _ room: Int, inout ByteBuffer) -> Void
   ) {
-    if let seq = accepted.seq { connection.noteWritten(upTo: seq) }
+    if let seq = accepted.seq { connection.recordWrite(upTo: seq) }
     let room = call.room - Self.answerBytes
     guard accepted.isValueInJournal || accepted.isDiskAwaited else {
       return call.answer(after: host.last) { write(accepted, room, &$0) }
@@ -449,7 +449,7 @@ extension Accepted {
 extension Command {
   /// Adds the logged-in user to the fingerprint: the same `cmd` of another user is a different
   /// call.
-  mutating func noteActor(_ name: String?) {
+  mutating func addActor(_ name: String?) {
     guard id != nil, let name else { return }
     parameters = "\(name) \(parameters)"
   }

@@ -46,7 +46,7 @@ final class ForwardedClients {
       return
     }
     if let taken = frame.taken {
-      clients[key]?.take(taken)
+      clients[key]?.subtractUnread(taken)
       return
     }
     if let cancelled = frame.cancelled {
@@ -95,7 +95,7 @@ final class ForwardedClients {
   }
 
   /// Tells the daemons that follow that requests may have been lost.
-  func noteLoss(of addresses: some Sequence<String>) {
+  func messagesWereLost(of addresses: some Sequence<String>) {
     let addresses = Set(addresses)
     for (key, client) in clients where addresses.contains(key.address) { client.isAsked = true }
     var frame = ForwardedFrame(of: nil)
@@ -230,10 +230,10 @@ private final class ForwardedClient: Transport {
   /// Notes that its daemon begins again: the client has taken all lines, or they were lost.
   func restart() {
     isAsked = false
-    take(untaken)
+    subtractUnread(untaken)
   }
 
-  func take(_ count: Int) {
+  func subtractUnread(_ count: Int) {
     let wasFull = untaken >= Self.most
     // The message comes from the database, where others may write it.
     untaken = max(0, untaken - max(0, count))

@@ -123,17 +123,17 @@ final class Forwarder: RequestForwarder {
     }
     requests[id] = forwarded
     call.keep(BlockDisposable { [weak self] in self?.forget(id) })
-    connection.noteForwarded(size, isWaitedFor: isWaitedFor)
-    call.keep(BlockDisposable { connection.noteForwardedEnd(size, isWaitedFor: isWaitedFor) })
+    connection.beginForwarded(size, isWaitedFor: isWaitedFor)
+    call.keep(BlockDisposable { connection.endForwarded(size, isWaitedFor: isWaitedFor) })
     forwarded.leavesSomething =
       method.site.leavesSomething || options?.lease?.isOfConnection == true
-    note(connection).requests.append(id)
+    client(connection).requests.append(id)
     if active == nil { waitForActive(forwarded) }
     post(forwarded)
     return nil
   }
 
-  private func note(_ connection: Connection) -> Client {
+  private func client(_ connection: Connection) -> Client {
     if let client = clients[connection.id] { return client }
     let client = Client(connection)
     clients[connection.id] = client
@@ -177,7 +177,7 @@ final class Forwarder: RequestForwarder {
   private func post(_ request: ForwardedRequest) {
     guard let active else { return }
     request.isSent = true
-    if !request.isCancellable { request.call.noteBegun() }
+    if !request.isCancellable { request.call.markBegun() }
     var frame = request.frame
     if let client = frame.client.flatMap({ clients[$0] }) {
       if !client.isKnown { frame.isNew = true }
@@ -212,7 +212,7 @@ final class Forwarder: RequestForwarder {
   func receive(_ frame: ForwardedFrame, from address: String, appliedUpTo position: UInt64) {
     guard address == active else { return }
     guard let id = frame.client else {
-      if frame.hasMissed == true { noteLoss() }
+      if frame.hasMissed == true { messagesWereLost() }
       return
     }
     guard let client = clients[id] else { return }
@@ -223,12 +223,12 @@ final class Forwarder: RequestForwarder {
       return client.connection.endIfDone()
     }
     let at = frame.at ?? 0
-    defer { note(frame.size ?? 0, takenBy: client) }
+    defer { reportRead(frame.size ?? 0, takenBy: client) }
     if let line = frame.line { return client.connection.relay(line, after: at) }
     client.isKnown = true
     guard let number = frame.id, let request = requests[number] else { return }
     request.isAnswered = true
-    client.connection.noteWritten(upTo: at)
+    client.connection.recordWrite(upTo: at)
     if let error = frame.error {
       request.call.answer(after: at, isResult: false, error)
     } else if let runHere = request.runHere {
@@ -241,7 +241,7 @@ final class Forwarder: RequestForwarder {
   }
 
   /// Tells the active daemon what a client has taken, so that a slow one costs little memory.
-  private func note(_ size: Int, takenBy client: Client) {
+  private func reportRead(_ size: Int, takenBy client: Client) {
     client.untold += size + 1
     guard client.untold >= ForwardedFrame.takenBytes else { return }
     let taken = client.untold
@@ -311,7 +311,7 @@ final class Forwarder: RequestForwarder {
   private var lastKnown: String?
 
   /// Notes that messages between the daemons may have been lost.
-  func noteLoss() {
+  func messagesWereLost() {
     if active != nil { begin() }
   }
 

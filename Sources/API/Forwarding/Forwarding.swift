@@ -60,9 +60,9 @@ package final class Forwarding {
   }
 
   /// Notes that messages to this daemon may have been lost.
-  package func noteLoss(toldTo addresses: some Sequence<String>) {
-    clients.noteLoss(of: addresses)
-    forwarder.noteLoss()
+  package func messagesWereLost(toldTo addresses: some Sequence<String>) {
+    clients.messagesWereLost(of: addresses)
+    forwarder.messagesWereLost()
   }
 
   /// Notes that this daemon has applied all events up to a position.

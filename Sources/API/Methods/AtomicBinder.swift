@@ -24,7 +24,7 @@ func bindAtomic(_ catalog: Catalog) {
       try context.add(options, to: &command, request, line)
       steps = try context.steps(of: atomic)
       if atomic.calls.contains(where: { context.isPersonal($0.method) }) {
-        command.noteActor(context.catalog.actor(context.connection))
+        command.addActor(context.catalog.actor(context.connection))
       }
     } catch {
       call.refuse(error)

@@ -44,7 +44,7 @@ private struct Compact: DocumentedParameters {
   ) throws(WireError) {
     let isForced = force ?? false
     func run(before seq: UInt64?, _ call: Call) {
-      call.noteBegun()
+      call.markBegun()
       journal.compact(before: seq, isForced: isForced).answer(call, context.catalog) {
         context.answer(call, with: $0)
       }

@@ -117,7 +117,7 @@ struct JSONSchema {
     }
     for member in object.members {
       do throws(Fault) {
-        try take(member.name, member.value, depth)
+        try parse(member.name, member.value, depth)
       } catch {
         throw error.within(member.name)
       }
@@ -128,7 +128,7 @@ struct JSONSchema {
     }
   }
 
-  private mutating func take(_ name: String, _ value: JSONValue, _ depth: Int) throws(Fault) {
+  private mutating func parse(_ name: String, _ value: JSONValue, _ depth: Int) throws(Fault) {
     switch name {
     case "type": types = try Self.types(value)
     case "enum": words = Words(try Self.array(value, "a list of values"))

@@ -24,7 +24,7 @@ extension Programs {
     }
     guard let call = call.later() else { return }
     // It may take effect outside of the daemon.
-    call.noteBegun()
+    call.markBegun()
     lastCall += 1
     let open = OpenCall(lastCall, method, .waits(call), provider, self)
     self.open[lastCall] = open
@@ -282,7 +282,7 @@ extension Programs {
     } catch {
       throw context.access.error(error)
     }
-    context.connection.noteWritten(upTo: host.last)
+    context.connection.recordWrite(upTo: host.last)
     return accepted
   }
 

@@ -61,7 +61,7 @@ extension Programs {
     counts[uid, default: 0] += 1
     if let text { connection.keep(.provider, name, text) }
     // It gets queued calls after the answer.
-    noteChanged(service, connection.context)
+    showLater(service, connection.context)
   }
 
   /// Checks that a user may declare a service, also in place of one with the same name.
@@ -88,7 +88,7 @@ extension Programs {
     let provider = service.providers.remove(at: i)
     provider.isWithdrawn = true
     context.connection.drop(.provider, name)
-    noteChanged(service, context.connection.context)
+    showLater(service, context.connection.context)
     dropIfDone(provider)
     return provider.openCount
   }
@@ -149,7 +149,7 @@ extension Programs {
     } catch {
       throw context.access.error(error)
     }
-    context.connection.noteWritten(upTo: host.last)
+    context.connection.recordWrite(upTo: host.last)
   }
 
   /// Forgets the declaration of a service without providers, and its queued calls; call it within
@@ -185,12 +185,12 @@ extension Programs {
       case .queued: if !isStopping { giveBack(call, "its provider has ended") }
       }
     }
-    if !isStopping, let service { noteChanged(service, provider.connection.context) }
+    if !isStopping, let service { showLater(service, provider.connection.context) }
   }
 
   /// Shows the providers of a service, and gives them queued calls, at the end of the turn: once, also
   /// if many come or go.
-  func noteChanged(_ service: Service, _ context: ConnectionContext) {
+  func showLater(_ service: Service, _ context: ConnectionContext) {
     let isFirst = changed.isEmpty
     guard changed.insert(service.definition.name).inserted, isFirst else { return }
     context.atTurnEnd { [weak self] in self?.showChanged() }

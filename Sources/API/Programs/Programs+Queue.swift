@@ -33,14 +33,14 @@ extension Programs {
   // MARK: Delivery
 
   /// Notes a queued call that is durable now.
-  func noteQueued(_ seq: UInt64, of name: String) {
+  func enqueue(_ seq: UInt64, of name: String) {
     guard let service = services[name] else { return }
     service.queue?.append(seq)
     deliverQueued(service)
   }
 
   /// Notes parked calls that are to be delivered again: one, or all for `nil`.
-  func noteRetried(_ call: UInt64?, of name: String) {
+  func deliverAgain(_ call: UInt64?, of name: String) {
     guard let service = services[name] else { return }
     if let call { service.queue?.giveBack(call) } else { service.queue = nil }
     deliverQueued(service)

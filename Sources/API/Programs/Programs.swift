@@ -54,8 +54,8 @@ package final class Programs {
     ledger.happened.observeNext { [unowned self] event, place in
       let name = String(place.stream.dropFirst(Self.name.utf8.count + 1))
       switch event {
-      case .called: noteQueued(place.seq, of: name)
-      case .retried(let call): noteRetried(call, of: name)
+      case .called: enqueue(place.seq, of: name)
+      case .retried(let call): deliverAgain(call, of: name)
       case .answered(let call, _, _), .parked(let call, _, _):
         services[name]?.deliveries[call] = nil
       case .forgotten where ledger.newest.declaration(of: name) == nil: know(name, nil)

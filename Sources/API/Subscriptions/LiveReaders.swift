@@ -150,7 +150,7 @@ package final class LiveReaders {
     for (context, positions) in waiting {
       do throws(Refusal) {
         try record(positions, of: context)
-        context.connection.settle(at: context.host.last)
+        context.connection.decide(at: context.host.last)
       } catch {
         context.connection.refuseUndecided(at: context.host.last, context.access.error(error))
       }

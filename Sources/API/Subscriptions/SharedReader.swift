@@ -97,7 +97,7 @@ final class SharedReader {
   func add(_ worker: WorkSubscription, _ terms: Terms, _ source: LogSource, _ key: String) {
     if workers.isEmpty {
       (self.source, self.key) = (source, key)
-      watch = self.source.live.observeNext { [unowned self] entry in takeLive(entry) }
+      watch = self.source.live.observeNext { [unowned self] entry in addLive(entry) }
       reset()
     }
     workers.append((worker, terms))
@@ -164,10 +164,10 @@ final class SharedReader {
   /// Finishes an event that a worker has.
   func finish(_ seq: UInt64, by worker: WorkSubscription, _ command: Command) throws(Refusal) {
     defer { pump() }
-    try settle(seq, command) { [service, name] floor throws(ReaderError) in
+    try finish(seq, command) { [service, name] floor throws(ReaderError) in
       try service.finish(name, seq, floor: floor)
     }
-    worker.take(seq)
+    worker.remove(seq)
   }
 
   /// Gives an event back.
@@ -182,7 +182,7 @@ final class SharedReader {
   ) -> Bool {
     if !hasBegun { items[seq]?.deliveries -= 1 }
     let isLast = items[seq]?.deliveries ?? 0 >= terms(of: worker)?.maxDeliveries ?? .max
-    worker.take(seq)
+    worker.remove(seq)
     let isParked = deliverAgain(seq, parkedFor: isLast ? reason : nil, after: delay)
     pump()
     return isParked
@@ -301,7 +301,7 @@ final class SharedReader {
     do throws(Refusal) {
       let command = Command(method: "readers.park", caller: host.daemon)
       let reason = reason.cut(toBytes: SharedReading.maxReasonBytes)
-      try settle(seq, command) { [service, name] floor throws(ReaderError) in
+      try finish(seq, command) { [service, name] floor throws(ReaderError) in
         try service.park(name, seq, reason: reason, deliveries: deliveries, floor: floor)
       }
       return true
@@ -311,7 +311,7 @@ final class SharedReader {
   }
 
   /// Records that an event needs no more delivery.
-  private func settle(
+  private func finish(
     _ seq: UInt64, _ command: Command,
     _ record: @escaping (_ floor: UInt64) throws(ReaderError) -> Void
   ) throws(Refusal) {
@@ -369,7 +369,7 @@ final class SharedReader {
     }
     reading = source.read(cursor).observe { [unowned self] event in
       switch event {
-      case .next(let page): take(page)
+      case .next(let page): add(page)
       case .failed:
         // Events at the beginning were removed: what is left of them cannot be delivered.
         guard source.first() > cursor + 1 else { return tryAgain() }
@@ -390,7 +390,7 @@ final class SharedReader {
   }
 
   /// Takes an event as it happens, without reading it from the journal.
-  private func takeLive(_ entry: LogEntry) {
+  private func addLive(_ entry: LogEntry) {
     if isCaughtUp {
       if read.count < Self.maxTaken, entry.tail.utf8.count <= Self.maxTakenBytes,
         window.count - start < Self.maxWindow
@@ -406,7 +406,7 @@ final class SharedReader {
     pump()
   }
 
-  private func take(_ page: Page<LogEntry>) {
+  private func add(_ page: Page<LogEntry>) {
     let state = service.ledger.newest.shared(name)
     for hole in page.holes { pass(hole) }
     var new: [LogEntry] = []
@@ -424,14 +424,14 @@ final class SharedReader {
   private func pass(_ missed: ClosedRange<UInt64>) {
     guard missed.upperBound > cursor else { return }
     cursor = missed.upperBound
-    for worker in workers { worker.subscription.noteMissed(missed) }
+    for worker in workers { worker.subscription.addMissed(missed) }
   }
 
   /// Reads the oldest events to deliver again, as many as one page holds.
   private func readAgain(from first: UInt64) {
     readingAgain = source.read(first - 1).observe { [unowned self] event in
       switch event {
-      case .next(let page): takeAgain(page, from: first)
+      case .next(let page): addAgain(page, from: first)
       case .failed:
         again.remove(first)
         if first < source.first() { forget(first) }
@@ -442,7 +442,7 @@ final class SharedReader {
     }
   }
 
-  private func takeAgain(_ page: Page<LogEntry>, from first: UInt64) {
+  private func addAgain(_ page: Page<LogEntry>, from first: UInt64) {
     let found = again.filter { first...max(first, page.end) ~= $0 }
     again.subtract(found)
     let entries = page.entries.filter { found.contains($0.seq) }
@@ -457,7 +457,7 @@ final class SharedReader {
   private func forget(_ seq: UInt64) {
     let command = Command(method: "readers.pass", caller: host.daemon)
     // If the journal refuses, the event is looked for again after the next start.
-    try? settle(seq, command) { [service, name] floor throws(ReaderError) in
+    try? finish(seq, command) { [service, name] floor throws(ReaderError) in
       try service.finish(name, seq, floor: floor)
     }
   }

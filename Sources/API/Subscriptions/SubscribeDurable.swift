@@ -95,7 +95,7 @@ extension CallContext {
         }
         // Later requests of the client wait for this write: they may concern the reader, or take a
         // free slot.
-        call.connection.noteWritten(upTo: host.last)
+        call.connection.recordWrite(upTo: host.last)
         attachLater(subscribe, name, readers, isNew: true, call)
       } catch {
         call.refuse(access.error(error), after: host.last)
@@ -108,7 +108,7 @@ extension CallContext {
     _ subscribe: Subscribe, _ name: String, _ readers: LiveReaders, isNew: Bool, _ call: Call
   ) {
     guard let call = call.later() else { return }
-    if isNew { call.noteBegun() }
+    if isNew { call.markBegun() }
     host.durability(of: host.last).answer(call, catalog) { [self] in
       do throws(WireError) {
         try rights.checkIsBound(call.connection, showing: "events")

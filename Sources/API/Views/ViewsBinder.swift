@@ -178,7 +178,7 @@ extension CallContext {
     }
     let opened = view.children.first { child in !before.contains { $0 === child } }
     if let seq = accepted.seq {
-      connection.noteWritten(upTo: seq)
+      connection.recordWrite(upTo: seq)
     }
     connection.views.tell(after: host.last)
     answer(call, with: accepted, opened: opened?.handle)

@@ -116,7 +116,7 @@ final class Transfer {
   // MARK: libcurl callbacks
 
   /// - Returns: Whether the bytes are accepted.
-  fileprivate func take(body bytes: UnsafeRawBufferPointer) -> Bool {
+  fileprivate func append(body bytes: UnsafeRawBufferPointer) -> Bool {
     // Counted after decompression, so that a small body cannot expand without limit.
     guard response.body.count + bytes.count <= maxBytes else {
       isTooLarge = true
@@ -127,7 +127,7 @@ final class Transfer {
   }
 
   /// - Returns: Whether the header is accepted.
-  fileprivate func take(header bytes: UnsafeRawBufferPointer) -> Bool {
+  fileprivate func append(header bytes: UnsafeRawBufferPointer) -> Bool {
     headerBytes += bytes.count
     guard headerBytes <= Self.maxHeaderBytes else {
       isTooLarge = true
@@ -194,7 +194,7 @@ private func bodyCame(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
   _ owner: UnsafeMutableRawPointer?
 ) -> Int {
-  let isTaken = transfer(owner).take(
+  let isTaken = transfer(owner).append(
     body: UnsafeRawBufferPointer(start: bytes, count: size * count))
   return isTaken ? size * count : 0
 }
@@ -203,7 +203,7 @@ private func headerCame(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
   _ owner: UnsafeMutableRawPointer?
 ) -> Int {
-  let isTaken = transfer(owner).take(
+  let isTaken = transfer(owner).append(
     header: UnsafeRawBufferPointer(start: bytes, count: size * count))
   return isTaken ? size * count : 0
 }

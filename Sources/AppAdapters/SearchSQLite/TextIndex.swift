@@ -54,18 +54,18 @@ package final class TextIndex: SearchBackend {
     guard !isFilled, !isStopped, (try? thread.start()) != nil else { return }
     isFilled = true
     for corpus in corpora {
-      take(corpus.all().map { .put($0) })
+      apply(corpus.all().map { .put($0) })
       corpus.changes.observeNext { [unowned self] changes in
-        if !changes.isEmpty { take(changes) }
+        if !changes.isEmpty { apply(changes) }
       }
       .dispose(in: bag)
     }
   }
 
-  private func take(_ changes: [SearchChange]) {
+  private func apply(_ changes: [SearchChange]) {
     // Texts that cannot be added are not found. If the table does not work at all, searches report
     // the error.
-    thread.post { table in try? table.get().take(changes) }
+    thread.post { table in try? table.get().apply(changes) }
   }
 }
 

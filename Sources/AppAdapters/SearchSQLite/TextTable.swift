@@ -33,10 +33,10 @@ final class TextTable {
   }
 
   /// Applies changes in one transaction.
-  func take(_ changes: [SearchChange]) throws(Failure) {
+  func apply(_ changes: [SearchChange]) throws(Failure) {
     try run("BEGIN")
     do throws(Failure) {
-      for change in changes { try take(change) }
+      for change in changes { try apply(change) }
       try run("COMMIT")
     } catch {
       try run("ROLLBACK")
@@ -44,7 +44,7 @@ final class TextTable {
     }
   }
 
-  private func take(_ change: SearchChange) throws(Failure) {
+  private func apply(_ change: SearchChange) throws(Failure) {
     switch change {
     case .put(let text):
       try run("INSERT INTO names (id) VALUES (?1) ON CONFLICT DO NOTHING", [text.id])

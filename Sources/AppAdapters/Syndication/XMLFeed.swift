@@ -147,7 +147,7 @@ private func textCame(
 ) {
   let run = run(owner)
   guard run.grammar.wantsText else { return }
-  run.grammar.take(
+  run.grammar.append(
     UnsafeRawBufferPointer(UnsafeBufferPointer(start: text, count: Int(count))))
 }
 
@@ -242,7 +242,7 @@ struct FeedGrammar {
 
   var wantsText: Bool { text != nil }
 
-  mutating func take(_ bytes: UnsafeRawBufferPointer) {
+  mutating func append(_ bytes: UnsafeRawBufferPointer) {
     let room = 4 * FeedText.maxTextBytes - (text?.bytes.count ?? 0)
     text?.bytes.append(contentsOf: bytes.prefix(max(0, room)))
   }
@@ -265,8 +265,8 @@ struct FeedGrammar {
       case "description", "encoded": listen(isHTML: true)
       case "summary", "content": listen(isHTML: attributes["type"] == "html")
       case "link" where attributes["href"] == nil: listen()
-      case "link": take(link: attributes)
-      case "enclosure": take(enclosure: attributes, address: attributes["url"])
+      case "link": setLink(attributes)
+      case "enclosure": setEnclosure(attributes, address: attributes["url"])
       default: break
       }
     } else if item == nil, ["channel", "feed"].contains(open.dropLast().last) {
@@ -287,7 +287,9 @@ struct FeedGrammar {
       guard open.count < text.depth else { return }
       self.text = nil
       let said = String(decoding: text.bytes, as: UTF8.self)
-      if let line = (text.isHTML ? FeedMarkup.text(of: said) : said).asLine { take(line, of: name) }
+      if let line = (text.isHTML ? FeedMarkup.text(of: said) : said).asLine {
+        setText(line, of: name)
+      }
     }
     if let item, open.count == item.depth - 1 {
       add(item)
@@ -313,7 +315,7 @@ struct FeedGrammar {
     return name
   }
 
-  private mutating func take(_ line: String, of name: String) {
+  private mutating func setText(_ line: String, of name: String) {
     guard item != nil else {
       if name == "title" { document.title = line } else { document.link = address(line) }
       return
@@ -332,19 +334,19 @@ struct FeedGrammar {
     }
   }
 
-  private mutating func take(link attributes: [String: String]) {
+  private mutating func setLink(_ attributes: [String: String]) {
     switch attributes["rel"] {
     case nil, "alternate":
       guard item?.url == nil else { break }
       let url = attributes["href"].flatMap(address)
       item?.url = url
       item?.urlText = attributes["href"]?.asLine
-    case "enclosure": take(enclosure: attributes, address: attributes["href"])
+    case "enclosure": setEnclosure(attributes, address: attributes["href"])
     default: break
     }
   }
 
-  private mutating func take(enclosure attributes: [String: String], address: String?) {
+  private mutating func setEnclosure(_ attributes: [String: String], address: String?) {
     guard let url = address.flatMap(self.address) else { return }
     // The first enclosure identifies the item, and the first of audio or video is its recording.
     if item?.audioText == nil { item?.audioText = address?.asLine }

@@ -136,12 +136,12 @@ package struct Chat: ServiceState, Codable {
     guard fault(of: event, at: place) == nil else { return }
     switch event {
     case .created(let id, let name, let topic, let creator):
-      note(name, of: id)
+      updateLooks(name, of: id)
       rooms[id] = Room(id: id, name: name, topic: topic, creator: creator)
       rooms[id]?.members[creator] = 0
       lastRoom = id
     case .renamed(let id, let name, _):
-      note(name, of: id)
+      updateLooks(name, of: id)
       rooms[id]?.name = name
     case .topicSet(let id, let topic, _): rooms[id]?.topic = topic
     case .joined(let id, let name):
@@ -149,7 +149,7 @@ package struct Chat: ServiceState, Codable {
       rooms[id]?.members[name] = count
     case .left(let id, let name): rooms[id]?.members[name] = nil
     case .removed(let id, _):
-      note(nil, of: id)
+      updateLooks(nil, of: id)
       (rooms[id], messages[id], deleted[id]) = (nil, nil, nil)
     case .said(let room, let id, let author, let text):
       messages[room, default: []].append(
@@ -170,7 +170,7 @@ package struct Chat: ServiceState, Codable {
   }
 
   /// Updates the index of names before a room gets a name, or is removed.
-  private mutating func note(_ name: String?, of id: Int) {
+  private mutating func updateLooks(_ name: String?, of id: Int) {
     if let before = rooms[id]?.name.asItLooks {
       looks[before]?.remove(id)
       if looks[before]?.isEmpty == true { looks[before] = nil }

@@ -202,7 +202,7 @@ extension CallContext {
   fileprivate func checkMayKnow(_ room: Room, as key: RoomKey) throws(ChatError) {
     let source = "chat/rooms/\(room.id)"
     guard !mayKnow(source), !mayKnow(source + "/messages") else { return }
-    access.noteRefusal("to know \(source)")
+    access.reportRefusal("to know \(source)")
     throw .unknownRoom(key.text)
   }
 }

@@ -65,7 +65,7 @@ package final class ChatService {
   }
 
   /// Stores a user's read position; `nil` falls back to the position in the journal.
-  func note(seen id: Int?, _ mark: ReadMark) {
+  func setSeen(seen id: Int?, _ mark: ReadMark) {
     seen[mark] = id
     roomsToRead.send(mark.room, to: mark.name)
   }

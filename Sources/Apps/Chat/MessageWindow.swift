@@ -39,7 +39,7 @@ package final class MessageWindow {
     window = MutableObservableArray(shown)
     counts = Property(Beyond(before: 0, after: 0))
     count()
-    service.chat.events(in: room).observeNext { [weak self] in self?.take($0.event, at: $0.time) }
+    service.chat.events(in: room).observeNext { [weak self] in self?.apply($0.event, at: $0.time) }
       .dispose(in: bag)
     bag.add(disposable: telling)
     see()
@@ -143,7 +143,7 @@ package final class MessageWindow {
 
   // MARK: Events
 
-  private func take(_ event: ChatEvent, at time: Int64) {
+  private func apply(_ event: ChatEvent, at time: Int64) {
     switch event {
     case .said(_, let id, let author, let text):
       if id == last + 1 {

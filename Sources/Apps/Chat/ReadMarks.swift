@@ -20,7 +20,7 @@ package final class ReadMarks {
 
   init(of chat: ChatService, in host: ServiceHost, on scheduler: any Scheduler) {
     (self.chat, self.host, self.scheduler) = (chat, host, scheduler)
-    chat.ledger.happened.observeNext { [weak self] event, _ in self?.take(event) }
+    chat.ledger.happened.observeNext { [weak self] event, _ in self?.dropDurable(event) }
       .dispose(in: bag)
   }
 
@@ -31,22 +31,22 @@ package final class ReadMarks {
       command.mayRecord?("chat/read/\(name)") ?? true
     else { return }
     let mark = ReadMark(room: room, name: name)
-    chat.note(seen: count, mark)
+    chat.setSeen(seen: count, mark)
     waiting[mark] = command
     guard pauses[mark] == nil else { return }
-    guard host.isPerforming else { return note(mark) }
+    guard host.isPerforming else { return record(mark) }
     // Commands do not nest: record the mark after the current command.
-    pauses[mark] = scheduler.schedule(after: 0) { [weak self] in self?.note(mark) }
+    pauses[mark] = scheduler.schedule(after: 0) { [weak self] in self?.record(mark) }
   }
 
   /// Records all pending marks; called when the daemon stops.
   package func finish() {
-    for mark in waiting.keys { note(mark) }
+    for mark in waiting.keys { record(mark) }
     for pause in pauses.values { pause.dispose() }
     pauses = [:]
   }
 
-  private func note(_ mark: ReadMark) {
+  private func record(_ mark: ReadMark) {
     pauses[mark]?.dispose()
     pauses[mark] = nil
     guard let command = waiting.removeValue(forKey: mark), let id = chat.seen[mark] else {
@@ -57,16 +57,16 @@ package final class ReadMarks {
         try chat.read(RoomKey(mark.room), upTo: id, by: mark.name)
         return nil
       }
-      pauses[mark] = scheduler.schedule(after: Self.pause) { [weak self] in self?.note(mark) }
+      pauses[mark] = scheduler.schedule(after: Self.pause) { [weak self] in self?.record(mark) }
       forgetIfKept(mark)
     } catch {
       // The user has left or the room was removed. In any other case the messages stay unread.
-      chat.note(seen: nil, mark)
+      chat.setSeen(seen: nil, mark)
     }
   }
 
   /// Drops the marks that are durable in the journal.
-  private func take(_ event: ChatEvent) {
+  private func dropDurable(_ event: ChatEvent) {
     guard !chat.seen.isEmpty else { return }
     switch event {
     case .read(let room, _, let name), .left(let room, let name), .joined(let room, let name),
@@ -81,7 +81,7 @@ package final class ReadMarks {
   private func forgetIfKept(_ mark: ReadMark) {
     guard let id = chat.seen[mark], waiting[mark] == nil else { return }
     let kept = chat.ledger.shown.room(mark.room)?.members[mark.name]
-    if kept.map({ $0 >= id }) ?? true { chat.note(seen: nil, mark) }
+    if kept.map({ $0 >= id }) ?? true { chat.setSeen(seen: nil, mark) }
   }
 }
 

@@ -143,7 +143,7 @@ extension CallContext {
       return count
     }
     guard mayKnow("feeds/\(id)") else {
-      access.noteRefusal("to refresh feeds/\(id)")
+      access.reportRefusal("to refresh feeds/\(id)")
       throw .unknown(id: id)
     }
     return try feeds.refresh(id)

@@ -74,7 +74,7 @@ package final class Session {
     deinit { work?.dispose() }
 
     /// Returns the result; throws `pending` if it is not available yet.
-    func take() throws(UsersError) -> Bool {
+    func result() throws(UsersError) -> Bool {
       guard let isGood else { throw .pending }
       return isGood
     }
@@ -141,7 +141,7 @@ package final class Session {
   package func logIn(token: String) throws(UsersError) -> User {
     let (user, id, isGood) = try users.user(withToken: token)
     let check = check?.token == token ? self.check : nil
-    let isTheOne = try (check ?? begin(TokenCheck(token), isGood)).take()
+    let isTheOne = try (check ?? begin(TokenCheck(token), isGood)).result()
     self.check = nil
     guard isTheOne else { throw .badToken }
     begin(Claim(name: user.name, token: id))
@@ -181,7 +181,7 @@ package final class Session {
     claim = nil
     if wasIn { onLogin?(nil) }
     watch(nil)
-    settle()
+    updateUser()
     return wasIn
   }
 
@@ -239,9 +239,9 @@ package final class Session {
   private func begin(_ claim: Claim) {
     self.claim = claim
     onLogin?(Login(name: claim.name, token: claim.token))
-    settle()
+    updateUser()
     // The validity of the login depends only on events of this user.
-    watch(users.events(of: claim.name).observeNext { [weak self] _ in self?.settle() })
+    watch(users.events(of: claim.name).observeNext { [weak self] _ in self?.updateUser() })
   }
 
   /// Replaces the observation; a serial disposable does not dispose the previous one.
@@ -251,7 +251,7 @@ package final class Session {
   }
 
   /// Updates ``user`` to match the login in the durable state.
-  private func settle() {
+  private func updateUser() {
     let name = claim.flatMap { $0.stands(in: users.ledger.shown) ? $0.name : nil }
     let before = current.value?.name
     guard name != before, let sessions else { return }

@@ -93,13 +93,13 @@ extension Connection {
   }
 
   /// Keeps a new subscription over a restart.
-  func noteAdded(_ subscription: Subscription) {
+  func keepAdded(_ subscription: Subscription) {
     guard let kept, let terms = subscription.terms else { return }
     kept.hasNewSubscriptions = true
     kept.set(HandoverItem(.subscription, subscription.handle.text.text, terms))
   }
 
-  func noteRemoved(_ subscription: Subscription) {
+  func dropRemoved(_ subscription: Subscription) {
     guard kept != nil else { return }
     drop(.subscription, subscription.handle.text.text)
     drop(.work, subscription.handle.text.text)

@@ -182,7 +182,7 @@ package final class Handover {
   /// Notes that a source that is not journaled has a value now, or has none any more.
   ///
   /// The next daemon does not have the value. It tells those who watch a pattern that it is gone.
-  package func note(_ source: String, exists: Bool) {
+  package func update(_ source: String, exists: Bool) {
     if exists { names.insert(source) } else { names.remove(source) }
   }
 

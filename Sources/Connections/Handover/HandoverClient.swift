@@ -93,7 +93,7 @@ final class HandoverClient {
   ///
   /// - Returns: `false` if there is none.
   func begin(_ connection: some Keepable, in memory: HandoverMemory) -> Bool {
-    guard let slot = memory.takeSlot() else { return false }
+    guard let slot = memory.reserveSlot() else { return false }
     self.slot = slot
     memory[slot, .connectedAt] = connection.connectedAt
     return true

@@ -131,7 +131,7 @@ final class HandoverMemory {
   // MARK: Slots
 
   /// Returns a free slot; `nil` if all are used.
-  func takeSlot() -> Int? {
+  func reserveSlot() -> Int? {
     if let slot = freeSlots.popLast() { return slot }
     guard usedSlots < slots else { return nil }
     usedSlots += 1

@@ -74,11 +74,11 @@ extension OpenViews {
       view.recall(kept)
     }
     returning = []
-    note(closed: missing)
+    addClosed(missing)
   }
 
   /// Returns the view from an earlier daemon that a parent opens again; `nil` if it is a new one.
-  func takeReturning(_ binder: String, of parent: View) -> ReturningView? {
+  func removeReturning(_ binder: String, of parent: View) -> ReturningView? {
     let name = parent.handle.text.text
     guard
       let i = returning.firstIndex(where: { $0.kept.parent == name && $0.kept.binder == binder })
@@ -87,7 +87,7 @@ extension OpenViews {
   }
 
   /// Returns the view from an earlier daemon that the client has opened by name.
-  func takeReturning(_ handle: Handle) -> ReturningView? {
+  func removeReturning(_ handle: Handle) -> ReturningView? {
     guard let i = returning.firstIndex(where: { $0.handle == handle && $0.kept.parent == nil })
     else { return nil }
     return returning.remove(at: i)

@@ -120,7 +120,7 @@ package final class SocketServer {
   /// Sends the reason and closes the socket.
   private func refuse(_ socket: StreamSocket, _ reason: Closing, _ limit: LimitName? = nil) {
     let line = table.closingLine(reason, limit, for: socket.peer)
-    table.context.traffic.noteTurnedAway(reason)
+    table.context.traffic.countTurnedAway(reason)
     _ = socket.send(line.span)
     socket.close()
   }
@@ -133,7 +133,7 @@ package final class SocketServer {
   /// Returns the closing line for a client that finds no free file descriptor.
   private func farewell() -> [UInt8] {
     logRefusal("no file descriptor is left; a client was refused")
-    table.context.traffic.noteTurnedAway(.tooManyConnections)
+    table.context.traffic.countTurnedAway(.tooManyConnections)
     return table.closingLine(.tooManyConnections)
   }
 

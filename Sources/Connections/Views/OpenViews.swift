@@ -94,7 +94,7 @@ package final class OpenViews {
     view.isTold = true
     view.arguments = arguments
     try checkRoom(for: view)
-    view.childCount = wish.flatMap(takeReturning)?.kept.childCount ?? 0
+    view.childCount = wish.flatMap(removeReturning)?.kept.childCount ?? 0
     hasChanged = true
     view.isInBatch = client.afterBatch { view.isInBatch = false }
     all.append(view)
@@ -159,7 +159,7 @@ package final class OpenViews {
   }
 
   /// Records a view that exceeded the limit, so that the client gets an error.
-  func note(unopened view: View, _ error: WireError) {
+  func addUnopened(_ view: View, _ error: WireError) {
     unopenedViews.append((view, error))
     client.list()
   }
@@ -173,7 +173,7 @@ package final class OpenViews {
   }
 
   /// Records that a view is closed, if the client knows the view.
-  func note(closed view: View, _ reason: String) {
+  func addClosed(_ view: View, _ reason: String) {
     guard view.isTold, !hasEnded else { return }
     let ancestors = Array(sequence(first: view, next: \.parent).dropFirst().map(\.handle))
     closedViews.append(ClosedView(handle: view.handle, reason: reason, ancestors: ancestors))
@@ -181,7 +181,7 @@ package final class OpenViews {
   }
 
   /// Records that views of an earlier daemon could not be opened again.
-  func note(closed views: [ClosedView]) {
+  func addClosed(_ views: [ClosedView]) {
     closedViews += views
     if !views.isEmpty { client.list() }
   }

@@ -171,12 +171,12 @@ final class SharedRows<Key: Hashable & Comparable, Row: Encodable>: SharedConten
   init(_ list: RowList<Key, Row>, _ context: ViewContext) {
     self.list = list
     super.init(SharedContent.Key(SharedRows.self, list.identity), context)
-    observation = list.changes.observeNext { [unowned self] in take($0) }
+    observation = list.changes.observeNext { [unowned self] in markChanged($0) }
     keys = list.keys().sorted()
     rows.replace(by: keys.compactMap(row))
   }
 
-  private func take(_ change: RowList<Key, Row>.Change) {
+  private func markChanged(_ change: RowList<Key, Row>.Change) {
     switch change {
     case .rows(let keys): changed.formUnion(keys)
     case .all: haveAllChanged = true

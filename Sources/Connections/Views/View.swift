@@ -143,7 +143,7 @@ package final class View: DisposeBagProvider {
     if style == .replace {
       for child in children where child.style == .replace { child.close("replaced") }
     }
-    let returning = views.takeReturning(binder, of: self)
+    let returning = views.removeReturning(binder, of: self)
     if returning == nil { childCount += 1 }
     let child = View(
       returning?.handle ?? views.childHandle(of: handle, childCount), binder, style, parent: self,
@@ -154,7 +154,7 @@ package final class View: DisposeBagProvider {
     do throws(WireError) {
       try views.checkRoom(for: child)
     } catch {
-      views.note(unopened: child, error)
+      views.addUnopened(child, error)
       return nil
     }
     children.append(child)
@@ -186,7 +186,7 @@ package final class View: DisposeBagProvider {
   ///
   /// Its lines are applied in a fixed order, however they are written.
   func fill(_ bind: (View) -> Void) {
-    Assembly.take(order: client.context.views.lineOrder) { lines in
+    Assembly.run(order: client.context.views.lineOrder) { lines in
       self.lines = lines
       bind(self)
       self.lines = nil
@@ -206,7 +206,7 @@ package final class View: DisposeBagProvider {
   /// Closes the view, its children first, and notifies the client of each view that it knows.
   package func close(_ reason: String) {
     guard !isClosed else { return }
-    end { views.note(closed: $0, reason) }
+    end { views.addClosed($0, reason) }
   }
 
   /// Ends the view and releases its resources, those of its children first.

@@ -61,16 +61,16 @@ package struct LineCompletion: Equatable {
           self.option = option
           break
         }
-        note(option, value)
+        apply(option, value)
       } else if let option = Self.option(word, syntax, syntaxes), option.value != nil,
         let value = word.split(separator: "=", maxSplits: 1).dropFirst().first
       {
-        note(option, String(value))
+        apply(option, String(value))
       }
     }
   }
 
-  private mutating func note(_ option: Option, _ value: String) {
+  private mutating func apply(_ option: Option, _ value: String) {
     if option.name == "socket" { socket = value }
     if option.name == "host" { host = value }
   }

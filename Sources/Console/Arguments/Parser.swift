@@ -61,15 +61,15 @@ private struct Parser {
     var isOver = false
     while let word = rest.popFirst() {
       if isOver || !isOption(word) {
-        try take(word)
+        try parse(word)
         if syntax?.endsOptionsAtOperand == true, !invocation.operands.isEmpty { isOver = true }
       } else if word == "--" {
         isOver = true
         invocation.operandsBeforeDashes = invocation.operands.count
       } else if word.hasPrefix("--") {
-        try takeLong(word.dropFirst(2))
+        try parseLong(word.dropFirst(2))
       } else {
-        try takeShort(word.dropFirst())
+        try parseShort(word.dropFirst())
       }
     }
     if let syntax, !invocation.has("help"), !invocation.has("version") { try check(syntax) }
@@ -82,7 +82,7 @@ private struct Parser {
     return !next.isNumber
   }
 
-  private mutating func take(_ word: String) throws(UsageError) {
+  private mutating func parse(_ word: String) throws(UsageError) {
     guard syntax == nil else {
       invocation.operands.append(word)
       return
@@ -101,7 +101,7 @@ private struct Parser {
 
   private var options: [Option] { (syntax?.options ?? []) + syntaxes.options }
 
-  private mutating func takeLong(_ text: Substring) throws(UsageError) {
+  private mutating func parseLong(_ text: Substring) throws(UsageError) {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
     guard let option = options.first(where: { $0.name == name }) else {
@@ -116,7 +116,7 @@ private struct Parser {
   }
 
   /// Parses the letters after one dash: several flags, or one option with its value.
-  private mutating func takeShort(_ text: Substring) throws(UsageError) {
+  private mutating func parseShort(_ text: Substring) throws(UsageError) {
     var text = text
     while let letter = text.popFirst() {
       guard let option = options.first(where: { $0.letter == letter }) else {

@@ -21,7 +21,7 @@ package struct ShellWords: Equatable {
     var quote: Character?
     var isPlain = true
     var rest = line[...]
-    func take(_ words: inout [String], _ plain: inout Set<Int>) {
+    func append(_ words: inout [String], _ plain: inout Set<Int>) {
       guard let word else { return }
       if isPlain { plain.insert(words.count) }
       words.append(word)
@@ -45,14 +45,14 @@ package struct ShellWords: Equatable {
         isPlain = false
         word = word ?? ""
       case (nil, _) where character.isWhitespace:
-        take(&words, &plain)
+        append(&words, &plain)
         (word, isPlain) = (nil, true)
       case (nil, "#") where word == nil: rest = ""
       default: word = (word ?? "") + String(character)
       }
     }
     (partial, openQuote) = (word, quote)
-    take(&words, &plain)
+    append(&words, &plain)
   }
 
   /// Returns the words with `_` replaced by a value: a word `_`, and one that ends with `=_`, unless it

@@ -44,7 +44,7 @@ package struct Board: LiveScreen {
     self.patterns = patterns
   }
 
-  package mutating func take(
+  package mutating func update(
     _ source: String, _ value: JSONText?, isPresent: Bool, at now: UInt64
   ) {
     let old = entries[source]

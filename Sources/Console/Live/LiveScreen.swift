@@ -9,7 +9,7 @@ package protocol LiveScreen {
   /// - Parameters:
   ///   - isPresent: Whether the source had the value before this screen was opened.
   ///   - now: Milliseconds of a monotonic clock.
-  mutating func take(
+  mutating func update(
     _ source: String, _ value: JSONText?, isPresent: Bool, at now: UInt64)
 
   /// Handles a key; the caller handles those that quit.

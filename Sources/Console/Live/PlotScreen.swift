@@ -36,7 +36,7 @@ package struct PlotScreen: LiveScreen {
     last = samples.last.flatMap { $0?.last }
   }
 
-  package mutating func take(
+  package mutating func update(
     _ source: String, _ value: JSONText?, isPresent: Bool, at now: UInt64
   ) {
     advance(to: now)

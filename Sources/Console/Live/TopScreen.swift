@@ -63,19 +63,19 @@ package struct TopScreen: LiveScreen {
 
   // MARK: Values
 
-  package mutating func take(
+  package mutating func update(
     _ source: String, _ value: JSONText?, isPresent: Bool, at now: UInt64
   ) {
     guard let value = value?.value else { return }
     switch (source, value) {
-    case ("daemon/stats", .object(let stats)): take(stats, at: now)
-    case ("daemon/streams", .object(let rates)) where !isPresent: take(rates)
-    case ("daemon/connections", .array(let clients)): take(clients, at: now)
+    case ("daemon/stats", .object(let stats)): update(stats, at: now)
+    case ("daemon/streams", .object(let rates)) where !isPresent: update(rates)
+    case ("daemon/connections", .array(let clients)): update(clients, at: now)
     default: break
     }
   }
 
-  private mutating func take(_ stats: JSONObject, at now: UInt64) {
+  private mutating func update(_ stats: JSONObject, at now: UInt64) {
     self.stats = stats
     func add(_ value: Double, to curve: inout [Double]) {
       curve.append(value)
@@ -92,7 +92,7 @@ package struct TopScreen: LiveScreen {
     before = (now, requests)
   }
 
-  private mutating func take(_ rates: JSONObject) {
+  private mutating func update(_ rates: JSONObject) {
     var reported: [String: Rates] = [:]
     if case .array(let rows)? = rates["streams"] {
       for case .object(let row) in rows {
@@ -116,7 +116,7 @@ package struct TopScreen: LiveScreen {
     streams = streams.filter { $0.value.events >= 0.05 }
   }
 
-  private mutating func take(_ rows: [JSONValue], at now: UInt64) {
+  private mutating func update(_ rows: [JSONValue], at now: UInt64) {
     let old = Dictionary(clients.map { ($0.id, $0) }) { $1 }
     let elapsed = clientTime.map { Double(now - $0) / 1000 } ?? 0
     clientTime = now

@@ -37,7 +37,7 @@ package struct KeyDecoder {
     var keys: [Key] = []
     while !kept.isEmpty {
       if pasted != nil {
-        guard let key = takePasted() else { break }
+        guard let key = readPasted() else { break }
         keys.append(key)
         continue
       }
@@ -50,7 +50,7 @@ package struct KeyDecoder {
   }
 
   /// Consumes pasted text; returns `nil` until its end has arrived.
-  private mutating func takePasted() -> Key? {
+  private mutating func readPasted() -> Key? {
     let end = kept.indices.first { kept[$0...].starts(with: Self.pasteEnd) }
     // A partial end marker waits for the rest.
     let count = end ?? kept.indices.first { Self.pasteEnd.starts(with: kept[$0...]) } ?? kept.count

@@ -71,7 +71,7 @@ package struct IntentForm: Equatable {
   }
 
   /// Notes that its text is sent, so that it can be closed without a notice.
-  mutating func settle() { isTouched = false }
+  mutating func markSent() { isTouched = false }
 
   /// Handles a key.
   package mutating func press(_ key: Key) -> Outcome {

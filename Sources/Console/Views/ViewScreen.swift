@@ -25,11 +25,11 @@ package struct ViewScreen {
   }
 
   /// Limits scrolling of the pane to its content.
-  package func settle(_ session: inout ViewSession) {
+  package func limitScroll(_ session: inout ViewSession) {
     guard let pane = session.pane else { return }
     let (head, foot) = frame(session)
     let count = text(of: pane, session).count
-    session.pane?.settle(lines: count, in: max(1, height - head.count - foot.count))
+    session.pane?.limitScroll(lines: count, in: max(1, height - head.count - foot.count))
   }
 
   /// Returns the lines above and below the content.
@@ -331,5 +331,5 @@ package struct ViewPane: Equatable {
   mutating func move(by lines: Int) { top = max(0, top + lines) }
 
   /// Scrolls back so that the last line is at most at the bottom of the screen.
-  mutating func settle(lines: Int, in room: Int) { top = min(top, max(0, lines - room)) }
+  mutating func limitScroll(lines: Int, in room: Int) { top = min(top, max(0, lines - room)) }
 }

@@ -182,7 +182,7 @@ extension ViewSession {
     case .left: return back(from: view)
     case .tab: turn()
     case .enter:
-      form?.settle()
+      form?.markSent()
       if let (intent, arguments) = rowIntent { return ask(intent, arguments, of: view) }
     default: break
     }

@@ -80,16 +80,16 @@ package struct ViewSession {
   /// Handles a notification.
   ///
   /// - Throws: ``CollectionChange/Fault`` for a list step that does not fit.
-  package mutating func take(
+  package mutating func receive(
     _ method: String, _ params: JSONObject
   ) throws(CollectionChange.Fault) {
     guard returning == nil else {
-      try returning?.take(method, params)
+      try returning?.receive(method, params)
       return
     }
-    trail.take(method, params, stack)
+    trail.receive(method, params, stack)
     let (front, id, view) = (stack.front, chosen?.id, stack.frontView)
-    try stack.take(method, params)
+    try stack.receive(method, params)
     if stack.front != front {
       pane = nil
       let end = view.map { $0.end(method, params) } ?? ""

@@ -148,7 +148,7 @@ package struct ViewState: Equatable {
     for member in changes.members {
       guard case .object(let change) = member.value else { continue }
       try properties.change(member.name) { property throws(CollectionChange.Fault) in
-        try property.take(change)
+        try property.apply(change)
       }
     }
   }
@@ -165,7 +165,7 @@ package struct ViewState: Equatable {
 
 extension ViewState.Property {
   /// Applies the changes of a frame; other members are kept.
-  fileprivate mutating func take(_ change: JSONObject) throws(CollectionChange.Fault) {
+  fileprivate mutating func apply(_ change: JSONObject) throws(CollectionChange.Fault) {
     for member in change.members {
       switch (member.name, member.value) {
       case ("kind", .string(let kind)): self.kind = kind
@@ -274,7 +274,7 @@ package struct ViewStack: Equatable {
   /// Handles a notification; ignores those that do not concern views.
   ///
   /// - Throws: ``CollectionChange/Fault`` for a list step that does not fit.
-  package mutating func take(
+  package mutating func receive(
     _ method: String, _ params: JSONObject
   ) throws(CollectionChange.Fault) {
     guard let handle = params["view"].flatMap(Handle.init) else { return }

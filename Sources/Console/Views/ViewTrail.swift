@@ -61,7 +61,7 @@ struct ViewTrail {
   /// Handles a notification.
   ///
   /// - Parameter stack: The views before the notification.
-  mutating func take(_ method: String, _ params: JSONObject, _ stack: ViewStack) {
+  mutating func receive(_ method: String, _ params: JSONObject, _ stack: ViewStack) {
     guard let handle = params["view"].flatMap(Handle.init) else { return }
     switch method {
     case "closed":
@@ -131,9 +131,9 @@ struct ViewReturn {
     }
   }
 
-  mutating func take(
+  mutating func receive(
     _ method: String, _ params: JSONObject
-  ) throws(CollectionChange.Fault) { try stack.take(method, params) }
+  ) throws(CollectionChange.Fault) { try stack.receive(method, params) }
 
   /// Handles the reply to the request.
   mutating func answer(fault: String?) {

@@ -195,14 +195,14 @@ package struct JournalLineChecker {
   /// Checks the next line.
   ///
   /// - Throws: The rule that the line breaks.
-  package mutating func take(_ line: JournalLine) throws(JournalLine.Fault) {
+  package mutating func check(_ line: JournalLine) throws(JournalLine.Fault) {
     guard !hasEnded else { throw .init("there are lines after the end") }
     switch line {
     case .head:
       guard !hasHead else { throw .init("a second head") }
       hasHead = true
     case _ where !hasHead: throw .init("the first line is not the head of a journal")
-    case .event(let record): try take(record)
+    case .event(let record): try check(record)
     case .removal, .lastRemoval, .note, .snapshot: break
     case .end(let count):
       guard count == self.count else {
@@ -219,7 +219,7 @@ package struct JournalLineChecker {
     guard hasEnded else { throw .init("the end is missing: the file is truncated") }
   }
 
-  private mutating func take(_ record: Record) throws(JournalLine.Fault) {
+  private mutating func check(_ record: Record) throws(JournalLine.Fault) {
     guard record.seq > last?.seq ?? 0 else { throw .init("'seq' does not increase") }
     guard record.time >= last?.time ?? 0 else { throw .init("'time' goes back") }
     // Leaves room for positions and times of future events.
@@ -238,7 +238,7 @@ package struct JournalLineChecker {
     guard isNext || record.version > head.version + 1 && isOther else {
       throw .init("'version' or 'previous' does not follow the event before in its stream")
     }
-    heads.note(stream, seq: record.seq, version: record.version)
+    heads.update(stream, seq: record.seq, version: record.version)
     last = record
     count += 1
   }

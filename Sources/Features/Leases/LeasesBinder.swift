@@ -91,7 +91,7 @@ extension CallContext {
       return try body()
     } catch {
       guard case .notOwner(let id) = error, !mayKnow(id) else { throw error }
-      access.noteRefusal("to use \(id)")
+      access.reportRefusal("to use \(id)")
       throw .notFound(id: id)
     }
   }

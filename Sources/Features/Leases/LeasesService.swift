@@ -355,7 +355,7 @@ package final class LeasesService: LeaseKeeper {
 
   package var isEmpty: Bool { ledger.newest.isWithoutParts }
 
-  package func note(_ part: LeasedPart, under lease: String?) -> (any ServiceError)? {
+  package func recordWrite(_ part: LeasedPart, under lease: String?) -> (any ServiceError)? {
     let former = ledger.newest.holder(of: part)
     guard former != lease else { return nil }
     if let former { record(.detached(part: part), in: former) }

@@ -120,7 +120,7 @@ extension CallContext {
       // The refusal may depend on events that are not durable yet.
       return call.refuse(access.error(error), after: host.last)
     }
-    connection.noteWritten(upTo: host.last)
+    connection.recordWrite(upTo: host.last)
     var hasToken = false
     func end() {
       locks.end(acquire.name, lease, hasToken: hasToken, isNew: isNew)
@@ -141,7 +141,7 @@ extension CallContext {
         } catch {
           return call.refuse(self.access.error(error))
         }
-        call.noteBegun()
+        call.markBegun()
         hasToken = true
         let acquired = AcquiredLock(name: acquire.name, token: token, lease: lease)
         self.answer(call, with: acquired, after: self.host.last)

@@ -27,7 +27,7 @@ package final class DaemonService {
     self.stats = Sampled(every: interval, on: scheduler, stats)
     self.connections = Sampled(every: interval, on: scheduler, connections)
     self.streams = Sampled(
-      every: interval, on: scheduler, whileObserved: streams.count, streams.take)
+      every: interval, on: scheduler, whileObserved: streams.count, streams.beginInterval)
     self.slow = Sampled(every: interval, on: scheduler, slow)
   }
 }

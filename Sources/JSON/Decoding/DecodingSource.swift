@@ -136,7 +136,7 @@ final class DecodingSource {
       guard place.kind == .object else { throw mismatch("object", place, path()) }
       try object.load(membersOf: bytes, at: place.start, path: path())
     }
-    note(object)
+    index(object)
     return object
   }
 
@@ -148,7 +148,7 @@ final class DecodingSource {
     return objectsByStart[start].map { objects[$0] }
   }
 
-  private func note(_ object: ObjectIndex) {
+  private func index(_ object: ObjectIndex) {
     objectCount += 1
     guard objectCount > Self.searchable else { return }
     if objectsByStart.isEmpty {

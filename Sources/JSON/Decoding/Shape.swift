@@ -179,11 +179,11 @@ private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
     if let (value, shape) = zero(type) {
-      note(key, shape, isOptional: false)
+      addMember(key, shape, isOptional: false)
       return value
     }
     let (value, shape) = Probe.value(of: type)
-    note(key, shape, isOptional: false)
+    addMember(key, shape, isOptional: false)
     guard let value else {
       throw JSONDecodingError(at: [key], expected: shape.name, got: "a probe")
     }
@@ -191,7 +191,7 @@ private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) -> T? {
-    note(key, zero(type)?.1 ?? Probe.shape(of: type), isOptional: true)
+    addMember(key, zero(type)?.1 ?? Probe.shape(of: type), isOptional: true)
     return nil
   }
 
@@ -212,26 +212,26 @@ private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) -> UInt64? { optional(type, key) }
 
   private func optional<T>(_ type: T.Type, _ key: Key) -> T? {
-    if let shape = zero(type)?.1 { note(key, shape, isOptional: true) }
+    if let shape = zero(type)?.1 { addMember(key, shape, isOptional: true) }
     return nil
   }
 
   func nestedContainer<K: CodingKey>(
     keyedBy type: K.Type, forKey key: Key
   ) -> KeyedDecodingContainer<K> {
-    note(key, .object([]), isOptional: false)
+    addMember(key, .object([]), isOptional: false)
     return KeyedDecodingContainer(KeyedProbe<K>(probe: Probe()))
   }
 
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedDecodingContainer {
-    note(key, .array(.any), isOptional: false)
+    addMember(key, .array(.any), isOptional: false)
     return UnkeyedProbe(probe: Probe())
   }
 
   func superDecoder() -> any Decoder { ProbeDecoder(probe: Probe()) }
   func superDecoder(forKey key: Key) -> any Decoder { ProbeDecoder(probe: Probe()) }
 
-  private func note(_ key: Key, _ shape: Shape, isOptional: Bool) {
+  private func addMember(_ key: Key, _ shape: Shape, isOptional: Bool) {
     guard case .object(var members) = probe.shape else { return }
     if key.stringValue == Self.anyName {
       probe.shape = .map(shape)

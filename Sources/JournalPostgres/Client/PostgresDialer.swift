@@ -114,10 +114,10 @@ final class PostgresDialer {
     }
     attempt.isDone = true
     guard !isAvoided else { return endIfDone() }
-    take(attempt)
+    finish(attempt)
   }
 
-  private func take(_ attempt: Attempt) {
+  private func finish(_ attempt: Attempt) {
     let (session, host) = (attempt.session, attempt.host)
     attempt.stopWatching()
     attempts.removeAll { $0 === attempt }
@@ -136,7 +136,7 @@ final class PostgresDialer {
 
   /// Takes an avoided host, if it is the only one; otherwise reports the failure.
   private func giveUp() {
-    if let attempt = attempts.first(where: \.isDone) { return take(attempt) }
+    if let attempt = attempts.first(where: \.isDone) { return finish(attempt) }
     let limit = Self.limitMilliseconds
     for attempt in attempts {
       failure.reasons.append(

@@ -104,13 +104,13 @@ final class PostgresLink {
     do throws(PostgresError) {
       if events.contains(.readable) {
         try session.receive()
-        takeResults()
-        takeNotifications()
+        readResults()
+        readNotifications()
       }
       if isWriting, !isClosed { try flush() }
     } catch {
       // The server may have said why before it closed the connection.
-      takeResults()
+      readResults()
       lose(error)
     }
   }
@@ -129,19 +129,19 @@ final class PostgresLink {
     onLost(error)
   }
 
-  private func takeResults() {
+  private func readResults() {
     while !isClosed, !running.isEmpty, !session.isBusy {
       // The results of a statement end with none; then comes the next one.
       guard let result = session.nextResult() else {
         guard !session.isBusy, let next = session.nextResult() else { return }
-        take(next)
+        finish(next)
         continue
       }
-      take(result)
+      finish(result)
     }
   }
 
-  private func take(_ result: PostgresResult) {
+  private func finish(_ result: PostgresResult) {
     guard var first = running.popFirst() else { return }
     switch result.status {
     case PGRES_PIPELINE_SYNC:
@@ -164,7 +164,7 @@ final class PostgresLink {
     running.prepend(first)
   }
 
-  private func takeNotifications() {
+  private func readNotifications() {
     while !isClosed, let (channel, text) = session.nextNotification() {
       onNotification(channel, text)
     }

@@ -88,7 +88,7 @@ final class DatabaseConnection {
   /// Begins to connect; call it once.
   func start() {
     connectTimer = Timer(infallibleOn: loop) { [unowned self] in connect() }
-    answerTimer = Timer(infallibleOn: loop) { [unowned self] in noteSilence() }
+    answerTimer = Timer(infallibleOn: loop) { [unowned self] in giveUpHost() }
     connect()
   }
 
@@ -98,7 +98,7 @@ final class DatabaseConnection {
       switch result {
       case .success(let link): greet(link)
       case .failure(let failure):
-        noteAway("\(failure)", after: failure.isSlow ? connectPause.next() : Self.pauseMilliseconds)
+        retry("\(failure)", after: failure.isSlow ? connectPause.next() : Self.pauseMilliseconds)
       }
     }
   }
@@ -126,7 +126,7 @@ final class DatabaseConnection {
   /// Connects again after a lost connection: at once, because another host may be ready.
   func reconnect(because reason: String, after pause: UInt64 = 1) {
     disconnect()
-    noteAway(reason, after: pause)
+    retry(reason, after: pause)
   }
 
   /// Connects again, to another host if there is one that takes writes.
@@ -140,7 +140,7 @@ final class DatabaseConnection {
   /// Gives up a host that does not answer.
   func giveUp(_ host: PostgresHost) { avoid(host, because: "\(host) does not answer", after: 1) }
 
-  private func noteSilence() {
+  private func giveUpHost() {
     guard let host = (greeting ?? link)?.host else { return }
     if greeting != nil {
       greetMilliseconds = min(2 * greetMilliseconds, settings.maxGreetMilliseconds)
@@ -162,7 +162,7 @@ final class DatabaseConnection {
   var isAway: Bool { link == nil && away != nil }
 
   /// Notes why there is no connection, and connects again after a pause in milliseconds.
-  private func noteAway(_ reason: String, after pause: UInt64) {
+  private func retry(_ reason: String, after pause: UInt64) {
     guard !isClosed else { return }
     let now = loop.milliseconds
     away = (away?.since ?? now, reason)

@@ -61,7 +61,7 @@ final class PostgresMail: DaemonMail {
   }
 
   /// Tells that ``active`` or the daemons may have changed.
-  func noteChange() { changedSubject.send(()) }
+  func sendChange() { changedSubject.send(()) }
 
   // MARK: Sending
 
@@ -88,17 +88,17 @@ final class PostgresMail: DaemonMail {
         guard store.link === link else { return }
         switch outcome.result {
         case .success: lossPause.reset()
-        case .failure: noteFailure()
+        case .failure: handleFailure()
         }
       }
     }
   }
 
-  private func noteFailure() {
+  private func handleFailure() {
     guard lossTimer == nil else { return }
     lossTimer = try? EventLoop.Timer(on: store.loop) { [unowned self] in
       stop()
-      noteLoss()
+      sendLoss()
     }
     lossTimer?.start(afterMilliseconds: lossPause.next())
   }
@@ -162,7 +162,7 @@ final class PostgresMail: DaemonMail {
   }
 
   /// Tells that messages to this daemon may have been lost.
-  func noteLoss() { lostSubject.send(()) }
+  func sendLoss() { lostSubject.send(()) }
 
   /// Forgets daemons that are gone.
   func keep(_ addresses: Set<String>) {

@@ -10,7 +10,7 @@ extension PostgresStore: DatabaseConnectionDelegate {
     letters.stop()
     queue.retryTimer?.stop()
     lease.disconnected()
-    letters.noteChange()
+    letters.sendChange()
   }
 
   /// Refuses commands when the database has been away for too long, also those that wait.
@@ -30,7 +30,7 @@ extension PostgresStore: DatabaseConnectionDelegate {
   }
 
   func connection(received text: String, on channel: String) {
-    if channel == PostgresSchema.channel { noteNotification(text) } else { letters.receive(text) }
+    if channel == PostgresSchema.channel { handleNotification(text) } else { letters.receive(text) }
   }
 
   // MARK: Settlement
@@ -51,13 +51,13 @@ extension PostgresStore: DatabaseConnectionDelegate {
     if case .active(let term) = role, !queue.inFlight.isEmpty,
       head.term != term || head.last > durable
     {
-      return settleInFlight(head, link)
+      return checkInFlight(head, link)
     }
     welcome(head, link)
   }
 
   /// Looks whether the batch in flight was written.
-  private func settleInFlight(_ head: JournalHead, _ link: PostgresLink) {
+  private func checkInFlight(_ head: JournalHead, _ link: PostgresLink) {
     let events = queue.inFlight
     var parameters = PostgresParameters()
     parameters.add(events.last)
@@ -92,10 +92,10 @@ extension PostgresStore: DatabaseConnectionDelegate {
     letters.begin()
     // The active daemon tells it to the daemons of the new state.
     let isActive = if case .active = role { true } else { false }
-    if !isActive { letters.noteLoss() }
-    note(head)
-    if isActive { letters.noteLoss() }
-    letters.noteChange()
+    if !isActive { letters.sendLoss() }
+    update(head)
+    if isActive { letters.sendLoss() }
+    letters.sendChange()
   }
 
   /// Gives the journal a new epoch, because acknowledged events are gone, and ends.
@@ -132,11 +132,11 @@ extension PostgresStore: DatabaseConnectionDelegate {
     let events = queue.inFlight
     link.run(.append, parameters) { [unowned self] in
       guard self.link === link, queue.inFlight === events else { return }
-      noteAppend($0, link)
+      finishAppend($0, link)
     }
   }
 
-  private func noteAppend(_ outcome: PostgresLink.Outcome, _ link: PostgresLink) {
+  private func finishAppend(_ outcome: PostgresLink.Outcome, _ link: PostgresLink) {
     if let warning = outcome.warning { return connection.reconnect(because: "\(warning)") }
     switch outcome.result {
     case .success(let result):
@@ -149,16 +149,16 @@ extension PostgresStore: DatabaseConnectionDelegate {
         guard case .success(let result) = outcome.result, let head = JournalHead(result) else {
           return connection.reconnect(because: "the head of the journal cannot be read")
         }
-        settleInFlight(head, link)
+        checkInFlight(head, link)
       }
-    case .failure(let error): noteFailure(error)
+    case .failure(let error): handleFailure(error)
     }
   }
 
   /// Handles an append that the server has refused: nothing was written.
   ///
   /// The connection is kept if it works, because the lock of the active daemon ends with it.
-  private func noteFailure(_ error: PostgresError) {
+  private func handleFailure(_ error: PostgresError) {
     connection.endWait()
     switch error.code {
     case PostgresSchema.Code.asynchronous:

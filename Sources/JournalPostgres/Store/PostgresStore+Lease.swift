@@ -133,7 +133,7 @@ extension PostgresStore {
         if settings.requiresReplication, head.standbys.isEmpty {
           return connection.reconnect(because: PostgresRequirements.asynchronous)
         }
-        note(head)
+        update(head)
         holdLock()
         guard lease.mustBeat else { return }
         lease.mustBeat = false
@@ -145,7 +145,7 @@ extension PostgresStore {
     }
   }
 
-  func noteNotification(_ text: String) {
+  func handleNotification(_ text: String) {
     if text == "term" { return refreshHead() }
     guard let seq = UInt64(text) else { return }
     fetch(upTo: seq)
@@ -158,10 +158,10 @@ extension PostgresStore {
   }
 
   /// Acts on a state of the journal, seen after a commit of this daemon.
-  func note(_ head: JournalHead) {
+  func update(_ head: JournalHead) {
     let before = lease.head
     lease.head = head
-    defer { noteNodes(before: before) }
+    defer { updateNodes(before: before) }
     first = max(first, head.first)
     if before.map({ head.showsLife(since: $0) }) ?? true { lease.seenAt = loop.milliseconds }
     switch role {
@@ -171,17 +171,17 @@ extension PostgresStore {
     case .joining, .following:
       if before?.term != head.term { lease.hasHint = false }
       fetch(upTo: head.last)
-      takeIfDue()
-      noteActive()
+      takeOverIfDue()
+      reportActive()
       watchLock()
     case .over: break
     }
   }
 
-  private func noteNodes(before: JournalHead?) {
+  private func updateNodes(before: JournalHead?) {
     guard !isClosed, let head = lease.head else { return }
     letters.keep(head.addresses)
-    if head.addresses != before?.addresses { letters.noteChange() }
+    if head.addresses != before?.addresses { letters.sendChange() }
   }
 
   /// Waits for the end of the active daemon while this one follows, and else not.
@@ -199,7 +199,7 @@ extension PostgresStore {
   }
 
   /// Tells who is active, once this daemon is a follower.
-  private func noteActive() {
+  private func reportActive() {
     guard let head = lease.head, lease.taken == nil, !lease.isTaking else { return }
     let node = head.active.map { ActiveNode(name: $0, address: head.address) }
     // A journal that nobody has yet is taken at once.
@@ -209,7 +209,7 @@ extension PostgresStore {
 
   // MARK: Taking over
 
-  private func takeIfDue() {
+  private func takeOverIfDue() {
     guard let head = lease.head, !lease.isTaking, lease.taken == nil, !lease.isLeaving
     else { return }
     let now = loop.milliseconds
@@ -217,11 +217,11 @@ extension PostgresStore {
     // One's own name: this daemon was active before it was started again.
     let isFree = head.active == nil || head.active == settings.node
     if isFree || lease.hasHint || silence >= Self.freeMilliseconds {
-      take(forced: silence >= settings.takeoverMilliseconds)
+      takeOver(forced: silence >= settings.takeoverMilliseconds)
     }
   }
 
-  private func take(forced: Bool) {
+  private func takeOver(forced: Bool) {
     guard let link, let head = lease.head else { return }
     lease.isTaking = true
     var parameters = PostgresParameters()
@@ -261,7 +261,7 @@ extension PostgresStore {
 
   /// Tries again soon, while the active daemon is known to be gone.
   private func tryAgain() {
-    noteActive()
+    reportActive()
     guard lease.hasHint, !lease.isLeaving else { return }
     lease.attempts += 1
     guard lease.attempts < Self.maxAttempts else {
@@ -269,7 +269,7 @@ extension PostgresStore {
       return
     }
     if lease.timer == nil {
-      lease.timer = try? EventLoop.Timer(on: loop) { [unowned self] in takeIfDue() }
+      lease.timer = try? EventLoop.Timer(on: loop) { [unowned self] in takeOverIfDue() }
     }
     lease.timer?.start(afterMilliseconds: Self.hintMilliseconds)
   }
@@ -278,7 +278,7 @@ extension PostgresStore {
   func hint() {
     guard case .following = role else { return }
     (lease.hasHint, lease.attempts) = (true, 0)
-    takeIfDue()
+    takeOverIfDue()
   }
 
   /// Becomes the active daemon, once all events before the term are applied.

@@ -132,9 +132,9 @@ package final class PostgresStore: DaemonStore {
     queue.seal(meta: meta)
   }
 
-  package func takeBack() {
+  package func rollBackUnsealed() {
     queue.batch.removeLast(Int(appender.last - appender.sealed))
-    appender.takeBack()
+    appender.rollBackUnsealed()
   }
 
   /// Does nothing: every event is on the disks of the server and of its standbys.
@@ -205,7 +205,7 @@ package final class PostgresStore: DaemonStore {
     updateRefusal()
     watchLock()
     reports.changeRole(to: role)
-    letters.noteChange()
+    letters.sendChange()
   }
 
   func updateRefusal() {

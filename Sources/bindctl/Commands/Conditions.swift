@@ -161,10 +161,10 @@ private struct Wait: CustomStringConvertible {
       case .value(let value):
         isNew = true
         let value = value.part(pointer)
-        if take(value.value, isPresent: value.isPresent) { return value }
+        if record(value.value, isPresent: value.isPresent) { return value }
       case .caughtUp(_, let seq):
         // A source that is not set sends no value.
-        if !isNew, take(nil, isPresent: true) {
+        if !isNew, record(nil, isPresent: true) {
           return SourceValue(source: condition.source, seq: seq, value: nil)
         }
       case .event, .missed: break
@@ -173,7 +173,7 @@ private struct Wait: CustomStringConvertible {
   }
 
   /// Records a value and returns whether the wait is over.
-  private mutating func take(_ value: JSONText?, isPresent: Bool) -> Bool {
+  private mutating func record(_ value: JSONText?, isPresent: Bool) -> Bool {
     defer { present = .some(value) }
     guard isForChange else { return condition.holds(for: value) }
     // After a restart from the current value, compare it with the last value seen, and a part always.

@@ -67,14 +67,14 @@ func followEvents(
     reconnects: !context.invocation.has("no-reconnect"))
   while true {
     let update = try follower.next()
-    noteMissed(update)
+    reportMissed(update)
     guard case .event(let seq, let event) = update else { continue }
     take(JournalItem(seq: seq, event: event.object))
   }
 }
 
 /// Reports events on stderr that are no longer retained.
-func noteMissed(_ update: Update) {
+func reportMissed(_ update: Update) {
   guard case .missed(_, let positions) = update else { return }
   let (first, last) = (positions.lowerBound, positions.upperBound)
   note(

@@ -220,7 +220,7 @@ private final class Server: JobSource {
     }
   }
 
-  func take(_ method: String, _ params: JSONObject, _ loop: JobLoop) throws {
+  func receive(_ method: String, _ params: JSONObject, _ loop: JobLoop) throws {
     guard method == "call", let call = params.string("call"), let name = params.string("method")
     else { return }
     if let reply = replies[call] { return send(reply, call, loop) }

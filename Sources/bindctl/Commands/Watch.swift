@@ -121,7 +121,7 @@ private struct Watcher {
       try showPresent()
       try show(value)
       left? -= 1
-    case .missed: noteMissed(update)
+    case .missed: reportMissed(update)
     case .caughtUp(_, let seq):
       topicsToCatchUp -= 1
       guard topicsToCatchUp == 0 else { return }

@@ -150,11 +150,11 @@ private final class Worker: JobSource {
     }
   }
 
-  func take(_ method: String, _ params: JSONObject, _ loop: JobLoop) throws {
+  func receive(_ method: String, _ params: JSONObject, _ loop: JobLoop) throws {
     switch method {
     case "next":
       guard let seq = params.uint("seq"), case .object(let event)? = params["event"] else { return }
-      take(JournalItem(seq: seq, event: event), params.uint("delivery") ?? 1, loop)
+      begin(JournalItem(seq: seq, event: event), params.uint("delivery") ?? 1, loop)
     case "lagged": note("events were removed from the journal before a worker got them")
     case "closed": loop.fail(ClientError.closed(reason: params.string("reason") ?? ""))
     case "fail": loop.fail(Failure("the daemon has ended the subscription"))
@@ -162,7 +162,7 @@ private final class Worker: JobSource {
     }
   }
 
-  private func take(_ item: JournalItem, _ delivery: UInt64, _ loop: JobLoop) {
+  private func begin(_ item: JournalItem, _ delivery: UInt64, _ loop: JobLoop) {
     let id = "\(item.seq)"
     if foreign.contains(id) { return giveBack(id, loop, after: 1_000) }
     // It has run on since an earlier connection.
