@@ -465,4 +465,96 @@ struct SliceTests {
     #expect(result["methods"]?.elements?.count ?? 0 > 360)
     bench.time.nanosecondsPerLook = 0
   }
+
+  // MARK: Lists
+
+  /// A list that a client requests, and how its rows are made and changed.
+  struct RowsOfService: Sendable, CustomTestStringConvertible {
+    let method: String
+    let add: @Sendable (_ number: Int) -> String
+    var change: (@Sendable (_ number: Int) -> String)?
+    var remove: (@Sendable (_ number: Int) -> String)?
+
+    var testDescription: String { method }
+  }
+
+  static let lists = [
+    RowsOfService(
+      method: "people.list", add: { #""people.create","params":{"name":"p\#($0)"}"# },
+      change: { #""people.rename","params":[\#($0),"new"]"# },
+      remove: { #""people.remove","params":[\#($0)]"# }),
+    RowsOfService(
+      method: "todo.list", add: { #""todo.add","params":["t\#($0)"]"# },
+      change: { #""todo.finish","params":[\#($0)]"# },
+      remove: { #""todo.remove","params":[\#($0)]"# }),
+    RowsOfService(
+      method: "threads.list", add: { #""threads.start","params":{"name":"t\#($0)"}"# },
+      change: { #""threads.rename","params":{"thread":\#($0),"name":"new"}"# },
+      remove: { #""threads.remove","params":{"thread":\#($0)}"# }),
+    RowsOfService(
+      method: "feeds.list",
+      add: { #""feeds.subscribe","params":{"url":"https://a.b/\#($0)","id":"f\#($0)"}"# },
+      remove: { #""feeds.unsubscribe","params":["f\#($0)"]"# }),
+    RowsOfService(
+      method: "chat.unread",
+      add: { #""chat.create","params":{"name":"r\#($0)"}"# },
+      change: { #""chat.send","params":{"room":\#($0),"text":"new"}"# }),
+    RowsOfService(
+      method: "bindings.list",
+      add: {
+        #""bind","params":{"binding":"b\#($0)","scope":"daemon","expr":"cells/a\#($0) ~> cells/b\#($0)"}"#
+      }, remove: { #""unbind","params":["b\#($0)"]"# }),
+    RowsOfService(
+      method: "describe",
+      add: { #""provide","params":{"service":"s\#($0)","methods":{"m":{}}}"# }),
+  ]
+
+  @Test(arguments: lists)
+  func `a list is made in slices, as of one position`(_ list: RowsOfService) throws {
+    let whole = try WholeBench()
+    let bench = whole.bench
+    bench.table.context.owners = [0, 1000]
+    bench.host.owners = [0, 1000]
+    let client = bench.connect(uid: 1000)
+    _ = client.call(#"{"id":0,"method":"hello","params":{"limits":{"line":1000000}}}"#)
+    _ = client.call(#"{"id":0,"method":"users.log_in","params":{"name":"jay"}}"#)
+    let count = list.method == "chat.unread" ? 45 : list.method == "describe" ? 60 : 400
+    for i in 1...count {
+      let added = client.call(#"{"id":1,"method":\#(list.add(i))}"#)
+      #expect(added.contains("result"), "\(added)")
+    }
+    let writer = bench.connect(uid: 1001)
+    _ = writer.call(#"{"id":0,"method":"users.log_in","params":{"name":"ann"}}"#)
+    _ = writer.call(#"{"id":0,"method":"chat.join","params":{"room":2}}"#)
+    let request = #"{"id":"l","method":"\#(list.method)"}"#
+    let before = client.call(request)
+    // Each look costs a slice.
+    bench.time.nanosecondsPerLook = 2_500_000
+    client.send(request)
+    let first = bench.table.context.turn
+    var found: [String] = []
+    while found.isEmpty, bench.table.context.turn - first < 1_000 { found = client.received() }
+    #expect(bench.table.context.turn - first > 2)
+    #expect(found == [before])
+    // Rows change, go and come while it is made.
+    bench.time.nanosecondsPerLook = 0
+    bench.table.flush()
+    bench.time.nanosecondsPerLook = 2_500_000
+    client.send(request)
+    bench.time.nanosecondsPerLook = 0
+    if let change = list.change { writer.send(#"{"id":2,"method":\#(change(2))}"#) }
+    if let remove = list.remove { writer.send(#"{"id":3,"method":\#(remove(3))}"#) }
+    writer.send(#"{"id":4,"method":\#(list.add(count + 1))}"#)
+    bench.store.commit()
+    #expect(writer.settle().allSatisfy { !$0.contains("error") })
+    found = client.settle()
+    let expected = client.call(request)
+    #expect(expected != before)
+    if ["bindings.list", "describe"].contains(list.method) {
+      // It has the rows that were there all the time; what came or went meanwhile may be among them.
+      #expect(found[0].count >= before.count * 9 / 10)
+    } else {
+      #expect(found == [expected])
+    }
+  }
 }

@@ -7,11 +7,12 @@ internal import Wire
 
 /// Offers `bindings.list`, the list of all persistent bindings.
 func bindBindingList(_ catalog: Catalog, _ service: BindingsService, _ live: LiveBindings) {
-  catalog.query(
-    "bindings.list", "Lists the bindings that the daemon keeps, and their state.",
-    NoParameters.self
-  ) { context, _, _ in
-    live.shown(service).filter { context.role.mayRead("bindings/\($0.binding)") }
+  catalog.listQuery(
+    "bindings.list", "Lists the bindings that the daemon keeps, and their state."
+  ) { context in
+    .init(
+      keys: { live.names(service) },
+      value: { context.role.mayRead("bindings/\($0)") ? live.shown($0, service) : nil })
   }
 }
 
@@ -48,17 +49,23 @@ extension LiveBinding.Failure {
 }
 
 extension LiveBindings {
-  fileprivate func shown(_ service: BindingsService) -> [ShownBinding] {
-    let makers = service.ledger.shown
-    let journaled = makers.expressions.map { source, text in
-      let name = String(source.dropFirst("bindings/".count))
+  /// Returns the names of all persistent bindings.
+  fileprivate func names(_ service: BindingsService) -> [String] {
+    let journaled = service.ledger.shown.expressions.keys.lazy
+      .map { String($0.dropFirst("bindings/".count)) }
+    return Array(Set(journaled).union(filed.keys))
+  }
+
+  fileprivate func shown(_ name: String, _ service: BindingsService) -> ShownBinding? {
+    let (makers, source) = (service.ledger.shown, "bindings/\(name)")
+    if let text = makers.expressions[source] {
       let live = kept[name]
       return ShownBinding(
         binding: name, expr: text, kept: "journal", file: nil, line: nil,
         uid: makers.maker(of: source), active: live != nil, transferred: live?.transferred ?? 0,
         failure: live?.failure?.text, failedAt: live?.failure?.shownTime)
     }
-    let filed = self.filed.values.map { filed in
+    return filed[name].map { filed in
       let (source, binding) = (filed.source, filed.binding)
       let failure = filed.failure ?? binding?.failure
       return ShownBinding(
@@ -67,6 +74,5 @@ extension LiveBindings {
         transferred: binding?.transferred ?? 0, failure: failure?.text,
         failedAt: failure?.shownTime)
     }
-    return (journaled + filed).sorted { $0.binding < $1.binding }
   }
 }

@@ -191,14 +191,12 @@ extension Rights {
 
   /// Returns the methods of a service that the role may call, of programs too.
   func methods(ofService name: String) -> [Method] {
-    methods.methods.filter { $0.service == name }
-      + (catalog.provided.service(name)?.methods ?? []).filter { role.mayCall($0.name) }
+    methods.methods.filter { $0.service == name } + methods(ofProgram: name)
   }
 
-  /// The methods that the role may call, also those that programs provide.
-  var allMethods: [Method] {
-    methods.methods
-      + catalog.provided.services().flatMap(\.methods).filter { role.mayCall($0.name) }
+  /// Returns the methods of a service made of programs that the role may call.
+  func methods(ofProgram name: String) -> [Method] {
+    (catalog.provided.service(name)?.methods ?? []).filter { role.mayCall($0.name) }
   }
 }
 

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Connections
 internal import JSON
 internal import Model
 internal import Signals
@@ -6,9 +7,8 @@ internal import Wire
 
 /// `describe` and `rpc.discover`, generated from the method table that dispatch uses.
 extension Rights {
-  /// Describes the service, method or source at a path; without a path, everything.
-  func describe(_ path: String?) throws(WireError) -> JSONObject {
-    guard let path else { return overview }
+  /// Describes the service, method or source at a path.
+  func describe(_ path: String) throws(WireError) -> JSONObject {
     if path == "events" { return Self.eventsDescription }
     if let service = catalog.service(named: path), isVisible(service) { return describe(service) }
     if let method = method(named: path) {
@@ -45,14 +45,8 @@ extension Rights {
       || methods.methods.contains { $0.name.hasPrefix(service.name + ".") }
   }
 
-  private var overview: JSONObject {
-    var described = JSONObject()
-    for service in catalog.services where isVisible(service) {
-      described[service.name] = .string(service.doc)
-    }
-    for service in catalog.provided.services() where isVisible(service) {
-      described[service.name] = .string(service.doc)
-    }
+  /// The methods without a service, the transformers and the views, as members of an object.
+  fileprivate var overview: JSONObject {
     var own = JSONObject()
     for method in methods.methods where !method.name.contains(".") {
       own[method.name] = .string(method.doc)
@@ -66,7 +60,7 @@ extension Rights {
       ])
     }
     return [
-      "services": .object(described), "methods": .object(own), "transformers": .array(known),
+      "methods": .object(own), "transformers": .array(known),
       "views": .array(views.map { .object(describe($0)) }),
     ]
   }
@@ -190,6 +184,53 @@ extension Rights {
         "optional": .bool(known.count < forms.count || known.contains(where: \.isOptional)),
       ])
     }
+  }
+}
+
+/// The description of everything: the services, and then what is not part of a service.
+///
+/// Programs may have declared many services, so it is written in slices of the client's time.
+final class Overview: PartialRequest {
+  private let rights: Rights
+  private let room: Int
+
+  /// The services made of programs that are not described yet.
+  private var programs: ArraySlice<String>
+  private var text = ByteBuffer()
+
+  init(of rights: Rights, room: Int) {
+    (self.rights, self.room) = (rights, room)
+    programs = rights.catalog.provided.names()[...]
+    super.init()
+    text.append(#"{"services":{"#)
+    for service in rights.catalog.services where rights.isVisible(service) {
+      write(service.name, service.doc)
+    }
+  }
+
+  func write(to buffer: inout ByteBuffer) { buffer.append(text) }
+
+  private func write(_ name: String, _ doc: String) {
+    text.key(quoted: name)
+    text.append(quoted: doc)
+  }
+
+  override func goOn(_ slice: Slice) throws -> Bool {
+    while let name = programs.popFirst() {
+      if let program = rights.catalog.provided.service(name), rights.isVisible(program) {
+        write(name, program.doc)
+      }
+      guard text.count <= room else { throw WireError.resultTooLarge(text.count, max: room) }
+      // A declaration may be read for the first time.
+      if slice.isOver(steps: PartialRequest.atOnce) { return false }
+    }
+    text.append("}")
+    for member in rights.overview.members {
+      text.key(quoted: member.name)
+      member.value.write(to: &text)
+    }
+    text.append("}")
+    return true
   }
 }
 

@@ -261,6 +261,6 @@ struct ProvidedMethods {
   /// Returns a few services whose names are near one in the order.
   var near: (_ service: String) -> [Service] = { _ in [] }
 
-  /// Returns the services, sorted by name.
-  var services: () -> [Service] = { [] }
+  /// Returns the names of the services, sorted.
+  var names: () -> [String] = { [] }
 }

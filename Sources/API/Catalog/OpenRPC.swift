@@ -9,8 +9,12 @@ internal import Wire
 ///
 /// It is written in slices of the client's time.
 final class OpenRPCDocument: PartialRequest {
-  private let methods: [Method]
+  private let rights: Rights
   private let room: Int
+
+  /// The methods, and the services made of programs whose methods are not among them yet.
+  private var methods: [Method]
+  private var programs: ArraySlice<String>
   private var shared = SharedParts()
 
   /// The methods whose repeated parts were counted, and those that were written.
@@ -21,13 +25,18 @@ final class OpenRPCDocument: PartialRequest {
   private var text = ByteBuffer()
 
   /// - Parameters:
-  ///   - methods: The methods that the role may call.
+  ///   - service: The service whose methods are described; `nil` for all services.
+  ///   - rights: The rights of the client.
   ///   - room: The bytes of the longest document.
-  /// - Throws: `result_too_large` for more methods than can fit.
-  init(version: String, of methods: [Method], room: Int) throws(WireError) {
-    (self.methods, self.room) = (methods, room)
+  /// - Throws: `not_found`.
+  init(version: String, of service: String?, _ rights: Rights, room: Int) throws(WireError) {
+    (self.rights, self.room) = (rights, room)
+    if let service {
+      (methods, programs) = (try rights.describedMethods(of: service), [])
+    } else {
+      (methods, programs) = (rights.methods.methods, rights.catalog.provided.names()[...])
+    }
     super.init()
-    try check(methods.count * Rights.minMethodBytes)
     let info: JSONObject = ["title": .string("binderd"), "version": .string(version)]
     text.append(#"{"openrpc":"1.2.6","info":"#)
     JSONValue.object(info).write(to: &text)
@@ -41,6 +50,12 @@ final class OpenRPCDocument: PartialRequest {
   }
 
   override func goOn(_ slice: Slice) throws -> Bool {
+    while let program = programs.popFirst() {
+      // A declaration may be read for the first time.
+      methods += rights.methods(ofProgram: program)
+      try check(methods.count * Rights.minMethodBytes)
+      if slice.isOver(steps: PartialRequest.atOnce) { return false }
+    }
     // Parts that are repeated are known after all were counted.
     while counted < methods.count {
       let method = methods[counted]
@@ -102,14 +117,14 @@ final class OpenRPCDocument: PartialRequest {
 }
 
 extension Rights {
-  /// Returns the methods of a service, or all methods.
+  /// Returns the methods of a service.
   ///
   /// A service may have sources and no methods.
   ///
   /// - Throws: `not_found`.
-  func describedMethods(of service: String?) throws(WireError) -> [Method] {
-    let methods = service.map { self.methods(ofService: $0) } ?? allMethods
-    if let service, methods.isEmpty, !isService(service) {
+  fileprivate func describedMethods(of service: String) throws(WireError) -> [Method] {
+    let methods = self.methods(ofService: service)
+    if methods.isEmpty, !isService(service) {
       let names = catalog.services.filter(isVisible).map(\.name)
       let others = catalog.provided.near(service).filter(isVisible).map(\.name)
       throw .notFound(

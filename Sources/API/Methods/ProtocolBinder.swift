@@ -129,8 +129,14 @@ private func bindDescriptions(_ catalog: Catalog, _ server: ServerInfo) {
   catalog.query(
     "describe", "Describes all services, one, a method, or a source.", Describe.self,
     .either(Shape.descriptions)
-  ) { context, call, describe throws(WireError) in
-    let description = try context.rights.describe(describe.path)
+  ) { context, call, describe in
+    guard let path = describe.path else {
+      let overview = try context.inParts(call, "describe") {
+        Overview(of: context.rights, room: call.room)
+      }
+      return call.answer { overview.write(to: &$0) }
+    }
+    let description = try context.rights.describe(path)
     call.answer { JSONValue.object(description).write(to: &$0) }
   }
 
@@ -143,8 +149,7 @@ private func bindDescriptions(_ catalog: Catalog, _ server: ServerInfo) {
   ) { context, call, discover in
     let document = try context.inParts(call, "rpc.discover \(discover.service ?? "")") {
       try OpenRPCDocument(
-        version: server.version, of: context.rights.describedMethods(of: discover.service),
-        room: call.room)
+        version: server.version, of: discover.service, context.rights, room: call.room)
     }
     call.answer { document.write(to: &$0) }
   }

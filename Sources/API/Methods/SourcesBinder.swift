@@ -146,7 +146,8 @@ extension CallContext {
     let providers = try providers(of: pattern, picking: part)
     let key = "get \(name) \(part?.pointer.text ?? "")"
     let values = try inParts(call, key) {
-      ValueCollection(of: providers.map { $0.part(of: pattern) }, host, limit: call.room)
+      SourceValues(
+        of: providers.map { $0.part(of: pattern) }, host, limit: call.room, as: .members())
     }
     call.answer { buffer in
       buffer.object {
@@ -206,12 +207,12 @@ extension CallContext {
 
 extension SourceProvider {
   /// Returns the sources of a pattern, to be collected.
-  func part(of pattern: Pattern) -> ValueCollection.Part {
-    ValueCollection.Part(
+  func part(of pattern: Pattern) -> SourceValues.Part {
+    SourceValues.Part(
       search: { [search] place, body throws(NameIndex.TooVain) in
         try search(pattern, [], &place, body)
       },
-      canGoOn: canSearchGoOn, value: value, changes: changesMatching(pattern))
+      canGoOn: canSearchGoOn, value: value, changes: changesMatching(pattern).map { [$0.source] })
   }
 }
 

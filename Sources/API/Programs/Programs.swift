@@ -122,9 +122,7 @@ package final class Programs {
           service(String($0.dropFirst(Self.name.utf8.count + 1)))?.shown
         }
       },
-      services: { [unowned self] in
-        ledger.newest.declared.sorted().compactMap { service($0)?.shown }
-      })
+      names: { [unowned self] in ledger.newest.declared.sorted() })
   }
 
   /// The services before and after an unknown name that suggestions come from.

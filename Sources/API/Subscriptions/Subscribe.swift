@@ -196,12 +196,12 @@ extension CallContext {
   /// Returns the present values of a pattern for a new subscription.
   func values(
     _ subscribe: Subscribe, _ pattern: Pattern, in providers: [SourceProvider], _ call: Call
-  ) throws -> ValueCollection {
+  ) throws -> SubscribedValues {
     let key = "subscribe \(subscribe.source) \(subscribe.pick?.pointer.text ?? "")"
     return try inParts(call, key) {
-      ValueCollection(
+      SubscribedValues(
         of: providers.map { $0.part(of: pattern) }, host, limit: call.room,
-        keepsChanges: subscribe.mode == nil)
+        changes: subscribe.mode == nil ? providers.map { $0.changesMatching(pattern) } : [])
     }
   }
 

@@ -157,17 +157,20 @@ private func bindReading(
     try context.access.checkReadable(["chat/rooms/\(room.id)/messages"])
     return Array(try chat.history(of: page.room, before: page.before, limit: page.limit))
   }
-  catalog.query(
+  catalog.listQuery(
     "chat.unread", "The number of unread messages in each room that you have joined.",
     OfUser.self
-  ) { context, _, who in
+  ) { context, who in
     let name = try clients[context].chatter(who.as)
-    let rooms = chat.ledger.shown.allRooms.filter {
-      $0.members[name] != nil && context.role.mayRead("chat/rooms/\($0.id)/messages")
-    }
-    return rooms.map {
-      UnreadRoom(id: $0.id, name: $0.name, unread: chat.unread(by: name, in: $0.id))
-    }
+    return (
+      "chat.unread \(name)",
+      .init(
+        RoomsService.rooms(for: name, in: chat),
+        where: { context.role.mayRead("chat/rooms/\($0)/messages") }
+      ) { id, entry in
+        entry.isJoined ? UnreadRoom(id: id, name: entry.room.name, unread: entry.unread) : nil
+      }
+    )
   }
 }
 

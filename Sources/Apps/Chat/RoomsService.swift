@@ -24,10 +24,13 @@ package final class RoomsService {
   }
 
   /// The rooms by id; for views.
-  package var all: RowList<Int, Entry> {
+  package var all: RowList<Int, Entry> { Self.rooms(for: name, in: chat) }
+
+  /// Returns the rooms by id with the unread counts of a user.
+  static func rooms(for name: String, in chat: ChatService) -> RowList<Int, Entry> {
     RowList(
-      Identity(chat, "rooms", name), keys: { [chat] in Array(chat.ledger.shown.rooms.keys) },
-      row: { [chat, name] in Self.entry($0, chat, name) },
+      Identity(chat, "rooms", name), keys: { Array(chat.ledger.shown.rooms.keys) },
+      row: { entry($0, chat, name) },
       changes: chat.changedRooms.merge(with: chat.roomsToRead.elements(of: name))
         .map { .rows([$0]) })
   }

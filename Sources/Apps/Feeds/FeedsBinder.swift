@@ -58,10 +58,10 @@ package func bindFeeds(_ catalog: Catalog, to feeds: FeedsService) {
   ) { _, mark throws(FeedsError) in
     try feeds.mark(mark.id, mark.episode, played: mark.played ?? true)
   }
-  catalog.query(
-    "feeds.list", "The feeds by id.", NoParameters.self
-  ) { context, _, _ in
-    feeds.ledger.shown.all.filter { context.role.mayRead("feeds/\($0.id)") }
+  catalog.listQuery("feeds.list", "The feeds by id.") { context in
+    .init(feeds.rows, where: { context.role.mayRead("feeds/\($0)") }) { id, _ in
+      feeds.ledger.shown.feed(id)
+    }
   }
 }
 

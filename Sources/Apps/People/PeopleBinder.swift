@@ -60,10 +60,8 @@ package func bindPeople(_ catalog: Catalog, to people: PeopleService) {
   ) { _, person throws(PeopleError) in
     try people.remove(person.id)
   }
-  catalog.query(
-    "people.list", "All people, by number.", NoParameters.self
-  ) { context, _, _ in
-    people.all.filter { context.role.mayRead("people/\($0.id)") }
+  catalog.listQuery("people.list", "All people, by number.") { context in
+    .init(people.rows, where: { context.role.mayRead("people/\($0)") }) { $1 }
   }
 }
 

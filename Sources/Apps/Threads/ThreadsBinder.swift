@@ -77,10 +77,8 @@ private func offerThreadMethods(
       thread.thread, by: context.caller.uid, as: clients[context].author(thread.as),
       isAnyAllowed: context.role == .owner)
   }
-  catalog.query(
-    "threads.list", "All threads, by number.", NoParameters.self
-  ) { context, _, _ in
-    threads.all.filter { context.role.mayRead("threads/\($0.id)") }.map { ThreadRow($0.id, $0) }
+  catalog.listQuery("threads.list", "All threads, by number.") { context in
+    .init(threads.rows, where: { context.role.mayRead("threads/\($0)") }) { ThreadRow($0, $1) }
   }
 }
 

@@ -53,8 +53,8 @@ package func bindTodo(_ catalog: Catalog, to todo: TodoService) {
   ) { _, _ throws(TodoError) in
     todo.clearDone()
   }
-  catalog.query("todo.list", "All things to do, by number.", NoParameters.self) { context, _, _ in
-    todo.all.filter { context.role.mayRead("todo/\($0.id)") }
+  catalog.listQuery("todo.list", "All things to do, by number.") { context in
+    .init(todo.rows, where: { context.role.mayRead("todo/\($0)") }) { $1 }
   }
 }
 
