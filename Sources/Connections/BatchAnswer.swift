@@ -111,13 +111,13 @@ final class BatchAnswer {
 
   private func addBytes(_ count: Int) {
     bytes += count
-    connection.batchBytes += count
+    connection.intake.batchBytes += count
   }
 
   private func send() {
-    connection.batchBytes -= bytes
+    connection.intake.batchBytes -= bytes
     defer {
-      connection.behindAnswers += behind
+      connection.followUps.append(behind)
       connection.list()
     }
     let parts = parts.compactMap(\.self)

@@ -210,12 +210,14 @@ extension Connection {
   ///
   /// - Throws: ``WireError``: `limit_reached` or `overloaded`.
   func startLate(_ call: Call, isLimited: Bool) throws(WireError) {
-    guard !isLimited || late.count < limits.inFlight else { throw .limitReached(.inFlight, limits) }
+    guard !isLimited || lateCalls.all.count < limits.inFlight else {
+      throw .limitReached(.inFlight, limits)
+    }
     guard !isLimited || context.mayStartLate(for: user) else {
       throw .limit(.allInFlight, limits, .overloaded)
     }
     if isLimited { try checkMemory(for: call.lateBytes) }
-    late.append(call)
+    lateCalls.append(call)
     charge(call.lateBytes)
     context.countLate(1, of: user)
   }
@@ -224,15 +226,14 @@ extension Connection {
   ///
   /// One line for each such call and the pending output must together fit the output limit.
   package var hasRoomForLate: Bool {
-    let lines = 1 + late.count(where: \.isLong)
+    let lines = 1 + lateCalls.longCount
     return outputBytes + lines * lineOut <= max(outputSoft, lineOut)
   }
 
   /// Removes an answered call.
   func endLate(_ ended: LateCall) {
     ended.end()
-    guard let i = late.firstIndex(where: { $0.isLate(ended) }) else { return }
-    late.remove(at: i)
+    guard lateCalls.remove(ended) else { return }
     charge(-ended.bytes)
     context.countLate(-1, of: user)
     list()
@@ -240,8 +241,7 @@ extension Connection {
 
   /// Releases the work of all late calls without answering them.
   func abandonLate() {
-    let late = late
-    self.late = []
+    let late = lateCalls.removeAll()
     context.countLate(-late.count, of: user)
     for call in late {
       charge(-call.lateBytes)
@@ -251,53 +251,46 @@ extension Connection {
 
   /// Cancels the calls in flight with an identifier.
   package func cancel(_ id: RequestID) -> Fate {
-    let calls = late.filter { $0.id == id }
+    let calls = lateCalls.all.filter { $0.id == id }
     for call in calls where !call.hasBegun { call.refuse(.cancelled) }
     guard calls.isEmpty else { return calls.contains(where: \.hasBegun) ? .recorded : .active }
-    return pending.isWaiting(id, after: context.position)
-      || pendingLate.isWaiting(id, after: context.position)
-      ? .recorded : .unknown
+    return held.isWaiting(id, after: context.position) ? .recorded : .unknown
   }
 
   /// Refuses the calls that wait for sources that the client may no longer read.
   ///
   /// - Parameter error: Returns the error for a source; `nil` if the client may read it.
   package func endWaits(_ error: (_ source: String) -> WireError?) {
-    for call in late {
+    for call in lateCalls.all {
       if let error = call.awaitedSource.flatMap(error) { call.refuse(error) }
     }
   }
 
   /// Refuses the calls that wait for a source, whose value may never come.
   func endOpenEnded() {
-    for call in late where call.awaitedSource != nil {
+    for call in lateCalls.all where call.awaitedSource != nil {
       call.refuse(.shuttingDown(reconnectMilliseconds: Closing.shutdown.reconnectMilliseconds ?? 0))
     }
   }
 
   /// Schedules a timeout at a time in milliseconds for answers that wait for the journal.
   func expireHeld(at time: UInt64) {
-    if let expiry {
-      guard time < expiry.at else { return }
-      expiry.timer.dispose()
-    }
+    guard held.isNext(time) else { return }
     let now = context.now()
     let seconds = Double(time - min(time, now)) / 1000
-    expiry = (
-      time,
-      context.scheduler.schedule(after: seconds) { [weak self] in self?.expireHeld() }
-    )
+    let timer = context.scheduler.schedule(after: seconds) { [weak self] in self?.expireHeld() }
+    held.setTimer(timer, at: time)
   }
 
   private func expireHeld() {
-    expiry = nil
+    held.endTimer()
     guard !isEnded else { return }
-    for (addressee, milliseconds) in pending.expire(at: context.now()) {
+    for (addressee, milliseconds) in held.inOrder.expire(at: context.now()) {
       context.traffic.countRefusal(.timeout)
       Frame.error(.timeout(after: milliseconds, mayBeDone: true), addressee.id, &output.bytes)
       list()
     }
-    if let next = pending.nextExpiry { expireHeld(at: next) }
+    if let next = held.inOrder.nextExpiry { expireHeld(at: next) }
   }
 }
 

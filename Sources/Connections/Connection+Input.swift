@@ -15,20 +15,20 @@ extension Connection {
   ///
   /// It may still read.
   package func receiveEnd() {
-    guard !isEnded, !isAtEnd else { return }
-    isAtEnd = true
+    guard !isEnded, !link.isAtEnd else { return }
+    link.isAtEnd = true
     process { _ in }
     endIfDone()
   }
 
   /// Runs the parked line, unless its reason to wait still holds.
   func resume() {
-    guard let parked, !isEnded else { return }
+    guard let parked = intake.parked, !isEnded else { return }
     switch parked {
     case .turn: return
     case .output where outputBytes > 0: return
     case .late where !hasRoomForLate: return
-    case .work where isAwaitingWork: return
+    case .work where intake.isAwaitingWork: return
     case .durability where hasUndurableWrites || isHoldingEnough: return context.await(self)
     case .output, .late, .work, .durability: break
     }
@@ -37,7 +37,7 @@ extension Connection {
 
   /// Resumes a client that was interrupted at the end of its time slice, in a later turn.
   func continueInput() {
-    guard parked == .turn, !isEnded else { return }
+    guard intake.parked == .turn, !isEnded else { return }
     process { goOn(&$0) }
     endIfDone()
   }
@@ -48,13 +48,14 @@ extension Connection {
   }
 
   private func goOn(_ input: inout LineSplitter) {
-    parked = nil
+    intake.unpark()
     input.resume { run($0) }
   }
 
   /// Whether too many answers wait for the journal.
   private var isHoldingEnough: Bool {
-    pending.count >= context.limits.held || pending.byteCount >= context.limits.outputSoft
+    held.inOrder.count >= context.limits.held
+      || held.inOrder.byteCount >= context.limits.outputSoft
   }
 
   /// Runs lines and sends their answers.
@@ -73,7 +74,7 @@ extension Connection {
       context.current = nil
       sendScratch()
       // A client that reads all its output at once has no other event that would resume it.
-    } while parked == .output && outputBytes == 0 && !isEnded
+    } while intake.parked == .output && outputBytes == 0 && !isEnded
     if hasBegun { context.time.end() }
     updateBuffered()
     updateReading()
@@ -82,7 +83,7 @@ extension Connection {
 
   /// Runs a last line without LF.
   private func finishIfAtEnd() {
-    guard isAtEnd, !input.isParked, !isEnded else { return }
+    guard link.isAtEnd, !input.isParked, !isEnded else { return }
     input.finish { run($0) }
   }
 
@@ -103,7 +104,7 @@ extension Connection {
     do throws(Request.Fault) {
       let request = try Request(parsing: line, idBytes: context.limits.idBytes)
       if context.stages.isRunning { context.stages.end(.parse) }
-      badLines = 0
+      intake.acceptLine()
       return run(request, line, batch: nil, index: 0)
     } catch {
       context.stages.cancel()
@@ -114,12 +115,12 @@ extension Connection {
 
   private func runBatch(_ line: Span<UInt8>) -> LineSplitter.Verdict {
     let begun: RunningBatch
-    if let batch {
+    if let batch = intake.removeBatch() {
       begun = batch
     } else {
       do throws(Request.Fault) {
         let requests = try Batch.parse(line, limits: limits)
-        badLines = 0
+        intake.acceptLine()
         begun = RunningBatch(
           requests: requests, answer: BatchAnswer(to: requests, for: self))
       } catch {
@@ -127,7 +128,6 @@ extension Connection {
         return .done
       }
     }
-    batch = nil
     for i in begun.next..<begun.requests.count {
       switch begun.requests[i] {
       case .failure(let fault):
@@ -141,8 +141,7 @@ extension Connection {
         if !isUp { context.stages.begin() }
         let verdict = isUp ? park(.turn) : run(request, line, batch: begun.answer, index: i)
         guard verdict == .done else {
-          batch = begun
-          batch?.next = i
+          intake.interrupt(begun, before: i)
           return .later
         }
       }
@@ -161,15 +160,15 @@ extension Connection {
       call.refuse(WireError(.internalError, "requests are not handled here"))
       return .done
     }
-    if batch != nil { runningBatch = batch }
-    defer { if runningBatch != nil { runningBatch = nil } }
+    if batch != nil { intake.runningBatch = batch }
+    defer { if intake.runningBatch != nil { intake.runningBatch = nil } }
     if let reason = handler.handle(call, request, line) {
       context.stages.cancel()
       context.requests &-= 1  // it runs again
       return park(reason)
     }
     if context.stages.isRunning { endMeasurement() }
-    parkedSince = nil
+    intake.endWaiting()
     return .done
   }
 
@@ -184,8 +183,7 @@ extension Connection {
   }
 
   private func park(_ reason: Parking) -> LineSplitter.Verdict {
-    parked = reason
-    if parkedSince == nil { parkedSince = context.now() }
+    intake.park(for: reason, at: context.now())
     switch reason {
     case .turn: context.time.append(self)
     case .durability: context.await(self)
@@ -196,8 +194,7 @@ extension Connection {
 
   private func refuseLine(_ fault: Request.Fault) {
     refuse(fault.id, fault.error)
-    badLines += 1
-    if badLines >= limits.badLines {
+    if intake.countBadLine() >= limits.badLines {
       sendScratch()
       close(.protocolAbuse)
     }
@@ -210,18 +207,13 @@ extension Connection {
 
   /// Monitors an incomplete line, which must be completed in time.
   private func watchPartialLine() {
-    guard !isEnded, input.isWithinLine else {
-      partialSince = nil
-      return
-    }
-    if partialSince == nil { partialSince = context.now() }
-    context.monitor(self)
+    let isPartial = !isEnded && input.isWithinLine
+    intake.setPartial(isPartial, at: context.now())
+    if isPartial { context.monitor(self) }
   }
 
   func updateReading() {
     let wanted = !input.isParked && !context.isStopping && outputBytes < outputSoft
-    guard wanted != isReading else { return }
-    isReading = wanted
-    transport?.setReading(wanted)
+    if link.setReading(wanted) { link.transport?.setReading(wanted) }
   }
 }

@@ -1,48 +1,6 @@
 internal import JSON
 package import Wire
 
-/// The output of a client that its socket has not taken yet.
-struct OutputBuffer: ~Copyable {
-  /// The output; the bytes before ``start`` were sent.
-  var bytes = ByteBuffer()
-  private(set) var start = 0
-
-  /// The time since which the socket takes nothing; `nil` if it does.
-  var stalledSince: UInt64?
-
-  /// The number of bytes that were not sent.
-  var count: Int { bytes.count - start }
-
-  /// Appends the rest of a buffer.
-  mutating func append(_ buffer: borrowing ByteBuffer, from start: Int) {
-    bytes.append(buffer.span.extracting(start..<buffer.count))
-  }
-
-  /// Takes over a buffer whose first bytes were sent, and leaves an empty one.
-  mutating func exchange(with buffer: inout ByteBuffer, from start: Int) {
-    removeAll()
-    swap(&bytes, &buffer)
-    self.start = start
-  }
-
-  /// Drops bytes that were sent, and frees the memory after the last.
-  mutating func drop(_ sent: Int) {
-    start += sent
-    if sent > 0 { stalledSince = nil }
-    if count == 0 {
-      removeAll()
-    } else if start > bytes.count / 2 {
-      bytes.removeFirst(start)
-      start = 0
-    }
-  }
-
-  mutating func removeAll() {
-    bytes.removeAll(keepingCapacity: 0)
-    start = 0
-  }
-}
-
 extension Connection {
   /// Sends an answer in order.
   ///
@@ -57,16 +15,16 @@ extension Connection {
     within milliseconds: Int? = nil, _ write: (inout ByteBuffer) -> Void
   ) {
     guard !isEnded else { return }
-    if isLate, position > context.position || isForwarded && !pendingLate.isEmpty {
-      pendingLate.append(after: position, to: addressee) { buffer in
+    if isLate, position > context.position || isForwarded && !held.late.isEmpty {
+      held.late.append(after: position, to: addressee) { buffer in
         writeLine(addressee, to: &buffer, write)
       }
       context.await(self)
-    } else if !isLate, position > context.position || !pending.isEmpty {
+    } else if !isLate, position > context.position || !held.inOrder.isEmpty {
       let expiry = milliseconds.map {
         PendingReplies.Expiry(at: context.now() + UInt64($0), afterMilliseconds: $0)
       }
-      pending.append(after: position, to: addressee, expiring: expiry) { buffer in
+      held.inOrder.append(after: position, to: addressee, expiring: expiry) { buffer in
         writeLine(addressee, to: &buffer, write)
       }
       if let expiry { expireHeld(at: expiry.at) }
@@ -82,7 +40,7 @@ extension Connection {
   /// Counts an unanswered command among the answers that wait for the journal.
   func hold(until position: UInt64) {
     guard !isEnded, position > context.position else { return }
-    pending.append(after: position, to: .nobody) { _ in }
+    held.inOrder.append(after: position, to: .nobody) { _ in }
     context.await(self)
   }
 
@@ -100,7 +58,7 @@ extension Connection {
   /// Returns whether the answer to the running request can be written at once.
   @inline(__always)
   func isNextToAnswer(after position: UInt64) -> Bool {
-    position <= context.position && pending.isEmpty && !isEnded
+    position <= context.position && held.inOrder.isEmpty && !isEnded
       && context.current == ObjectIdentifier(self)
   }
 
@@ -178,7 +136,7 @@ extension Connection {
   }
 
   private func send(_ buffer: borrowing ByteBuffer, from start: Int) -> Int? {
-    let sent = transport?.send(buffer.span.extracting(start..<buffer.count))
+    let sent = link.transport?.send(buffer.span.extracting(start..<buffer.count))
     context.traffic.sentBytes &+= UInt64(sent ?? 0)
     context.charge(sent ?? 0, to: user)
     return sent
@@ -201,10 +159,10 @@ extension Connection {
     guard !isEnded else { return }
     guard sendOutput() else { return pumpBlocked() }
     let hasBegun =
-      (costlySubscriptions > 0 || openViews?.all.isEmpty == false)
+      (subscribed.costlyCount > 0 || openViews?.all.isEmpty == false)
       && context.time.begin(for: user)
     defer { if hasBegun { context.time.end() } }
-    if !postponedAnswers.isEmpty { answerPostponed() }
+    if !followUps.answers.isEmpty { answerPostponed() }
     var (isMore, chunks) = (true, 0)
     // Changes wait for the next turn if other clients of the user have used up its share. Answers do
     // not.
@@ -216,15 +174,14 @@ extension Connection {
         break
       }
       (isMore, chunks) = (false, chunks + 1)
-      if !pending.isEmpty { pending.release(upTo: context.position, to: &context.scratch) }
-      if !pendingLate.isEmpty { pendingLate.release(upTo: context.position, to: &context.scratch) }
+      held.release(upTo: context.position, to: &context.scratch)
       goOnBehindAnswers()
       if isPaced {
-        if subscriptions.contains(where: \.isDirty) || openViews?.isEmpty == false {
+        if subscribed.all.contains(where: \.isDirty) || openViews?.isEmpty == false {
           context.postpone(self, isFirst: true)
         }
       } else {
-        if costlySubscriptions > 0 {
+        if subscribed.costlyCount > 0 {
           isMore = fillInTurn()
         } else if !fillAll() {
           isMore = true
@@ -234,9 +191,9 @@ extension Connection {
       sendScratch()
     }
     guard !isEnded else { return }
-    if !syncs.isEmpty { answerSyncs() }
-    if !pending.isEmpty || !pendingLate.isEmpty { context.await(self) }
-    if !postponedAnswers.isEmpty, outputBytes == 0 { context.postpone(self) }
+    if !lateCalls.syncs.isEmpty { answerSyncs() }
+    if !held.isEmpty { context.await(self) }
+    if !followUps.answers.isEmpty, outputBytes == 0 { context.postpone(self) }
     updateBuffered()
     resume()
     updateReading()
@@ -248,7 +205,7 @@ extension Connection {
   /// - Returns: Whether nothing is left.
   private func fillAll() -> Bool {
     var isDone = true
-    for subscription in subscriptions where subscription.isDirty && !subscription.isInBatch {
+    for subscription in subscribed.all where subscription.isDirty && !subscription.isInBatch {
       guard context.scratch.count < chunkSize else { return false }
       if !fill(from: subscription) { isDone = false }
     }
@@ -259,14 +216,14 @@ extension Connection {
   ///
   /// - Returns: Whether something is left.
   private func fillInTurn() -> Bool {
-    let all = subscriptions
+    let all = subscribed.all
     var isMore = false
     for i in all.indices {
-      let place = (nextCostly + i) % all.count
+      let place = (subscribed.next + i) % all.count
       let subscription = all[place]
       guard subscription.isDirty, !subscription.isInBatch else { continue }
       guard context.scratch.count < chunkSize, i == 0 || !context.isTimeUp else {
-        nextCostly = place
+        subscribed.next = place
         return true
       }
       if !fill(from: subscription) { isMore = true }
@@ -286,9 +243,9 @@ extension Connection {
   /// number of answers limit its requests.
   private func pumpBlocked() {
     guard !isEnded else { return }
-    if outputBytes < outputSoft, !pending.isEmpty {
-      pending.release(upTo: context.position, to: &output.bytes)
-      if !pending.isEmpty { context.await(self) }
+    if outputBytes < outputSoft, !held.inOrder.isEmpty {
+      held.inOrder.release(upTo: context.position, to: &output.bytes)
+      if !held.inOrder.isEmpty { context.await(self) }
       resume()
     }
     updateBuffered()
@@ -297,10 +254,8 @@ extension Connection {
 
   /// Runs the actions that wait for all earlier answers to be sent.
   private func goOnBehindAnswers() {
-    guard !behindAnswers.isEmpty, pending.isEmpty, pendingLate.isEmpty else { return }
-    let steps = behindAnswers
-    behindAnswers = []
-    for step in steps { step() }
+    guard !followUps.actions.isEmpty, held.isEmpty else { return }
+    for action in followUps.removeActions() { action() }
   }
 
   /// Closes the connection of a client that sends requests but does not read the answers.
@@ -312,9 +267,7 @@ extension Connection {
 
   /// Replaces the answers to lost writes by an error.
   func reject(_ error: WireError) {
-    let count =
-      pending.reject(after: context.position, error)
-      + pendingLate.reject(after: context.position, error)
+    let count = held.reject(after: context.position, error)
     if count > 0 { context.traffic.countRefusal(error.name, count) }
     writtenPosition = min(writtenPosition, context.position)
     list()
@@ -322,17 +275,17 @@ extension Connection {
 
   /// Sets the position of the events recorded at the end of the turn.
   package func decide(at position: UInt64) {
-    pending.decide(at: position)
-    batch?.answer.decide(at: position)
+    held.inOrder.decide(at: position)
+    intake.batch?.answer.decide(at: position)
     recordWrite(upTo: position)
     list()
   }
 
   /// Replaces the answers to events that were not recorded by an error, which waits for `position`.
   package func refuseUndecided(at position: UInt64, _ error: WireError) {
-    let count = pending.refuseUndecided(at: position, error)
+    let count = held.inOrder.refuseUndecided(at: position, error)
     if count > 0 { context.traffic.countRefusal(error.name, count) }
-    batch?.answer.refuseUndecided(at: position, error)
+    intake.batch?.answer.refuseUndecided(at: position, error)
     list()
   }
 }
@@ -366,8 +319,7 @@ extension Connection {
   func updateBuffered() {
     guard !isEnded else { return }
     let bytes =
-      input.keptBytes + outputBytes + pending.byteCount + pendingLate.byteCount + batchBytes
-      + forwardedBytes
+      input.keptBytes + outputBytes + held.byteCount + intake.batchBytes + forwarded.bytes
     user.bufferedBytes += bytes - bufferedBytes
     bufferedBytes = bytes
   }
@@ -394,18 +346,18 @@ extension Connection {
   /// Use it for answers to late calls, many of which may complete at once.
   package func whenTaken(_ answer: @escaping () -> Void) {
     guard !isEnded else { return }
-    guard !postponedAnswers.isEmpty || outputBytes >= outputSoft else { return answer() }
-    postponedAnswers.append(answer)
+    guard !followUps.answers.isEmpty || outputBytes >= outputSoft else { return answer() }
+    followUps.answers.append(answer)
   }
 
   /// Gives the postponed answers while there is room for output.
   func answerPostponed() {
     var next = 0
-    while next < postponedAnswers.count, outputBytes < outputSoft {
-      postponedAnswers[next]()
+    while next < followUps.answers.count, outputBytes < outputSoft {
+      followUps.answers[next]()
       next += 1
     }
-    postponedAnswers.removeFirst(min(next, postponedAnswers.count))
+    followUps.answers.removeFirst(min(next, followUps.answers.count))
   }
 }
 
@@ -414,7 +366,7 @@ extension Connection {
   ///
   /// - Parameter call: A late call.
   package func sync(_ call: Call, at position: UInt64) {
-    syncs.append((position, call))
+    lateCalls.appendSync(call, at: position)
     list()
   }
 
@@ -424,18 +376,16 @@ extension Connection {
   func answerSyncs() {
     // The subscriptions do not know of these changes yet.
     guard !context.broadcasts.hasChanges else { return list() }
-    let waiting = syncs
-    syncs = []
-    for (position, call) in waiting where !call.isOver {
-      guard position <= context.position, pending.isEmpty,
-        subscriptions.allSatisfy({ $0.hasShown(position) }),
+    for (position, call) in lateCalls.removeSyncs() where !call.isOver {
+      guard position <= context.position, held.inOrder.isEmpty,
+        subscribed.all.allSatisfy({ $0.hasShown(position) }),
         openViews?.all.allSatisfy({ !$0.isDirty }) ?? true
       else {
-        syncs.append((position, call))
+        lateCalls.appendSync(call, at: position)
         continue
       }
       call.answer { $0.object { $0.member("seq", context.position) } }
     }
-    if !syncs.isEmpty { context.await(self) }
+    if !lateCalls.syncs.isEmpty { context.await(self) }
   }
 }

@@ -23,38 +23,18 @@ package final class Connection: Client {
     case work
   }
 
-  /// Opens a view that the client requests.
-  package typealias Opener = (
-    _ binder: String, _ wish: Handle?, _ arguments: JSONText
-  ) throws(WireError) -> View
-
   // MARK: State that every turn reads
   //
   // It stands together, so that a turn with many clients reads few cache lines of each.
 
   package private(set) var isEnded = false
 
-  /// Whether the client has closed its sending side.
-  var isAtEnd = false
-
-  /// The last request to the transport to read.
-  var isReading = false
-
-  /// The reason why a line is parked; `nil` if none is.
-  var parked: Parking?
-
-  package private(set) var subscriptions: [Subscription] = []
-
-  /// The number of subscriptions whose updates take time to select.
-  private(set) var costlySubscriptions = 0
-
-  /// The subscription that is next, if not all had time.
-  var nextCostly = 0
+  var link = ClientLink()
+  var intake = RequestIntake()
+  var subscribed = SubscriptionList()
 
   /// The views on the client's screen; `nil` if it never had one.
   private(set) var openViews: OpenViews?
-
-  var transport: (any Transport)?
 
   /// The part that survives a restart of the daemon; `nil` if the connection ends with the daemon.
   var kept: HandoverClient?
@@ -62,25 +42,17 @@ package final class Connection: Client {
   /// The output that the socket has not taken yet.
   var output = OutputBuffer()
 
-  /// Answers that wait for the journal, in request order.
-  var pending = PendingReplies()
+  /// Answers that wait for the journal.
+  var held = HeldReplies()
 
-  /// Late answers that wait for the journal.
-  ///
-  /// They may overtake others.
-  var pendingLate = PendingReplies()
+  /// Answers and actions that wait for earlier output.
+  var followUps = FollowUps()
 
-  /// Answers to late calls that wait until the client has taken its output.
-  var postponedAnswers: [() -> Void] = []
+  /// Calls that are answered in a later turn.
+  var lateCalls = LateCalls()
 
-  /// Actions to run after all current answers were sent.
-  var behindAnswers: [() -> Void] = []
-
-  /// Calls that are answered after all frames up to a position were sent.
-  var syncs: [(position: UInt64, call: Call)] = []
-
-  /// Bytes of the parts of incomplete batch answers.
-  var batchBytes = 0
+  /// The requests that another daemon runs for this client.
+  var forwarded = ForwardedLoad()
   var input: LineSplitter
 
   // MARK: Other state
@@ -88,14 +60,10 @@ package final class Connection: Client {
   /// Disposables that end with the connection.
   private lazy var bag = DisposeBag()
 
-  private static let endedNamesKept = 64
   private let live = LiveNode("Connection")
 
   /// The handler of requests, set by the binder.
   package var handler: (any RequestHandler)?
-
-  /// The handler that opens views, set by the binder.
-  package var onOpen: Opener?
 
   /// The client's name from `hello`; `nil` before.
   package var clientName: String?
@@ -109,54 +77,8 @@ package final class Connection: Client {
   /// The bindings that end with this connection, by handle.
   package internal(set) var bindings: [Handle: HeldBinding] = [:]
 
-  /// The most recent names of ended subscriptions, oldest first; at most 64.
-  package private(set) var endedNames: [String] = []
-
-  /// The last handle number that was assigned.
-  package internal(set) var lastHandle = 0
-
-  /// The reason for which the daemon closes the connection; `nil` if the client does.
-  private var closing: Closing?
-
-  /// Whether the socket stays open for the next daemon when the connection ends.
-  private var isLeft = false
-
-  var badLines = 0
-
-  /// The batch that was interrupted between two requests.
-  var batch: RunningBatch?
-
-  /// The batch whose request is running.
-  var runningBatch: BatchAnswer?
-
-  /// The next timeout of answers that wait for the journal.
-  var expiry: (at: UInt64, timer: any Disposable)?
-
-  /// Whether the parked line waits for work on another thread.
-  var isAwaitingWork = false
-
-  /// The time at which the parked line was first tried.
-  var parkedSince: UInt64?
-
   /// The position of the last event that this client caused.
   package internal(set) var writtenPosition: UInt64 = 0
-
-  /// Late calls, which are answered in a later turn.
-  var late: [Call] = []
-
-  /// The number of forwarded requests whose answers must come first.
-  package private(set) var forwardedRequests = 0
-
-  /// The bytes of all requests that another daemon runs for this client.
-  private(set) var forwardedBytes = 0
-
-  /// Returns whether nothing is left of the client at another daemon; `nil` if nothing ever was.
-  ///
-  /// Called when the client has closed its sending side, and nothing is left of it here.
-  package var mayEnd: (() -> Bool)?
-
-  /// The time since which the last line is incomplete; `nil` if it is complete.
-  var partialSince: UInt64?
 
   override init(id: UInt64, peer: Peer, user: UserShare, in context: ConnectionContext) {
     input = LineSplitter(limit: context.limits.lineIn)
@@ -166,7 +88,7 @@ package final class Connection: Client {
 
   /// Starts reading from the client.
   package func start(_ transport: any Transport) {
-    self.transport = transport
+    link.start(transport)
     context.traffic.connections &+= 1
     updateReading()
   }
@@ -181,7 +103,7 @@ package final class Connection: Client {
 
   /// Whether earlier writes of this client are durable and answered.
   package var isUpToDate: Bool {
-    writtenPosition <= context.position && pending.isEmpty && forwardedRequests == 0
+    writtenPosition <= context.position && held.inOrder.isEmpty && forwarded.waitedFor == 0
   }
 
   /// Whether the running request is measured.
@@ -191,7 +113,7 @@ package final class Connection: Client {
   package func endDispatch(to method: String) { context.stages.endDispatch(to: method) }
 
   /// Parks the current request, which its handler has postponed, until ``endWork()``.
-  package func awaitWork() { isAwaitingWork = true }
+  package func awaitWork() { intake.awaitWork() }
 
   /// Parks the current request, which its handler has postponed, for a time.
   package func awaitTime(seconds: Double) {
@@ -201,19 +123,17 @@ package final class Connection: Client {
 
   /// Marks the work as complete, so that the parked request runs again.
   package func endWork() {
-    guard isAwaitingWork, !isEnded else { return }
-    isAwaitingWork = false
-    list()
+    if !isEnded, intake.endWork() { list() }
   }
 
   /// The milliseconds for which the current request was parked.
-  package var waitedMilliseconds: UInt64 { parkedSince.map { context.now() - $0 } ?? 0 }
+  package var waitedMilliseconds: UInt64 { intake.waitedMilliseconds(at: context.now()) }
 
   /// The number of late calls.
-  package var lateCount: Int { late.count }
+  package var lateCount: Int { lateCalls.all.count }
 
   /// The number of answers that wait for the journal.
-  package var heldCount: Int { pending.count + pendingLate.count }
+  package var heldCount: Int { held.count }
 
   package var bindingCount: Int { bindings.count }
 
@@ -247,6 +167,14 @@ package final class Connection: Client {
 
   // MARK: Subscriptions
 
+  package var subscriptions: [Subscription] { subscribed.all }
+
+  /// The most recent names of ended subscriptions, oldest first; at most 64.
+  package var endedNames: [String] { subscribed.endedNames }
+
+  /// The last handle number that was assigned.
+  package var lastHandle: Int { subscribed.lastNumber }
+
   /// Returns a free handle for a subscription: the requested one, or the next number.
   ///
   /// - Parameter bytes: What the subscription will be charged.
@@ -255,14 +183,12 @@ package final class Connection: Client {
     _ wish: Handle?, _ bytes: Int = ItemBytes.subscription
   ) throws(WireError) -> Handle {
     try checkHandle(wish, bytes)
-    if let wish { return wish }
-    repeat { lastHandle += 1 } while subscription(.number(lastHandle)) != nil
-    return .number(lastHandle)
+    return wish ?? .number(subscribed.assignNumber())
   }
 
   /// Lets the numbers of new handles begin after one.
   package func skipHandles(upTo number: Int) {
-    lastHandle = max(lastHandle, number)
+    subscribed.skipNumbers(upTo: number)
     views.skippedNumbers = number
   }
 
@@ -270,7 +196,7 @@ package final class Connection: Client {
   package func checkHandle(
     _ wish: Handle?, _ bytes: Int = ItemBytes.subscription
   ) throws(WireError) {
-    guard subscriptions.count < limits.subscriptions else {
+    guard subscribed.all.count < limits.subscriptions else {
       throw .limitReached(.subscriptions, limits)
     }
     try checkMemory(for: bytes)
@@ -280,9 +206,7 @@ package final class Connection: Client {
       ["what": .string("subscription"), "id": wish.text.value])
   }
 
-  package func subscription(_ handle: Handle) -> Subscription? {
-    subscriptions.first { $0.handle == handle }
-  }
+  package func subscription(_ handle: Handle) -> Subscription? { subscribed[handle] }
 
   /// Adds and starts a subscription.
   ///
@@ -291,13 +215,12 @@ package final class Connection: Client {
   /// - Parameter source: The client's name for the subject: a source, a pattern or `events`.
   package func add(_ subscription: Subscription, of source: String = "") {
     subscription.source = source
-    subscriptions.append(subscription)
+    subscribed.append(subscription)
     charge(subscription.bytes)
     keepAdded(subscription)
     // Not weak: a weak reference would slow down every frame of the subscription.
     subscription.isInBatch = afterBatch { subscription.isInBatch = false }
     context.subscriptionCount += 1
-    if subscription.isCostly { costlySubscriptions += 1 }
     subscription.start()
   }
 
@@ -305,13 +228,10 @@ package final class Connection: Client {
   ///
   /// No more frames of it are sent.
   package func remove(_ subscription: Subscription) {
-    guard let i = subscriptions.firstIndex(where: { $0 === subscription }) else { return }
-    subscriptions.remove(at: i)
+    guard subscribed.remove(subscription) else { return }
     charge(-subscription.bytes)
     dropRemoved(subscription)
     context.subscriptionCount -= 1
-    if subscription.isCostly { costlySubscriptions -= 1 }
-    rememberEnded(subscription.handle)
     subscription.end()
     list()  // the subscription may have kept the connection open
   }
@@ -322,20 +242,10 @@ package final class Connection: Client {
     remove(subscription)
   }
 
-  private func rememberEnded(_ handle: Handle) {
-    guard case .name(let name) = handle else { return }
-    if let i = endedNames.firstIndex(of: name) {
-      endedNames.remove(at: i)
-    } else if endedNames.count == Self.endedNamesKept {
-      endedNames.removeFirst()
-    }
-    endedNames.append(name)
-  }
-
   /// Runs an action after the answer to the running batch was sent.
   override func afterBatch(_ action: @escaping () -> Void) -> Bool {
-    guard let runningBatch else { return false }
-    runningBatch.behind.append(action)
+    guard let batch = intake.runningBatch else { return false }
+    batch.behind.append(action)
     return true
   }
 
@@ -354,13 +264,13 @@ package final class Connection: Client {
     context.handover?.beginEnd(self)
     context.writeClosing(reason, limit, of: limits, &output.bytes)
     _ = sendOutput()
-    closing = reason
+    link.closing = reason
     end()
   }
 
   /// Releases all resources and leaves the socket open for the next daemon.
   func leave() {
-    isLeft = true
+    link.isLeft = true
     end()
   }
 
@@ -368,10 +278,9 @@ package final class Connection: Client {
   override package func end() {
     guard !isEnded else { return }
     isEnded = true
-    let ended = subscriptions.reversed()
-    subscriptions = []
+    let ended = subscribed.removeAll()
     context.subscriptionCount -= ended.count
-    for subscription in ended {
+    for subscription in ended.reversed() {
       charge(-subscription.bytes)
       subscription.end()
     }
@@ -381,40 +290,33 @@ package final class Connection: Client {
       binding.work.dispose()
     }
     bindings = [:]
-    syncs = []
-    behindAnswers = []
-    postponedAnswers = []
+    followUps.removeAll()
     abandonLate()
-    expiry?.timer.dispose()
-    expiry = nil
+    held.stopTimer()
     bag.dispose()
     handler = nil
-    onOpen = nil
-    mayEnd = nil
-    pending = PendingReplies()
-    pendingLate = PendingReplies()
+    forwarded.mayEnd = nil
+    held = HeldReplies()
     output.removeAll()
-    batch = nil
+    _ = intake.removeBatch()
     user.bufferedBytes -= bufferedBytes
     bufferedBytes = 0
-    let transport = transport
-    self.transport = nil
-    if let transport {
-      context.traffic.countEnd(closing)
-      if isLeft { transport.leave() } else { transport.close() }
+    if let transport = link.removeTransport() {
+      context.traffic.countEnd(link.closing)
+      if link.isLeft { transport.leave() } else { transport.close() }
     }
     context.handover?.end(self)
     context.onEnd(self)
   }
 
   /// Whether the client has closed its sending side, and the daemon did not close the connection.
-  package var hasEndedItself: Bool { isAtEnd && closing == nil }
+  package var hasEndedItself: Bool { link.hasEndedItself }
 
   /// Ends the connection if the client has closed its side and nothing is left to send.
   package func endIfDone() {
-    guard isAtEnd, !isEnded, !input.isParked, pending.isEmpty, pendingLate.isEmpty, late.isEmpty,
-      outputBytes == 0, postponedAnswers.isEmpty,
-      subscriptions.isEmpty, openViews?.isEmpty ?? true, bindings.isEmpty, mayEnd?() ?? true
+    guard link.isAtEnd, !isEnded, !input.isParked, held.isEmpty, lateCalls.all.isEmpty,
+      outputBytes == 0, followUps.answers.isEmpty, subscribed.all.isEmpty,
+      openViews?.isEmpty ?? true, bindings.isEmpty, forwarded.mayEnd?() ?? true
     else { return }
     end()
   }
@@ -423,13 +325,13 @@ package final class Connection: Client {
   ///
   /// Output and parked requests of a kept connection can wait for the next daemon.
   var isUnfinished: Bool {
-    !pending.isEmpty || !pendingLate.isEmpty || !late.isEmpty || !postponedAnswers.isEmpty
-      || (isKept ? isInHand : outputBytes > 0 || parked != nil || isPostponed)
+    !held.isEmpty || !lateCalls.all.isEmpty || !followUps.answers.isEmpty
+      || (isKept ? isInHand : outputBytes > 0 || intake.parked != nil || isPostponed)
   }
 
   override func checkProgress(at now: UInt64) -> Bool {
     guard !isEnded else { return false }
-    if let partialSince, now - partialSince >= UInt64(limits.partialLineMilliseconds) {
+    if let since = intake.partialSince, now - since >= UInt64(limits.partialLineMilliseconds) {
       close(.lineTimeout)
       return false
     }
@@ -437,7 +339,7 @@ package final class Connection: Client {
       close(.stalled)
       return false
     }
-    return partialSince != nil || output.stalledSince != nil
+    return intake.partialSince != nil || output.stalledSince != nil
   }
 }
 
@@ -451,24 +353,33 @@ package protocol RequestHandler: AnyObject {
 
 /// Requests that another daemon runs for this client.
 extension Connection {
+  /// The number of forwarded requests whose answers must come first.
+  package var forwardedRequests: Int { forwarded.waitedFor }
+
+  /// Returns whether nothing is left of the client at another daemon; `nil` if nothing ever was.
+  ///
+  /// Called when the client has closed its sending side, and nothing is left of it here.
+  package var mayEnd: (() -> Bool)? {
+    get { forwarded.mayEnd }
+    set { forwarded.mayEnd = newValue }
+  }
+
   /// Returns whether another request may be passed on before earlier ones have their answers.
   package func hasRoom(toForward bytes: Int) -> Bool {
-    forwardedRequests == 0
-      || forwardedRequests < limits.inFlight && forwardedBytes + bytes <= outputSoft
+    forwarded.waitedFor == 0
+      || forwarded.waitedFor < limits.inFlight && forwarded.bytes + bytes <= outputSoft
   }
 
   /// Notes that a request was passed on.
   ///
   /// - Parameter isWaitedFor: Whether it must be answered before others.
   package func beginForwarded(_ bytes: Int, isWaitedFor: Bool) {
-    forwardedBytes += bytes
-    if isWaitedFor { forwardedRequests += 1 }
+    forwarded.add(bytes, isWaitedFor: isWaitedFor)
   }
 
   /// Notes that a request that was passed on is over.
   package func endForwarded(_ bytes: Int, isWaitedFor: Bool) {
-    forwardedBytes -= bytes
-    if isWaitedFor { forwardedRequests -= 1 }
+    forwarded.remove(bytes, isWaitedFor: isWaitedFor)
   }
 }
 
@@ -540,7 +451,7 @@ extension Connection {
 
   /// Notifies the client like ``notify(_:_:)``, with members that are written now.
   package func notifyNow(_ method: StaticString, _ members: (inout ByteBuffer) -> Void) {
-    guard runningBatch == nil else {
+    guard intake.runningBatch == nil else {
       var text = ByteBuffer()
       text.object(members)
       let kept = JSONText(kept: text.string)

@@ -1,3 +1,4 @@
+import API
 import Connections
 import JSON
 import ServiceTestSupport
@@ -18,7 +19,7 @@ struct ManyViewsTests {
       let client = chat.client("kim")
       _ = client.call(#"{"id":1,"method":"threads.start","params":["Tea"]}"#)
       chat.makeRoom("lobby", by: client)
-      let open = try #require(client.connection.onOpen)
+      let context = try #require(client.connection.handler as? CallContext)
       let views = try [
         ("cell", #"{"name":"lamp"}"#), ("thread", #"{"id":1}"#), ("room", #"{"room":1}"#),
         ("chat", "{}"),  // with main, rooms and profile within
@@ -27,7 +28,7 @@ struct ManyViewsTests {
       var count = 0
       while count < 10_000 {
         for (name, arguments) in views {
-          let view = try open(name, nil, arguments)
+          let view = try context.openView(name, nil, arguments)
           count += client.connection.views.all.count
           _ = client.connection.views.close(view)
         }

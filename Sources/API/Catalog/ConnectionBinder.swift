@@ -13,11 +13,7 @@ package func bindConnection(
   _ connection: Connection, to rights: Rights, before: Rights? = nil
 ) {
   // The end of the connection breaks the cycle.
-  let context = CallContext(rights, connection)
-  connection.handler = context
-  connection.onOpen = { name, wish, arguments throws(WireError) in
-    try context.openView(name, wish, arguments)
-  }
+  connection.handler = CallContext(rights, connection)
   guard let before, before !== rights else { return }
   let access = Access(rights, by: connection.peer)
   for subscription in connection.subscriptions

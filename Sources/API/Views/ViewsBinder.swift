@@ -1,7 +1,7 @@
-internal import Connections
+package import Connections
 internal import EventSourcing
-internal import JSON
-internal import Wire
+package import JSON
+package import Wire
 
 /// Offers `open`, `close` and `intent`, the methods for views.
 package func bindViews(_ catalog: Catalog) {
@@ -97,7 +97,7 @@ private struct ViewRequest: DocumentedParameters {
 
 extension CallContext {
   /// Opens a view and fills it with its binder.
-  func openView(
+  package func openView(
     _ name: String, _ wish: Handle?, _ arguments: JSONText
   ) throws(WireError) -> View {
     guard let binder = rights.view(named: name) else {
@@ -109,8 +109,7 @@ extension CallContext {
   }
 
   fileprivate func open(_ open: Open, _ call: Call) throws(WireError) {
-    guard let onOpen = connection.onOpen else { throw .notFound("view", open.binder) }
-    let view = try onOpen(open.binder, open.view, open.args ?? .emptyObject)
+    let view = try openView(open.binder, open.view, open.args ?? .emptyObject)
     var answer = ByteBuffer()
     view.writeAnswer(&answer, size: connection.lineOut - Self.answerBytes)
     guard answer.count + Self.answerBytes <= connection.lineOut else {

@@ -23,8 +23,8 @@ extension Connection {
   ///
   /// Input that was read and not run is not meant: it can be run later.
   var isInHand: Bool {
-    !pending.isEmpty || !pendingLate.isEmpty || !late.isEmpty || !postponedAnswers.isEmpty
-      || !behindAnswers.isEmpty || batch != nil || input.dropped != nil
+    !held.isEmpty || !lateCalls.all.isEmpty || !followUps.isEmpty || intake.batch != nil
+      || input.dropped != nil
       || kept?.isIncomplete == true
   }
 
@@ -33,7 +33,7 @@ extension Connection {
   func cursors(keeping kept: HandoverClient) -> [HandoverCursor] {
     var cursors: [HandoverCursor] = []
     kept.isIncomplete = false
-    for subscription in subscriptions {
+    for subscription in subscribed.all {
       if subscription.isIncomplete { kept.isIncomplete = true }
       subscription.keepWork(in: kept)
       guard let backlog = subscription.backlog else { continue }
@@ -111,7 +111,7 @@ extension Connection {
   package func resume(_ kept: HandoverConnection) {
     requests = kept.requests
     connectedAt = kept.connectedAt
-    lastHandle = kept.lastHandle
+    subscribed.skipNumbers(upTo: kept.lastHandle)
     if !kept.input.isEmpty { input.putBack(kept.input.span) }
     guard !kept.output.isEmpty else { return }
     output.bytes.append(kept.output.span)
@@ -125,7 +125,7 @@ extension Connection: Keepable {
   func appendInput(to buffer: inout ByteBuffer) { input.appendKept(to: &buffer) }
   func appendOutput(to buffer: inout ByteBuffer) { output.appendUnsent(to: &buffer) }
   func keepViews(in kept: HandoverClient) { openViews?.keep(in: kept) }
-  func storeSocket(as name: String) { transport?.store(as: name) }
+  func storeSocket(as name: String) { link.transport?.store(as: name) }
 
   /// Keeps a connection that an earlier daemon has left.
   package func keepNow() { context.handover?.keep(self) }
