@@ -152,7 +152,7 @@ extension Connection {
   private func run(
     _ request: Request, _ line: Span<UInt8>, batch: BatchAnswer?, index: Int
   ) -> LineSplitter.Verdict {
-    context.requests += 1
+    context.traffic.requests += 1
     requests += 1
     let call = Call(connection: self, id: request.id(in: line), batch: batch, index: index)
     guard let handler else {
@@ -164,7 +164,7 @@ extension Connection {
     defer { if intake.runningBatch != nil { intake.runningBatch = nil } }
     if let reason = handler.handle(call, request, line) {
       context.stages.cancel()
-      context.requests &-= 1  // it runs again
+      context.traffic.requests &-= 1  // it runs again
       return park(reason)
     }
     if context.stages.isRunning { endMeasurement() }

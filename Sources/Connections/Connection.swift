@@ -220,7 +220,7 @@ package final class Connection: Client {
     keepAdded(subscription)
     // Not weak: a weak reference would slow down every frame of the subscription.
     subscription.isInBatch = afterBatch { subscription.isInBatch = false }
-    context.subscriptionCount += 1
+    context.counts.subscriptions += 1
     subscription.start()
   }
 
@@ -231,7 +231,7 @@ package final class Connection: Client {
     guard subscribed.remove(subscription) else { return }
     charge(-subscription.bytes)
     dropRemoved(subscription)
-    context.subscriptionCount -= 1
+    context.counts.subscriptions -= 1
     subscription.end()
     list()  // the subscription may have kept the connection open
   }
@@ -279,7 +279,7 @@ package final class Connection: Client {
     guard !isEnded else { return }
     isEnded = true
     let ended = subscribed.removeAll()
-    context.subscriptionCount -= ended.count
+    context.counts.subscriptions -= ended.count
     for subscription in ended.reversed() {
       charge(-subscription.bytes)
       subscription.end()

@@ -19,9 +19,6 @@ package final class ConnectionContext {
   /// Changes apply immediately to all connections.
   package var limits: Limits
 
-  /// The limits of roles; call ``ConnectionTable/refreshLimits()`` after a change.
-  package var roleLimits = RoleLimits()
-
   /// The time of a monotonic clock in milliseconds.
   package let now: () -> UInt64
   package let scheduler: any Scheduler
@@ -58,18 +55,8 @@ package final class ConnectionContext {
   /// The last durable position of the journal.
   package private(set) var position: UInt64 = 0
 
-  /// The number of open connections.
-  package internal(set) var connectionCount = 0
-
-  /// The number of requests since the start.
-  package internal(set) var requests: UInt64 = 0
-  package internal(set) var subscriptionCount = 0
-
-  /// The number of late calls of all clients.
-  package private(set) var lateCalls = 0
-
-  /// Users exempt from the limits of one user (administrators).
-  package var owners: Set<UInt32> = []
+  /// The numbers of what all clients have.
+  package internal(set) var counts = ClientCounts()
 
   /// The buffer for the answers to the requests that are running.
   var scratch = ByteBuffer()
@@ -79,25 +66,14 @@ package final class ConnectionContext {
   /// Not the object, which each request would retain.
   var current: ObjectIdentifier?
 
-  /// Whether new requests are no longer run.
-  package internal(set) var isStopping = false
-
   /// The time at which the daemon began to stop, in milliseconds; `nil` if it does not.
   var stoppingSince: UInt64?
 
   /// Called when a client has ended.
   var onEnd: (Client) -> Void = { _ in }
 
-  private var listed: [Client] = []
-  private var postponed: [Client] = []
-
-  /// The postponed clients that had no time at all in the last turn.
-  private var unserved: [Client] = []
-  private var waiting: [Client] = []
-  private var gone: [Client] = []
-  private var turnEnd: [() -> Void] = []
-  private var monitored: [Client] = []
-  private var sweep: (any Disposable)?
+  private var agenda = TurnAgenda()
+  private var slow = SlowClients()
 
   init(
     limits: Limits, now: @escaping () -> UInt64, clock: @escaping () -> UInt64,
@@ -112,18 +88,33 @@ package final class ConnectionContext {
     broadcasts = BroadcastTable(on: scheduler)
   }
 
+  /// The limits of roles; call ``ConnectionTable/refreshLimits()`` after a change.
+  package var roleLimits: RoleLimits {
+    get { users.roleLimits }
+    set { users.roleLimits = newValue }
+  }
+
+  /// Users exempt from the limits of one user (administrators).
+  package var owners: Set<UInt32> {
+    get { users.owners }
+    set { users.owners = newValue }
+  }
+
+  /// Whether new requests are no longer run.
+  package var isStopping: Bool { stoppingSince != nil }
+
   // MARK: Late calls
 
   /// Returns whether a user may have another late call.
   ///
   /// One user may use at most half of the limit for all, so that there is room for the others.
   func mayStartLate(for user: UserShare) -> Bool {
-    guard lateCalls < limits.allInFlight else { return false }
+    guard counts.lateCalls < limits.allInFlight else { return false }
     return owners.contains(user.uid) || user.lateCalls < max(1, limits.allInFlight / 2)
   }
 
   func countLate(_ change: Int, of user: UserShare) {
-    lateCalls += change
+    counts.lateCalls += change
     user.lateCalls += change
   }
 
@@ -148,73 +139,48 @@ package final class ConnectionContext {
     self.position = position
     slowLog.advance(to: position)
     broadcasts.scheduleMarks()
-    for client in waiting {
-      client.isWaiting = false
-      list(client)
-    }
-    // Its capacity is bounded by the number of clients.
-    waiting.removeAll(keepingCapacity: true)
+    agenda.listWaiting()
   }
 
   /// Lists a client to be served at the end of this turn.
-  func list(_ client: Client) {
-    guard !client.isListed else { return }
-    client.isListed = true
-    listed.append(client)
-  }
+  func list(_ client: Client) { agenda.list(client) }
 
   /// Lists a client to be served again in the next turn, after the others.
   ///
   /// - Parameter isFirst: Whether it comes before the others, because it had no time in this turn.
   func postpone(_ client: Client, isFirst: Bool = false) {
-    guard !client.isPostponed else { return }
-    client.isPostponed = true
-    if isFirst { unserved.append(client) } else { postponed.append(client) }
+    agenda.postpone(client, isFirst: isFirst)
   }
 
   /// Lists a client to be served when the durable position advances.
-  func await(_ client: Client) {
-    guard !client.isWaiting else { return }
-    client.isWaiting = true
-    waiting.append(client)
-  }
+  func await(_ client: Client) { agenda.await(client) }
 
   /// Lists a disconnected client to be removed at the end of the turn, when none of its methods
   /// runs.
-  func removeAtTurnEnd(_ client: Client) {
-    gone.append(client)
-  }
+  func removeAtTurnEnd(_ client: Client) { agenda.appendGone(client) }
 
   /// Schedules an action for the end of this turn, before anything is sent.
-  package func atTurnEnd(_ action: @escaping () -> Void) {
-    turnEnd.append(action)
-  }
+  package func atTurnEnd(_ action: @escaping () -> Void) { agenda.append(action) }
 
   /// Sends the output of this turn.
   ///
   /// - Returns: Whether there is more to send, so that the next turn must follow without waiting.
   func flush() -> Bool {
     time.goOn()
-    listPostponed()
-    while !turnEnd.isEmpty {
-      let actions = turnEnd
-      turnEnd = []
-      for action in actions { action() }
+    agenda.listPostponed()
+    while agenda.hasActions {
+      for action in agenda.removeActions() { action() }
     }
     traffic.turns &+= 1
-    let begun = listed.isEmpty && !broadcasts.hasChanges ? nil : stages.beginDelivery()
+    let begun = agenda.isEmpty && !broadcasts.hasChanges ? nil : stages.beginDelivery()
     time.beginDelivery()
-    while broadcasts.hasChanges || !listed.isEmpty || !gone.isEmpty {
+    while broadcasts.hasChanges || agenda.hasClients {
       broadcasts.markSubscribers()
-      let clients = listed
-      listed = []
-      for client in clients {
+      for client in agenda.removeListed() {
         client.isListed = false
         client.pump()
       }
-      let gone = gone
-      self.gone = []
-      for client in gone { client.end() }
+      for client in agenda.removeGone() { client.end() }
     }
     broadcasts.dropFrames()
     handover?.flushed(at: position)
@@ -222,45 +188,29 @@ package final class ConnectionContext {
     checkWork()
     time.endTurn()
     // A client that has ended in this turn may have left something to do.
-    return !postponed.isEmpty || !unserved.isEmpty || !turnEnd.isEmpty || time.hasInterrupted
-  }
-
-  /// Lists postponed clients: those that had no time first, so that all of a user's clients have
-  /// their turn.
-  private func listPostponed() {
-    guard !postponed.isEmpty || !unserved.isEmpty else { return }
-    let (first, last) = (unserved, postponed)
-    (unserved, postponed) = ([], [])
-    listed.removeAll(where: \.isPostponed)
-    for client in first + last { (client.isPostponed, client.isListed) = (false, true) }
-    listed = first + listed + last
+    return agenda.hasPostponed || agenda.hasActions || time.hasInterrupted
   }
 
   // MARK: Slow clients
 
   /// Checks a client once a second until it is no longer slow.
   func monitor(_ client: Client) {
-    guard !client.isMonitored else { return }
-    client.isMonitored = true
-    monitored.append(client)
-    scheduleSweep()
+    if slow.append(client) { scheduleSweep() }
   }
 
   private func scheduleSweep() {
-    guard sweep == nil, !monitored.isEmpty else { return }
+    guard slow.needsSweep else { return }
     // Not weak: a weak reference would slow down every use of the context.
-    sweep = scheduler.schedule(after: 1) { [unowned self] in
-      sweep = nil
-      sweepMonitored()
+    slow.sweep = scheduler.schedule(after: 1) { [unowned self] in
+      slow.sweep = nil
+      sweepSlow()
       scheduleSweep()
     }
   }
 
-  private func sweepMonitored() {
+  private func sweepSlow() {
     let now = now()
-    let clients = monitored
-    monitored = []
-    for client in clients {
+    for client in slow.removeAll() {
       client.isMonitored = false
       if client.checkProgress(at: now) { monitor(client) }
     }
@@ -268,10 +218,9 @@ package final class ConnectionContext {
 
   /// Stops checking and serving clients that wait, after all connections were closed.
   func stop() {
-    sweep?.dispose()
-    sweep = nil
-    monitored = []
-    waiting = []
+    slow.sweep?.dispose()
+    slow = SlowClients()
+    agenda.removeWaiting()
     time.dropWork()
   }
 

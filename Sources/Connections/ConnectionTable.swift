@@ -52,7 +52,7 @@ package final class ConnectionTable {
     user.connections += 1
     let connection = Connection(id: id, peer: peer, user: user, in: context)
     connections[id] = connection
-    context.connectionCount += 1
+    context.counts.connections += 1
     context.handover?.begin(connection)
     return connection
   }
@@ -94,7 +94,7 @@ package final class ConnectionTable {
 
   private func remove(_ client: Client) {
     guard connections.removeValue(forKey: client.id) != nil else { return }
-    context.connectionCount -= 1
+    context.counts.connections -= 1
     client.user.connections -= 1
     users.release(client.user)
   }
@@ -173,7 +173,6 @@ package final class ConnectionTable {
   ///
   /// Requests that were run are still answered.
   package func stopReading() {
-    context.isStopping = true
     context.stoppingSince = context.now()
     for connection in connections.values {
       connection.endOpenEnded()

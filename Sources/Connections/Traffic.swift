@@ -5,6 +5,9 @@ package struct Traffic {
   /// The number of clients that were accepted.
   package var connections: UInt64 = 0
 
+  /// The number of requests that were run.
+  package var requests: UInt64 = 0
+
   /// Bytes from and to all clients.
   package var receivedBytes: UInt64 = 0
   package var sentBytes: UInt64 = 0
@@ -27,4 +30,15 @@ package struct Traffic {
 
   mutating func countEnd(_ reason: Closing?) { disconnects[reason, default: 0] += 1 }
   mutating func countTurnedAway(_ reason: Closing) { turnedAway[reason, default: 0] += 1 }
+}
+
+/// The numbers of what all clients of a daemon have.
+package struct ClientCounts {
+  /// The number of open connections.
+  package internal(set) var connections = 0
+
+  package internal(set) var subscriptions = 0
+
+  /// The number of calls that are answered in a later turn.
+  package internal(set) var lateCalls = 0
 }

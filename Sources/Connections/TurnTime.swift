@@ -185,6 +185,12 @@ protocol Interruptible: AnyObject {
 
 /// The shares of all users with clients or work.
 final class UserShares {
+  /// The limits of roles.
+  var roleLimits = RoleLimits()
+
+  /// Users exempt from the limits of one user (administrators).
+  var owners: Set<UInt32> = []
+
   private var shares: [UInt32: UserShare] = [:]
 
   /// Users who had work and no client at some time.

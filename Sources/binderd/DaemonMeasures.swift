@@ -59,8 +59,8 @@ final class DaemonMeasures {
     var stats = DaemonStats()
     measureRates()
     stats.connections = table.connections.count
-    stats.subscriptions = table.context.subscriptionCount
-    stats.requests = table.context.requests
+    stats.subscriptions = table.context.counts.subscriptions
+    stats.requests = table.context.traffic.requests
     stats.first = host.first
     stats.last = host.durable
     stats.commitsPerSecond = rates.commitsPerSecond

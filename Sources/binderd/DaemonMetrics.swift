@@ -84,7 +84,7 @@ final class DaemonMetrics {
         }),
       Metric(
         "binderd_subscriptions", .gauge, "Subscriptions of all clients.",
-        table.context.subscriptionCount),
+        table.context.counts.subscriptions),
       Metric(
         "binderd_received", .counter, unit: "bytes", "Bytes received from clients.",
         traffic.receivedBytes),
@@ -122,7 +122,7 @@ final class DaemonMetrics {
 
   private func requests(_ catalog: Catalog) -> [Metric] {
     let (context, calls) = (table.context, catalog.callCounts)
-    let others = context.requests - min(context.requests, calls.reduce(0) { $0 + $1.count })
+    let others = context.traffic.requests - min(context.traffic.requests, calls.reduce(0) { $0 + $1.count })
     let stages = context.stages
     return [
       Metric(

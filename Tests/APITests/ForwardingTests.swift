@@ -245,7 +245,7 @@ struct ForwardingTests {
     #expect(pair.settle(client).joined().contains(#""id":3,"result":{"sub":"s""#))
     client.send(#"{"id":4,"method":"unsubscribe","params":["s"]}"#)
     #expect(pair.settle(client).joined().contains(#""was":"active""#))
-    #expect(pair.leader.table.context.subscriptionCount == 0)
+    #expect(pair.leader.table.context.counts.subscriptions == 0)
   }
 
   @Test
@@ -421,8 +421,8 @@ struct ForwardingTests {
     #expect(pair.settle(client).joined().contains(#""id":4,"result":{"sub":"s","seq":2"#))
     client.send(#"{"id":5,"method":"unsubscribe","params":{"sub":"s"}}"#)
     #expect(pair.settle(client).joined().contains(#""was":"active""#))
-    #expect(pair.leader.table.context.subscriptionCount == 0)
-    #expect(pair.follower.table.context.subscriptionCount == 1)
+    #expect(pair.leader.table.context.counts.subscriptions == 0)
+    #expect(pair.follower.table.context.counts.subscriptions == 1)
   }
 
   @Test

@@ -5,7 +5,7 @@ private let maxProperties = 20
 
 /// The classes that have more; nothing may be added here, and each number only falls.
 private let largeClasses = [
-  "BinderConnection": 21, "Catalog": 21, "ConnectionContext": 32,
+  "BinderConnection": 21, "Catalog": 21,
   "JournalService": 22, "LiveBindings": 21, "SQLiteWriter": 22, "View": 21,
 ]
 

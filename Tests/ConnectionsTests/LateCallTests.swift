@@ -49,7 +49,7 @@ struct LateCallTests {
     #expect(bench.lines() == [result(2)])
     #expect(late.letGo == 2)
     #expect(bench.connection.cancel(RequestID(text: "2")) == .unknown)
-    #expect(bench.table.context.lateCalls == 0)
+    #expect(bench.table.context.counts.lateCalls == 0)
   }
 
   @Test
@@ -128,10 +128,10 @@ struct LateCallTests {
     #expect(refusal?.retry == true)
     #expect(refusal?.data == ["limit": .string("inflight_all"), "max": .number(JSONNumber(3))])
     other.end()
-    #expect(bench.table.context.lateCalls == 2, "who leaves has no calls any more")
+    #expect(bench.table.context.counts.lateCalls == 2, "who leaves has no calls any more")
     #expect(late.letGo == 1)
     late.calls[2].answer { $0.append("{}") }
-    #expect(bench.table.context.lateCalls == 2)
+    #expect(bench.table.context.counts.lateCalls == 2)
   }
 
   @Test

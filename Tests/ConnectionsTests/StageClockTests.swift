@@ -43,11 +43,11 @@ struct StageClockTests {
     }
     bench.receive(request(1, "waiting"))
     #expect(stages[.decide].count == 0)
-    #expect(bench.table.context.requests == 0)
+    #expect(bench.table.context.traffic.requests == 0)
     isReady = true
     bench.table.advance(to: 1)
     bench.table.flush()
-    #expect(bench.table.context.requests == 1)
+    #expect(bench.table.context.traffic.requests == 1)
   }
 
   @Test

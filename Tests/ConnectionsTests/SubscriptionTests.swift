@@ -151,7 +151,7 @@ struct SubscriptionTests {
     #expect(bench.lines().map { $0.contains(#""sub":1"#) } == [true])
     bench.connection.remove(second)
     #expect(!source.changes.hasObservers)
-    #expect(bench.table.context.subscriptionCount == 0)
+    #expect(bench.table.context.counts.subscriptions == 0)
   }
 
   @Test
@@ -164,7 +164,7 @@ struct SubscriptionTests {
     bench.connection.end()
     #expect(bench.lines().isEmpty)
     #expect(!source.changes.hasObservers)
-    #expect(bench.table.context.subscriptionCount == 0)
+    #expect(bench.table.context.counts.subscriptions == 0)
   }
 
   // MARK: Handles

@@ -265,9 +265,9 @@ extension Connection {
   fileprivate var usage: JSONObject {
     let counts: [(LimitName, Int)] = [
       (.subscriptions, subscriptions.count), (.views, views.all.count), (.bindings, bindingCount),
-      (.inFlight, lateCount), (.allInFlight, context.lateCalls), (.held, heldCount),
+      (.inFlight, lateCount), (.allInFlight, context.counts.lateCalls), (.held, heldCount),
       (.outputSoft, outputBytes), (.outputHard, outputBytes),
-      (.connections, context.connectionCount),
+      (.connections, context.counts.connections),
       (.connectionsPerUser, userConnectionCount), (.memoryPerUser, userItemBytes),
     ]
     var usage = JSONObject()
