@@ -85,7 +85,8 @@ let package = Package(
     .target(
       name: "Features",
       dependencies: [
-        "API", "Configuration", "Connections", "EventSourcing", "JSON", "Model", "Signals", "Wire",
+        "API", "Configuration", "Connections", "EventSourcing", "JSON", "Journal", "Model",
+        "Signals", "Wire",
       ]),
 
     // Applications, which prove that services, binders and views suffice.

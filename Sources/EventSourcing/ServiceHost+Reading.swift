@@ -1,5 +1,5 @@
 package import JSON
-internal import Journal
+package import Journal
 package import Model
 package import Signals
 
@@ -245,7 +245,7 @@ extension ServiceHost {
   }
 
   /// Reads the journal off the loop; see ``EventStore/reading(_:_:)``.
-  func reading<Result: Sendable>(
+  package func reading<Result: Sendable>(
     _ pace: ReadingPace,
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
   ) -> Signal<Result, JournalError> {

@@ -166,16 +166,16 @@ package final class ServiceHost: EventStoreDelegate {
   func charges(of user: UInt32) -> StateUsage.Charges { appender.charges(of: user) }
 
   /// The time of the last event, in microseconds since 1970; `nil` if the journal is empty.
-  var lastTime: Int64? { store.last == 0 ? nil : store.lastTime }
+  package var lastTime: Int64? { store.last == 0 ? nil : store.lastTime }
 
   /// The time of an event recorded now, in microseconds since 1970.
   package var now: Int64 { store.now }
 
   /// See ``EventStore/note(_:)``.
-  func note(_ note: JournalNote) -> String? { store.note(note) }
+  package func note(_ note: JournalNote) -> String? { store.note(note) }
 
   /// See ``EventStore/keep(_:as:)``.
-  func keep(_ text: String, as note: JournalNote) {
+  package func keep(_ text: String, as note: JournalNote) {
     if !store.isRefusing { store.keep(text, as: note) }
   }
 
@@ -555,21 +555,21 @@ package final class ServiceHost: EventStoreDelegate {
 
   /// Makes the same projections, except for services with unknown events, whose content exists
   /// only in the events.
-  var retainedProjections: [String: @Sendable () -> any Projection] {
+  package var retainedProjections: [String: @Sendable () -> any Projection] {
     snapshotting.retainedProjections
   }
 
   /// Saves snapshots at a position; emits once they are saved.
-  func keepSnapshots(at seq: UInt64) -> Signal<UInt64, JournalError> {
+  package func keepSnapshots(at seq: UInt64) -> Signal<UInt64, JournalError> {
     snapshotting.keep(at: seq)
   }
 
   /// See ``EventStore/remove(_:)``.
-  func remove(_ removal: Removal) {
+  package func remove(_ removal: Removal) {
     store.remove(removal)
   }
 
-  var removed: Signal<Result<RemovalReport, JournalError>, Never> { store.removed }
+  package var removed: Signal<Result<RemovalReport, JournalError>, Never> { store.removed }
 
   // MARK: Services
 

@@ -3,6 +3,7 @@ import Connections
 import Console
 import EventLoop
 import EventSourcing
+internal import Features
 import Glibc
 import JSON
 import Journal

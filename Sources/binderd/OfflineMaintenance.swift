@@ -1,6 +1,7 @@
 import API
 import EventLoop
 import EventSourcing
+internal import Features
 import Glibc
 import Journal
 import Model

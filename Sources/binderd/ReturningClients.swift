@@ -2,6 +2,7 @@ import API
 import Connections
 import EventLoop
 import EventSourcing
+internal import Features
 
 /// Lets clients survive a restart of the daemon: takes back those that an earlier daemon has left
 /// with the service manager, and leaves the present ones to the next daemon.

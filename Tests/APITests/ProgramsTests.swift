@@ -9,6 +9,8 @@ import TestSupport
 import Testing
 import Wire
 
+@testable import Features
+
 /// Programs provide services, which others call like those of the daemon.
 @Suite(.leavesNothing)
 struct ProgramsTests {

@@ -4,6 +4,8 @@ import Signals
 import TestSupport
 import Testing
 
+@testable import Features
+
 /// The times of `every`, and the changes between winter and summer time.
 @Suite(.leavesNothing)
 struct ScheduleTests {

@@ -4,6 +4,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
+@testable import Features
+
 @Suite(.leavesNothing)
 struct JournalLineTests {
   private static let record = Record(

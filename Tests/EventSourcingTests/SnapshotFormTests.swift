@@ -7,6 +7,8 @@ import Signals
 import TestSupport
 import Testing
 
+@testable import Features
+
 /// The first version of a service: a snapshot with temperatures in Celsius.
 private struct OldRooms: ServiceState, Codable {
   enum Event: ServiceEvent, Codable {

@@ -15,6 +15,12 @@ package protocol SourceParameters {
   var source: String { get }
 }
 
+/// Work for a client that needs rights for as long as it lasts.
+package protocol RoleDependent {
+  /// Returns why a role no longer allows the work; `nil` if it does.
+  func denial(by access: Access) -> WireError?
+}
+
 /// Parameters of a command whose result may reveal the value of a source.
 ///
 /// A role that may not read that source is refused.
@@ -32,7 +38,7 @@ package struct Access {
     (self.rights, self.caller) = (rights, caller)
   }
 
-  var catalog: Catalog { rights.catalog }
+  package var catalog: Catalog { rights.catalog }
   package var host: ServiceHost { rights.catalog.host }
   package var role: Role { rights.role }
   package func mayKnow(_ source: String) -> Bool { rights.mayKnow(source) }
@@ -42,14 +48,14 @@ package struct Access {
   package func reportRefusal(_ what: String) { catalog.onRefusal(caller, role, what) }
 
   /// Returns the error for a source that does not exist or may not be read.
-  func notFound(_ source: String) -> WireError {
+  package func notFound(_ source: String) -> WireError {
     notReadable(source)
       ?? .notFound("source", source, didYouMean: rights.nearest(toSource: source))
   }
 
   /// Returns the error for a source that the role may not write: `permission_denied` if the role
   /// may read it, otherwise `not_found`.
-  func notWritable(_ source: String) -> WireError {
+  package func notWritable(_ source: String) -> WireError {
     reportRefusal("to write \(source)")
     guard role.mayRead(source) else { return .notFound("source", source) }
     return .permissionDenied(of: role, need: "write \(source)")

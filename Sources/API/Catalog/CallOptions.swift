@@ -6,7 +6,7 @@ package import Wire
 
 /// The options of a call (`params._meta`), separate from the method's parameters.
 package struct CallOptions: Decodable {
-  static let name = "_meta"
+  package static let name = "_meta"
 
   let cmd: String?
   let expect: [String: JSONValue]?
@@ -93,7 +93,7 @@ package struct CallOptions: Decodable {
   /// Checks that there are no options that only commands honour.
   ///
   /// - Throws: ``WireError`` `invalid_params` with the rule.
-  func checkIsNoCommand(_ rule: String) throws(WireError) {
+  package func checkIsNoCommand(_ rule: String) throws(WireError) {
     if cmd != nil { throw .unusable("_meta/cmd", rule, "one") }
     if expect != nil { throw .unusable("_meta/expect", rule, "some") }
     if lease != nil { throw .unusable("_meta/lease", rule, "one") }

@@ -22,10 +22,10 @@ package import Signals
 /// ```
 package final class Catalog {
   /// Sets a source and returns its new value.
-  typealias Writer = (_ source: String, _ value: JSONText) throws(NotWritable) -> JSONText
+  package typealias Writer = (_ source: String, _ value: JSONText) throws(NotWritable) -> JSONText
 
   /// A service with its sources.
-  final class Service {
+  package final class Service {
     let name: String
     let doc: String
 
@@ -33,8 +33,8 @@ package final class Catalog {
     let events: [String]
 
     /// All of its sources; `nil` if it has none.
-    var sources: SourceProvider?
-    var writer: Writer?
+    package var sources: SourceProvider?
+    package var writer: Writer?
 
     /// The sources that are not journaled, sorted by name.
     var sampled: [(description: SourceProvider.Description, source: SampledSource)] = []
@@ -55,13 +55,12 @@ package final class Catalog {
 
   /// The views, by name.
   private(set) var views: [String: ViewBinder] = [:]
-  let transformers = JSONTransformers.all
 
   /// Finds the parts of values that clients subscribe to, and decodes values for bindings.
   package let parts = PartFinder()
   /// The calls that wait for a value of a source.
   let awaited = AwaitedSources()
-  let decoder = JSONDecoder()
+  package let decoder = JSONDecoder()
   package let encoder = JSONEncoder()
 
   /// Returns milliseconds of a monotonic clock that advances while a method runs.
@@ -81,7 +80,7 @@ package final class Catalog {
   var forwarder: (any RequestForwarder)?
 
   /// The services made of programs; their methods come and go.
-  var provided = ProvidedMethods()
+  package var provided = ProvidedMethods()
 
   /// Called for each internal error, with the reference sent to the client and the details for the
   /// log.
@@ -136,7 +135,7 @@ package final class Catalog {
   }
 
   /// The kind of an offer, in processing order.
-  enum Offer: Int {
+  package enum Offer: Int {
     case service
     case sources
     case method
@@ -144,7 +143,7 @@ package final class Catalog {
   }
 
   /// Adds an offer, which is processed when all binders have run.
-  func line(_ offer: Offer, _ run: @escaping () -> Void) {
+  package func line(_ offer: Offer, _ run: @escaping () -> Void) {
     precondition(lines != nil, "a binder offers something outside of fill")
     lines?.append(Assembly.Line(phase: offer.rawValue, run: run))
   }
@@ -161,7 +160,7 @@ package final class Catalog {
     add(ledger.service, doc, events: State.Event.types(of: ledger.service))
   }
 
-  func add(_ service: String, _ doc: String, events: [String]) {
+  package func add(_ service: String, _ doc: String, events: [String]) {
     line(.service) { [unowned self] in
       precondition(self.service(named: service) == nil, "two services \(service)")
       let place = services.firstIndex { $0.name > service } ?? services.count
@@ -189,7 +188,7 @@ package final class Catalog {
   /// Returns the service that an offer belongs to.
   ///
   /// Stops the daemon if there is none.
-  func offered(_ name: String, for what: String) -> Service {
+  package func offered(_ name: String, for what: String) -> Service {
     guard let service = service(named: name) else {
       preconditionFailure("\(what) is offered, but no service \(name)")
     }
@@ -225,7 +224,9 @@ package final class Catalog {
 
 extension ServiceEvent {
   /// Returns the types under which a service records these events, sorted.
-  static func types(of service: String) -> [String] { kinds.sorted().map { "\(service).\($0)" } }
+  package static func types(of service: String) -> [String] {
+    kinds.sorted().map { "\(service).\($0)" }
+  }
 }
 
 /// The result of a method that returns nothing.

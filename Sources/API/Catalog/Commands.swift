@@ -202,7 +202,7 @@ extension Rights {
 
 extension CallContext {
   /// The bytes reserved for the rest of the answer to a command.
-  static let answerBytes = 512
+  package static let answerBytes = 512
 
   /// Runs a command with options, and answers it once its events are durable.
   ///
@@ -238,7 +238,7 @@ extension CallContext {
   }
 
   /// Creates a command on behalf of the client.
-  func command(_ method: String) -> Command {
+  package func command(_ method: String) -> Command {
     Command(method: method, caller: caller, mayRecord: rights.mayRecord)
   }
 
@@ -280,7 +280,7 @@ extension CallContext {
   ///
   /// - Parameter write: Writes the result; `room` is the maximum size of the returned value in
   ///   bytes.
-  func answer(
+  package func answer(
     _ call: Call, _ accepted: Accepted,
     _ write: @escaping (Accepted, _ room: Int, inout ByteBuffer) -> Void
   ) {

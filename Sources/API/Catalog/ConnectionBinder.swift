@@ -3,7 +3,7 @@ package import Connections
 internal import EventSourcing
 internal import Model
 package import Signals
-internal import Wire
+package import Wire
 
 /// Connects a client to what its role may use.
 ///
@@ -22,9 +22,7 @@ package func bindConnection(
       subscription, with: .permissionDenied(of: rights.role, need: "read \(subscription.source)"))
   }
   for (handle, binding) in connection.bindings {
-    guard let binding = binding.work as? LiveBinding,
-      let error = access.denial(of: binding.expression)
-    else { continue }
+    guard let error = (binding.work as? any RoleDependent)?.denial(by: access) else { continue }
     connection.fail(binding: handle, error)
     connection.removeBinding(handle)?.dispose()
   }
@@ -40,7 +38,7 @@ extension Rights {
   /// this role.
   ///
   /// - Throws: `permission_denied` if the role has changed and does not allow it.
-  func checkIsBound(_ connection: Connection, showing source: String) throws(WireError) {
+  package func checkIsBound(_ connection: Connection, showing source: String) throws(WireError) {
     guard let now = (connection.handler as? CallContext)?.rights, now !== self,
       !now.mayStillShow(source, since: self)
     else { return }

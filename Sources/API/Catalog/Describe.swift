@@ -51,7 +51,7 @@ extension Rights {
     for method in methods.methods where !method.name.contains(".") {
       own[method.name] = .string(method.doc)
     }
-    let known = catalog.transformers.all.map { transformer in
+    let known = JSONTransformers.all.all.map { transformer in
       JSONValue.object([
         "name": .string(transformer.name),
         "params": .array(transformer.parameters.shown.map { .string($0) }),

@@ -67,14 +67,14 @@ package final class Method {
     }
 
     /// The active daemon for subscriptions of durable readers.
-    static var ofSubscription: Site { ofHandle("sub") { $0.subscription($1) != nil } }
+    package static var ofSubscription: Site { ofHandle("sub") { $0.subscription($1) != nil } }
 
     /// The active daemon for views that it runs.
     static var ofView: Site { ofHandle("view") { $0.views[$1] != nil } }
   }
 
   /// The full name, for example `"cells.set"`.
-  let name: String
+  package let name: String
   let doc: String
   let kind: Kind
   let site: Site
@@ -118,7 +118,7 @@ package final class Method {
     _ context: CallContext, _ parameters: JSONText?
   ) throws(WireError) -> () throws -> JSONText?
 
-  init(
+  package init(
     name: String, doc: String, kind: Kind, parameters: [Parameter], value: Shape?, result: Shape,
     writes: [String]?, errors: [String], takesUnknown: Bool,
     isPersonal: Bool, site: Site? = nil, step: Step?, run: @escaping Runner
@@ -166,11 +166,15 @@ package final class Method {
   }
 
   /// A parameter of a method.
-  struct Parameter {
+  package struct Parameter {
     let name: String
     let shape: Shape
     let isOptional: Bool
     let doc: String?
+
+    package init(name: String, shape: Shape, isOptional: Bool, doc: String?) {
+      (self.name, self.shape, self.isOptional, self.doc) = (name, shape, isOptional, doc)
+    }
   }
 }
 
@@ -237,8 +241,8 @@ final class MethodTable {
 }
 
 /// The services made of programs, whose methods come and go.
-struct ProvidedMethods {
-  struct Service {
+package struct ProvidedMethods {
+  package struct Service {
     let name: String
     let doc: String
 
@@ -246,21 +250,29 @@ struct ProvidedMethods {
     let sources: [(name: String, doc: String)]
 
     /// The methods, sorted by name.
-    let methods: [Method]
+    package let methods: [Method]
+
+    package init(
+      name: String, doc: String, sources: [(name: String, doc: String)], methods: [Method]
+    ) {
+      (self.name, self.doc, self.sources, self.methods) = (name, doc, sources, methods)
+    }
   }
 
   /// Returns a method by the bytes of its full name; `nil` if only ``method`` may know it.
-  var find: (_ name: Span<UInt8>) -> Method? = { _ in nil }
+  package var find: (_ name: Span<UInt8>) -> Method? = { _ in nil }
 
   /// Returns a method by its full name; `nil` if no program has declared it.
-  var method: (_ name: String) -> Method? = { _ in nil }
+  package var method: (_ name: String) -> Method? = { _ in nil }
 
   /// Returns a service by its name; `nil` if no program has declared it.
-  var service: (_ name: String) -> Service? = { _ in nil }
+  package var service: (_ name: String) -> Service? = { _ in nil }
 
   /// Returns a few services whose names are near one in the order.
-  var near: (_ service: String) -> [Service] = { _ in [] }
+  package var near: (_ service: String) -> [Service] = { _ in [] }
 
   /// Returns the names of the services, sorted.
-  var names: () -> [String] = { [] }
+  package var names: () -> [String] = { [] }
+
+  package init() {}
 }

@@ -1,12 +1,12 @@
-internal import EventSourcing
+package import EventSourcing
 
 /// The reason why a source cannot be set.
-enum NotWritable: ServiceError {
+package enum NotWritable: ServiceError {
   case missing(String)
   case fixed(String)
   case refused(any ServiceError)
 
-  var kind: ServiceErrorKind {
+  package var kind: ServiceErrorKind {
     switch self {
     case .missing(let source): .notFound(what: "source", id: source)
     case .fixed: .rejected(reason: "not_writable")
@@ -20,7 +20,7 @@ enum NotWritable: ServiceError {
     return .invalid(parameter: "source", expected: expected)
   }
 
-  var description: String {
+  package var description: String {
     switch self {
     case .missing(let source): "no source '\(source)'"
     case .fixed(let source): "source '\(source)' is not writable"

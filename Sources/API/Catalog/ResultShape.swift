@@ -1,19 +1,21 @@
-internal import JSON
+package import JSON
 
 /// The type of a method's result.
 package struct ResultShape {
   /// The type of the member `value`; `nil` if there is none or the result has other members.
-  let value: Shape?
+  package let value: Shape?
 
   /// The type of the whole result.
-  let whole: Shape
+  package let whole: Shape
 
   private init(_ whole: Shape, value: Shape? = nil) {
     (self.whole, self.value) = (whole, value)
   }
 
   /// Returns a result with named members.
-  static func members(_ members: Shape.Member...) -> ResultShape { ResultShape(.object(members)) }
+  package static func members(_ members: Shape.Member...) -> ResultShape {
+    ResultShape(.object(members))
+  }
 
   /// Returns a result with named members.
   static func object(_ members: [Shape.Member]) -> ResultShape { ResultShape(.object(members)) }
@@ -30,7 +32,7 @@ package struct ResultShape {
   /// Returns the result of a command.
   ///
   /// `value` is omitted if it does not fit into a line, and positions if nothing was recorded.
-  static func command<Value: Decodable>(_ type: Value.Type) -> ResultShape {
+  package static func command<Value: Decodable>(_ type: Value.Type) -> ResultShape {
     guard type != Nothing.self else { return ResultShape(.object(Self.recorded)) }
     let value = Shape(of: type)
     return ResultShape(.object([.init("value", value, isOptional: true)] + recorded), value: value)
@@ -44,19 +46,19 @@ package struct ResultShape {
 }
 
 extension Shape.Member {
-  init(_ name: String, _ shape: Shape, isOptional: Bool = false) {
+  package init(_ name: String, _ shape: Shape, isOptional: Bool = false) {
     self.init(name: name, shape: shape, isOptional: isOptional)
   }
 
   /// Returns a member that may be omitted.
-  static func optional(_ name: String, _ shape: Shape) -> Self {
+  package static func optional(_ name: String, _ shape: Shape) -> Self {
     Self(name, shape, isOptional: true)
   }
 }
 
 extension Shape {
   /// The type of the handle of a subscription, view or binding.
-  static var handle: Shape { .either([.natural, .string]) }
+  package static var handle: Shape { .either([.natural, .string]) }
 
   /// The type of an error within a result.
   static var error: Shape {

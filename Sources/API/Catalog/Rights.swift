@@ -1,5 +1,5 @@
 package import Configuration
-internal import EventSourcing
+package import EventSourcing
 internal import JSON
 internal import Model
 internal import Wire
@@ -27,7 +27,7 @@ package final class Rights {
 
   /// Keeps the broadcasts of this role apart from those of other roles; empty if the role may read
   /// everything.
-  let audience: String
+  package let audience: String
 
   private let streamNames: Names
 
@@ -53,12 +53,12 @@ package final class Rights {
 
   /// Returns the sources of a service; `nil` if there is no such service, or if the role may know
   /// none of its sources.
-  func sources(ofService name: String) -> SourceProvider? {
+  package func sources(ofService name: String) -> SourceProvider? {
     catalog.services.firstIndex { $0.name == name }.flatMap { sources[$0] }
   }
 
   /// Returns the sources of the service that a source belongs to; see ``sources(ofService:)``.
-  func sources(of source: String) -> SourceProvider? { sources(of: source.utf8.span) }
+  package func sources(of source: String) -> SourceProvider? { sources(of: source.utf8.span) }
 
   /// Returns the sources of the service that a source belongs to, by the bytes of its name.
   func sources(of source: Span<UInt8>) -> SourceProvider? {
@@ -66,7 +66,7 @@ package final class Rights {
   }
 
   /// Returns the service of a source, named by the source's first segment; `nil` if there is none.
-  func service(of source: String) -> Catalog.Service? {
+  package func service(of source: String) -> Catalog.Service? {
     index(of: source.utf8.span).map { catalog.services[$0] }
   }
 
@@ -119,7 +119,7 @@ package final class Rights {
   package let mayRecord: ((String) -> Bool)?
 
   /// Returns the filter, restricted to streams that the role may read.
-  func readable(_ filter: EventFilter) -> EventFilter {
+  package func readable(_ filter: EventFilter) -> EventFilter {
     guard !role.read.allowsAll else { return filter }
     var readable = filter
     readable.mayShow = { [role] stream in role.mayReadEvents(of: stream) }

@@ -2,7 +2,15 @@ package import Configuration
 internal import Model
 internal import Wire
 
+/// The first parts of names that no program may provide, besides the services of the daemon.
+private let reserved: Set = ["rpc", "events", "binder", "daemon"]
+
 extension Catalog {
+  /// Whether no program may use a name for its service.
+  package func isReserved(_ name: String) -> Bool {
+    service(named: name) != nil || reserved.contains(name)
+  }
+
   /// Returns a warning for each pattern in a role's `methods` that matches no method.
   ///
   /// There is none for a service that a program may provide later.

@@ -1,7 +1,7 @@
-internal import EventSourcing
+package import EventSourcing
 package import JSON
 package import Model
-internal import Signals
+package import Signals
 internal import Wire
 
 /// The sources of one service.
@@ -9,7 +9,7 @@ package final class SourceProvider {
   /// The description of one source, or of all sources of a pattern.
   package struct Description {
     /// The full name or pattern, for example `"cells/**"`.
-    let name: String
+    package let name: String
     let doc: String
     let shape: Shape
     let kind: SourceKind
@@ -36,19 +36,19 @@ package final class SourceProvider {
   let isJournaled: Bool
 
   /// Whether clients can subscribe to a source, even if it has no value now.
-  let exists: (_ source: String) -> Bool
+  package let exists: (_ source: String) -> Bool
 
   /// Whether a source exists that the role may not read.
-  let hides: (_ source: String) -> Bool
+  package let hides: (_ source: String) -> Bool
 
   /// Returns the durable value; `nil` if there is none.
-  let value: (_ source: String) -> JSONText?
+  package let value: (_ source: String) -> JSONText?
 
   /// The sources by number; `nil` if they are found by name only.
   let numbered: NumberedSources?
 
   /// Returns the value including changes that are not durable yet; `nil` if there is none.
-  let newest: (_ source: String) -> JSONText?
+  package let newest: (_ source: String) -> JSONText?
 
   /// Returns the elements of a list or map; `nil` for other sources.
   let collection: (_ source: String) -> SourceCollection?
@@ -56,7 +56,7 @@ package final class SourceProvider {
   /// Calls `body` with the name of each source that has a value and matches the pattern but no
   /// excluded pattern, until `body` returns `false`.
   let search: Search
-  typealias Search = (
+  package typealias Search = (
     _ pattern: Pattern, _ excluded: [Pattern], _ place: inout SearchPlace,
     _ body: (String) -> Bool
   ) throws(NameIndex.TooVain) -> Void
@@ -68,13 +68,13 @@ package final class SourceProvider {
   let neighbours: (_ source: String) -> [String]
 
   /// The number of names examined before and after a missing one.
-  static let neighbourCount = 500
+  package static let neighbourCount = 500
 
   /// Emits every change of one source, or of all sources of a pattern, from now on.
-  let changes: (_ source: String) -> Signal<SourceChange, Never>
+  package let changes: (_ source: String) -> Signal<SourceChange, Never>
   let changesMatching: (Pattern) -> Signal<SourceChange, Never>
 
-  init(
+  package init(
     descriptions: [Description], isJournaled: Bool, exists: @escaping (String) -> Bool,
     value: @escaping (String) -> JSONText?,
     numbered: NumberedSources? = nil,
@@ -109,7 +109,7 @@ package final class SourceProvider {
   }
 
   /// Whether the changes of a source are events in the journal.
-  func isJournaled(_ source: String) -> Bool {
+  package func isJournaled(_ source: String) -> Bool {
     isJournaled && (commonKind != nil || kind(of: source) != .loading)
   }
 

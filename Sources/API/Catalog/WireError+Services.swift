@@ -1,7 +1,7 @@
 internal import EventSourcing
 internal import JSON
 internal import Model
-internal import Wire
+package import Wire
 
 // Maps errors of services to wire errors.
 extension WireError {
@@ -60,7 +60,7 @@ extension WireError {
   }
 
   /// Returns the error for a position after the end of the journal.
-  static func seqFuture(_ seq: UInt64, last: UInt64) -> WireError {
+  package static func seqFuture(_ seq: UInt64, last: UInt64) -> WireError {
     WireError(
       .seqFuture, "position \(seq) is beyond the end of the journal (\(last))",
       ["last": .number(JSONNumber(last))])

@@ -1,6 +1,6 @@
 package import Connections
 package import EventSourcing
-internal import JSON
+package import JSON
 internal import Model
 internal import Signals
 internal import Wire
@@ -123,7 +123,7 @@ extension Catalog {
   ///
   /// - Parameter body: Gets also the parameters as JSON, by name; `nil` if the connection ends with
   ///   the daemon.
-  func keptQuery<Parameters: Decodable>(
+  package func keptQuery<Parameters: Decodable>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: ResultShape,
     kind: Method.Kind = .query, site: Method.Site? = nil,
     unknownParameters: JSONDecoder.UnknownMembers = .refused,

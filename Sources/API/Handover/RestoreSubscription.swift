@@ -26,14 +26,14 @@ struct HandoverSubscription {
 }
 
 /// The place where a restored subscription goes on.
-struct ResumedSubscription {
+package struct ResumedSubscription {
   /// The position up to which the client has everything; 0 if it must get the present value.
-  let position: UInt64
-  let isCaughtUp: Bool
+  package let position: UInt64
+  package let isCaughtUp: Bool
 }
 
-/// Offers the way to restore subscriptions, and the events of workers.
-func bindRestoredSubscriptions(_ catalog: Catalog, _ readers: LiveReaders?) {
+/// Offers the way to restore subscriptions.
+func bindRestoredSubscriptions(_ catalog: Catalog, _ readers: (any DurableReaders)?) {
   catalog.restore(.subscription) { context, items, place throws(CannotRestore) in
     for item in items {
       guard let handle = Handle(kept: item.key), let kept = HandoverSubscription(item.text) else {
@@ -46,23 +46,11 @@ func bindRestoredSubscriptions(_ catalog: Catalog, _ readers: LiveReaders?) {
       }
     }
   }
-  catalog.restore(.work) { context, items, _ throws(CannotRestore) in
-    for item in items {
-      guard let handle = Handle(kept: item.key),
-        let work: WorkSubscription.Work = try? context.catalog.decoder.decode(from: item.text)
-      else { throw CannotRestore(unreadable: item) }
-      // A subscription that cannot be restored has ended with `fail`.
-      guard let worker = context.connection.subscription(handle) as? WorkSubscription else {
-        continue
-      }
-      readers?.resume(worker, work)
-    }
-  }
 }
 
 extension Handle {
   /// Reads a handle that was kept as JSON.
-  init?(kept text: String) {
+  package init?(kept text: String) {
     switch JSONText(kept: text).value {
     case .string(let name): self.init(name: name)
     case .number(let number):
@@ -76,7 +64,7 @@ extension Handle {
 extension CallContext {
   fileprivate func restoreSubscription(
     _ handle: Handle, _ kept: HandoverSubscription, _ item: HandoverItem, _ place: HandoverSlot,
-    _ readers: LiveReaders?
+    _ readers: (any DurableReaders)?
   ) throws(WireError) {
     let cursor = place.cursor(of: item.key)
     let position = cursor?.position ?? max(place.kept.shown, kept.begun)

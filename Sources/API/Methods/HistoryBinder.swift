@@ -1,8 +1,8 @@
-internal import Connections
+package import Connections
 internal import EventSourcing
 internal import JSON
-internal import Model
-internal import Signals
+package import Model
+package import Signals
 internal import Wire
 
 /// Offers `history`: past values of sources, and past events.
@@ -270,9 +270,11 @@ extension Page<JournalEvent> {
   }
 }
 
-extension SignalProtocol where Error == JournalError {
+extension SignalProtocol {
   /// Answers a call with the result of a read; a failure refuses the call.
-  func answer(_ call: Call, _ catalog: Catalog, _ onResult: @escaping (Element) -> Void) {
+  package func answer(
+    _ call: Call, _ catalog: Catalog, _ onResult: @escaping (Element) -> Void
+  ) where Error == JournalError {
     let work = observe { event in
       switch event {
       case .next(let element): onResult(element)

@@ -6,7 +6,9 @@ internal import Signals
 internal import Wire
 
 /// Offers `get`, `set`, `wait`, `subscribe` and `unsubscribe`.
-package func bindSources(_ catalog: Catalog, _ readers: LiveReaders? = nil) {
+///
+/// - Parameter readers: The durable readers; `nil` if there are none.
+package func bindSources(_ catalog: Catalog, _ readers: (any DurableReaders)? = nil) {
   catalog.query(
     "get", "Returns the value of a source, or of all sources of a pattern.", Get.self,
     .either(Shape.present + [.presentPattern]), reader: Get.read

@@ -2,10 +2,10 @@ internal import JSON
 internal import Wire
 
 /// A journal position in a request, at most `Int64.max`.
-struct Position: Decodable {
-  let seq: UInt64
+package struct Position: Decodable {
+  package let seq: UInt64
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     seq = try decoder.integer(upTo: UInt64(Int64.max))
   }
 }
@@ -14,7 +14,7 @@ struct Position: Decodable {
 struct Interval: Decodable {
   let milliseconds: UInt64
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     milliseconds = try decoder.integer(upTo: 86_400_000)
   }
 }
@@ -23,7 +23,7 @@ struct Interval: Decodable {
 struct ReaderName: Decodable {
   let text: String
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     text = try container.decode(String.self)
     guard Handle(name: text) != nil else {
@@ -34,11 +34,11 @@ struct ReaderName: Decodable {
 }
 
 /// The maximum number of unacknowledged events of a durable reader.
-struct UnackedCount: Decodable {
+package struct UnackedCount: Decodable {
   static let most = 10_000
-  let count: Int
+  package let count: Int
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let count = try? container.decode(Int.self), 1...Self.most ~= count else {
       throw DecodingError.dataCorruptedError(
@@ -49,29 +49,29 @@ struct UnackedCount: Decodable {
 }
 
 /// The time in which a worker acknowledges an event, in milliseconds.
-struct AckWait: Decodable {
+package struct AckWait: Decodable {
   static let range = 100...86_400_000
-  let milliseconds: Int
+  package let milliseconds: Int
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     milliseconds = try decoder.integer(in: Self.range)
   }
 }
 
 /// The deliveries of an event after which it is parked.
-struct DeliveryCount: Decodable {
-  let count: Int
+package struct DeliveryCount: Decodable {
+  package let count: Int
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     count = try decoder.integer(in: 1...1000)
   }
 }
 
 /// The pause before an event is delivered again, in milliseconds.
-struct DeliveryDelay: Decodable {
-  let milliseconds: Int
+package struct DeliveryDelay: Decodable {
+  package let milliseconds: Int
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     milliseconds = try decoder.integer(in: 0...3_600_000)
   }
 }

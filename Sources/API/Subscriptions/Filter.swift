@@ -1,19 +1,19 @@
-internal import EventSourcing
+package import EventSourcing
 internal import JSON
 internal import Model
-internal import Wire
+package import Wire
 
 /// A filter for events: type and stream must each match one of the patterns, and the data must
 /// satisfy all conditions.
-struct Filter: Decodable {
-  let types: [String]?
-  let streams: [String]?
+package struct Filter: Decodable {
+  package let types: [String]?
+  package let streams: [String]?
   let `where`: [FilterCondition]?
 
   /// Returns the filter in the form that services use.
   ///
   /// - Throws: `invalid_params` for an invalid pattern or condition; `too_expensive`.
-  func eventFilter(_ limits: Limits) throws(WireError) -> EventFilter {
+  package func eventFilter(_ limits: Limits) throws(WireError) -> EventFilter {
     guard cost <= limits.filterCost else {
       throw .tooExpensive("filter", cost, max: limits.filterCost)
     }
@@ -61,7 +61,7 @@ struct Filter: Decodable {
 
 extension WireError {
   /// Returns the error for a request whose cost exceeds the limit.
-  static func tooExpensive(_ what: String, _ cost: Int, max: Int) -> WireError {
+  package static func tooExpensive(_ what: String, _ cost: Int, max: Int) -> WireError {
     WireError(
       .tooExpensive, "the \(what) costs \(cost), a \(what) may cost \(max)",
       ["cost": .number(JSONNumber(cost)), "max": .number(JSONNumber(max))])

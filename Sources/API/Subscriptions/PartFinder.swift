@@ -1,7 +1,7 @@
 internal import EventSourcing
-internal import JSON
+package import JSON
 internal import Model
-internal import Signals
+package import Signals
 
 /// Finds parts of values for all clients that watch a part, and decodes values for bindings.
 ///
@@ -33,7 +33,7 @@ package final class PartFinder {
   package var isEmpty: Bool { whole == nil && found.isEmpty && values.isEmpty }
 
   /// Keeps whole values cached until the returned disposable is disposed.
-  func watch() -> any Disposable {
+  package func watch() -> any Disposable {
     watches += 1
     return BlockDisposable { [self] in
       watches -= 1
@@ -85,7 +85,7 @@ package final class PartFinder {
   /// Returns a decoded value; a long one is decoded once for all callers.
   ///
   /// The caller must watch it; see ``watch()``.
-  func decoded(_ text: JSONText) -> JSONValue {
+  package func decoded(_ text: JSONText) -> JSONValue {
     guard text.text.utf8.count >= Self.long else { return text.value }
     if let place = Self.index(of: text, in: values.lazy.map(\.text)) {
       let known = values.remove(at: place)
@@ -101,7 +101,7 @@ package final class PartFinder {
   }
 
   /// Returns the whole value of a list or map at a position, encoded once for all callers.
-  func value(of source: String, at seq: UInt64, _ write: () -> JSONText?) -> JSONText? {
+  package func value(of source: String, at seq: UInt64, _ write: () -> JSONText?) -> JSONText? {
     if let whole, whole.source == source, whole.seq == seq { return whole.value }
     let value = write()
     if watches > 0 { whole = (source, seq, value) }

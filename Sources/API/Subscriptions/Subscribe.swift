@@ -1,26 +1,34 @@
-internal import Connections
+package import Connections
 internal import EventSourcing
 internal import JSON
 internal import Model
 internal import Signals
 package import Wire
 
+/// Subscriptions to events that go on after what a reader has acknowledged; a feature offers them.
+package protocol DurableReaders: AnyObject {
+  /// Subscribes a client to events as the reader of a name.
+  func subscribe(
+    _ context: CallContext, _ subscribe: Subscribe, as reader: String, _ call: Call
+  ) throws(WireError)
+}
+
 /// The parameters of `subscribe`.
-struct Subscribe: DocumentedParameters {
+package struct Subscribe: DocumentedParameters {
   let source: String
-  let sub: Handle?
+  package let sub: Handle?
   let from: JSONValue?
   let epoch: String?
-  let filter: Filter?
-  let who: Bool?
+  package let filter: Filter?
+  package let who: Bool?
   let onGap: String?
   let durable: ReaderName?
-  let maxUnacked: UnackedCount?
-  let steal: Bool?
-  let share: Bool?
-  let inOrder: Bool?
-  let ackWait: AckWait?
-  let maxDeliveries: DeliveryCount?
+  package let maxUnacked: UnackedCount?
+  package let steal: Bool?
+  package let share: Bool?
+  package let inOrder: Bool?
+  package let ackWait: AckWait?
+  package let maxDeliveries: DeliveryCount?
   let mode: String?
   let minInterval: Interval?
   let distinct: Bool?
@@ -30,7 +38,7 @@ struct Subscribe: DocumentedParameters {
   var terms: JSONText?
 
   /// The place where the subscription goes on after a restart; `nil` for a new one.
-  var resumed: ResumedSubscription?
+  package var resumed: ResumedSubscription?
 
   private enum CodingKeys: String, CodingKey {
     case source, sub, from, epoch, filter, who
@@ -45,7 +53,7 @@ struct Subscribe: DocumentedParameters {
     case distinct, pick
   }
 
-  static let docs = [
+  package static let docs = [
     "source": "A source, a pattern of sources, or events.",
     "sub": "The handle: 1 to 64 of [A-Za-z0-9_.:-]; left out, the daemon gives a number.",
     "from": #"For events and mode every: "now", "start", {"after":n}, {"last":n} or {"time":"…"}."#,
@@ -72,22 +80,43 @@ extension Subscribe {
   /// The bytes charged to the user.
   ///
   /// They depend only on the parameters, so that the subscription costs the same after a restart.
-  var bytes: Int {
+  package var bytes: Int {
     let texts = source.utf8.count + (filter?.textBytes ?? 0)
     return ItemBytes.subscription + ItemBytes.copies * texts
       + ItemBytes.condition * (filter?.cost ?? 0)
       + ItemBytes.pointerByte * (pick?.pointer.text.utf8.count ?? 0)
   }
 
+  /// Rejects parameters that are only for durable readers.
+  ///
+  /// - Throws: `invalid_params` if `max_unacked` or `steal` is given.
+  package func refuseDurable() throws(WireError) {
+    if maxUnacked != nil {
+      throw .unusable("max_unacked", "max_unacked is for durable readers")
+    }
+    if steal != nil { throw .unusable("steal", "steal is for durable readers") }
+    if share != nil { throw .unusable("share", "share is for durable readers") }
+    try refuseShared()
+  }
+
+  /// Rejects parameters that are only for shared readers.
+  package func refuseShared() throws(WireError) {
+    if inOrder != nil { throw .unusable("in_order", "in_order needs share") }
+    if ackWait != nil { throw .unusable("ack_wait_ms", "ack_wait_ms needs share") }
+    if maxDeliveries != nil {
+      throw .unusable("max_deliveries", "max_deliveries needs share")
+    }
+  }
+
   /// Sets what a subscription costs, and what survives a restart of it.
-  func describe(_ subscription: Subscription) {
+  package func describe(_ subscription: Subscription) {
     (subscription.terms, subscription.bytes) = (terms, bytes)
   }
 }
 
 extension CallContext {
   func subscribe(
-    _ subscribe: Subscribe, _ call: Call, _ readers: LiveReaders?
+    _ subscribe: Subscribe, _ call: Call, _ readers: (any DurableReaders)?
   ) throws {
     if let epoch = subscribe.epoch, epoch != host.epoch {
       throw WireError(
@@ -97,13 +126,18 @@ extension CallContext {
       throw WireError.badPattern(subscribe.source)
     }
     if subscribe.source == "events" {
-      return try subscribe.durable == nil
-        ? subscribeEvents(subscribe, call) : subscribeDurable(subscribe, call, readers)
+      guard let reader = subscribe.durable?.text else {
+        return try subscribeEvents(subscribe, call)
+      }
+      guard let readers else {
+        throw WireError.unusable("durable", "durable readers are not offered here")
+      }
+      return try readers.subscribe(self, subscribe, as: reader, call)
     }
     if subscribe.durable != nil {
       throw WireError.unusable("durable", "a durable reader is one of events")
     }
-    try refuseDurable(subscribe)
+    try subscribe.refuseDurable()
     if subscribe.filter != nil { throw WireError.unusable("filter", "a filter is for events") }
     if subscribe.who != nil { throw WireError.unusable("who", "who is for events") }
     switch subscribe.mode {

@@ -1,10 +1,10 @@
 internal import Configuration
-internal import Connections
-internal import EventSourcing
-internal import JSON
+package import Connections
+package import EventSourcing
+package import JSON
 internal import Model
 internal import Signals
-internal import Wire
+package import Wire
 
 extension CallContext {
   func beginning(_ subscribe: Subscribe) throws(WireError) -> Beginning {
@@ -20,7 +20,7 @@ extension CallContext {
   }
 
   /// Whether a subscription continues after removed events instead of failing.
-  func passesGaps(_ subscribe: Subscribe) throws(WireError) -> Bool {
+  package func passesGaps(_ subscribe: Subscribe) throws(WireError) -> Bool {
     switch subscribe.onGap {
     case nil, "fail": return false
     case "continue": return true
@@ -32,7 +32,7 @@ extension CallContext {
 
   func subscribeEvents(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
     try refuseValues(subscribe)
-    try refuseDurable(subscribe)
+    try subscribe.refuseDurable()
     let filter = rights.readable(
       try subscribe.filter?.eventFilter(call.connection.limits) ?? EventFilter())
     let source = eventSource(filter, withOrigin: try showsOrigin(subscribe.who))
@@ -51,7 +51,7 @@ extension CallContext {
   /// Rejects parameters that are only for values.
   ///
   /// - Throws: `invalid_params` if one of them is given.
-  func refuseValues(_ subscribe: Subscribe) throws(WireError) {
+  package func refuseValues(_ subscribe: Subscribe) throws(WireError) {
     if let mode = subscribe.mode { throw .unusable("mode", "events have no mode", mode) }
     if subscribe.minInterval != nil {
       throw .unusable("min_interval_ms", "events have no min_interval_ms")
@@ -61,7 +61,7 @@ extension CallContext {
   }
 
   /// Appends the first members of the answer to a subscription to events.
-  func writeEvents(_ handle: Handle, after position: UInt64, _ buffer: inout ByteBuffer) {
+  package func writeEvents(_ handle: Handle, after position: UInt64, _ buffer: inout ByteBuffer) {
     buffer.member("sub", handle)
     buffer.member("source", "events")
     buffer.member("kind", "events")
@@ -74,7 +74,7 @@ extension CallContext {
   /// Returns whether to show the origin of events to a client.
   ///
   /// - Throws: `permission_denied` if it asks, and may not see the connections of others either.
-  func showsOrigin(_ isAsked: Bool?) throws(WireError) -> Bool {
+  package func showsOrigin(_ isAsked: Bool?) throws(WireError) -> Bool {
     guard isAsked == true else { return false }
     let source = "daemon/connections"
     guard role.mayRead(source) else { throw .permissionDenied(of: role, need: "read \(source)") }
@@ -84,7 +84,7 @@ extension CallContext {
   /// Returns the events that match a filter.
   ///
   /// Live events are not filtered by data; see ``EventFilter/isWanted``.
-  func eventSource(_ filter: EventFilter, withOrigin: Bool) -> LogSource {
+  package func eventSource(_ filter: EventFilter, withOrigin: Bool) -> LogSource {
     LogSource(
       key: "events \(withOrigin ? "who " : "")\(filter.key)\(rights.audience)",
       live: host.events(filter.withoutConditions).map { LogEntry($0, withOrigin: withOrigin) },
@@ -227,7 +227,7 @@ extension CallContext {
   ///
   /// - Parameter body: Receives the position after which the subscription begins; `nil` for the
   ///   present.
-  func begin(
+  package func begin(
     _ subscribe: Subscribe, _ call: Call, _ body: @escaping (Call, UInt64?) -> Void
   ) throws(WireError) {
     switch try beginning(subscribe) {
@@ -256,7 +256,7 @@ extension CallContext {
   ///
   /// - Throws: `seq_future` if it is after the last one; `seq_expired` if events after it were
   ///   removed, unless `mayBeGone`.
-  func check(_ seq: UInt64, mayBeGone: Bool = false) throws(WireError) {
+  package func check(_ seq: UInt64, mayBeGone: Bool = false) throws(WireError) {
     if seq > host.durable { throw .seqFuture(seq, last: host.durable) }
     if !mayBeGone, seq + 1 < host.first { throw .seqExpired(first: host.first, last: host.durable) }
   }
@@ -284,10 +284,10 @@ extension EventFilter {
   }
 
   /// The key that all workers of a shared reader have in common.
-  var sharedKey: String { "\(key) \(conditions)" }
+  package var sharedKey: String { "\(key) \(conditions)" }
 
   /// Returns whether a live entry matches the conditions on data; `nil` if there are none.
-  var isWanted: ((LogEntry) -> Bool)? {
+  package var isWanted: ((LogEntry) -> Bool)? {
     conditions.isEmpty ? nil : { entry in holds(for: entry.data) }
   }
 }

@@ -5,19 +5,6 @@ internal import Model
 
 /// Offers the lists to clients.
 package func bindLists(_ catalog: Catalog, to lists: ListsService) {
-  catalog.offer(
-    "Observable arrays for scripts; watchers get each change.",
-    lists.ledger)
-  catalog.offerSources(
-    of: lists.ledger,
-    [.init("lists/**", "The list of that name.", .array(.any), kind: .list, isWritable: true)],
-    exists: ListsService.isList, writes: ["lists.replaced"],
-    write: { source, value throws(CollectionError) in
-      guard let values = value.elements else { throw .notAnArray }
-      _ = try lists.replace(with: values, in: String(source.dropFirst("lists/".count)))
-      return value
-    })
-
   catalog.command(
     "lists.append", "Adds an element at the end; returns its index.", AppendToList.self,
     writes: ["lists.inserted"]
@@ -53,12 +40,14 @@ package func bindLists(_ catalog: Catalog, to lists: ListsService) {
   ) { _, list throws(CollectionError) in
     try lists.replace(with: list.value, in: list.name)
   }
-  catalog.command(
-    "lists.clear", "Removes all elements; returns how many there were.", NamedList.self,
-    writes: ["lists.cleared"]
-  ) { _, list throws(CollectionError) in
-    try lists.clear(list.name)
-  }
+  bindCollections(
+    catalog, of: lists.ledger, "Observable arrays for scripts; watchers get each change.", .list,
+    .array(.any), "elements", clearing: NamedList.self, exists: ListsService.isList,
+    replace: { name, value throws(CollectionError) in
+      guard let values = value.elements else { throw .notAnArray }
+      _ = try lists.replace(with: values, in: name)
+    },
+    clear: { name throws(CollectionError) in try lists.clear(name) })
 }
 
 extension Feature {
@@ -68,9 +57,7 @@ extension Feature {
   }
 }
 
-private protocol ListParameters: SourceParameters {
-  var name: String { get }
-}
+private protocol ListParameters: CollectionParameters {}
 
 extension ListParameters {
   var source: String { "lists/" + name }

@@ -5,19 +5,6 @@ internal import Model
 
 /// Offers the maps to clients.
 package func bindMaps(_ catalog: Catalog, to maps: MapsService) {
-  catalog.offer(
-    "Observable dictionaries for scripts; watchers get each changed key.",
-    maps.ledger)
-  catalog.offerSources(
-    of: maps.ledger,
-    [.init("maps/**", "The map of that name.", .object([]), kind: .map, isWritable: true)],
-    exists: MapsService.isMap, writes: ["maps.replaced"],
-    write: { source, value throws(CollectionError) in
-      guard let values = value.members else { throw .notAnObject }
-      _ = try maps.replace(with: values, in: String(source.dropFirst("maps/".count)))
-      return value
-    })
-
   catalog.command(
     "maps.put", "Sets a key; returns the value.", PutIntoMap.self, writes: ["maps.put"]
   ) { _, map throws(CollectionError) in
@@ -29,12 +16,14 @@ package func bindMaps(_ catalog: Catalog, to maps: MapsService) {
   ) { _, map throws(CollectionError) in
     try maps.remove(map.key, from: map.name)
   }
-  catalog.command(
-    "maps.clear", "Removes all keys; returns how many there were.", NamedMap.self,
-    writes: ["maps.cleared"]
-  ) { _, map throws(CollectionError) in
-    try maps.clear(map.name)
-  }
+  bindCollections(
+    catalog, of: maps.ledger, "Observable dictionaries for scripts; watchers get each changed key.",
+    .map, .object([]), "keys", clearing: NamedMap.self, exists: MapsService.isMap,
+    replace: { name, value throws(CollectionError) in
+      guard let values = value.members else { throw .notAnObject }
+      _ = try maps.replace(with: values, in: name)
+    },
+    clear: { name throws(CollectionError) in try maps.clear(name) })
 }
 
 extension Feature {
@@ -44,9 +33,7 @@ extension Feature {
   }
 }
 
-private protocol MapParameters: SourceParameters {
-  var name: String { get }
-}
+private protocol MapParameters: CollectionParameters {}
 
 extension MapParameters {
   var source: String { "maps/" + name }

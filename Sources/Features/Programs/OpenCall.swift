@@ -1,3 +1,4 @@
+internal import API
 internal import Connections
 internal import Signals
 internal import Wire

@@ -1,3 +1,4 @@
+internal import EventSourcing
 internal import Journal
 internal import Model
 internal import Signals

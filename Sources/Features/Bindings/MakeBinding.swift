@@ -1,3 +1,4 @@
+internal import API
 internal import Configuration
 internal import Connections
 internal import EventSourcing
@@ -83,7 +84,7 @@ extension Access {
   func readBinding(_ text: String) throws(WireError) -> ReadBinding {
     let read: ReadBinding
     do throws(BindFault) {
-      read = try ReadBinding(text, catalog.transformers)
+      read = try ReadBinding(text, JSONTransformers.all)
     } catch {
       throw WireError(error)
     }

@@ -1,48 +1,33 @@
+package import API
 internal import Configuration
-internal import Connections
+package import Connections
 internal import EventSourcing
 internal import JSON
 internal import Model
 internal import Signals
-internal import Wire
+package import Wire
+
+extension LiveReaders: DurableReaders {
+  package func subscribe(
+    _ context: CallContext, _ subscribe: Subscribe, as reader: String, _ call: Call
+  ) throws(WireError) {
+    try context.subscribeDurable(subscribe, reader, call, self)
+  }
+}
 
 extension CallContext {
   private static let maxUnacked = 1000
 
-  /// Rejects parameters that are only for durable readers.
-  ///
-  /// - Throws: `invalid_params` if `max_unacked` or `steal` is given.
-  func refuseDurable(_ subscribe: Subscribe) throws(WireError) {
-    if subscribe.maxUnacked != nil {
-      throw .unusable("max_unacked", "max_unacked is for durable readers")
-    }
-    if subscribe.steal != nil { throw .unusable("steal", "steal is for durable readers") }
-    if subscribe.share != nil { throw .unusable("share", "share is for durable readers") }
-    try refuseShared(subscribe)
-  }
-
-  /// Rejects parameters that are only for shared readers.
-  private func refuseShared(_ subscribe: Subscribe) throws(WireError) {
-    if subscribe.inOrder != nil { throw .unusable("in_order", "in_order needs share") }
-    if subscribe.ackWait != nil { throw .unusable("ack_wait_ms", "ack_wait_ms needs share") }
-    if subscribe.maxDeliveries != nil {
-      throw .unusable("max_deliveries", "max_deliveries needs share")
-    }
-  }
-
   /// Subscribes a client to events as a durable reader, which resumes after its last
   /// acknowledgement.
   func subscribeDurable(
-    _ subscribe: Subscribe, _ call: Call, _ readers: LiveReaders?
+    _ subscribe: Subscribe, _ name: String, _ call: Call, _ readers: LiveReaders
   ) throws(WireError) {
-    guard let readers, let name = subscribe.durable?.text else {
-      throw .unusable("durable", "durable readers are not offered here")
-    }
     try refuseValues(subscribe)
     _ = try showsOrigin(subscribe.who)
     guard role.mayWrite("readers/\(name)") else { throw access.notWritable("readers/\(name)") }
     let isShared = subscribe.share == true
-    if !isShared { try refuseShared(subscribe) }
+    if !isShared { try subscribe.refuseShared() }
     if isShared, subscribe.steal != nil {
       throw .unusable("steal", "a shared reader has no holder: steal is for the others")
     }

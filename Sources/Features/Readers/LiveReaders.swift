@@ -1,5 +1,6 @@
+internal import API
 internal import Connections
-package import EventSourcing
+internal import EventSourcing
 internal import Model
 internal import Signals
 internal import Wire

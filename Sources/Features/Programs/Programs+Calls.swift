@@ -1,3 +1,4 @@
+internal import API
 internal import Configuration
 internal import Connections
 internal import EventSourcing

@@ -1,3 +1,4 @@
+internal import API
 internal import EventSourcing
 internal import JSON
 internal import Model

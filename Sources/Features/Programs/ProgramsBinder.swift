@@ -1,3 +1,4 @@
+package import API
 internal import Configuration
 internal import Connections
 internal import EventSourcing
@@ -163,9 +164,6 @@ private func restoreProviders(_ catalog: Catalog, _ programs: Programs) {
   }
 }
 
-/// The first parts of names that no program may provide, besides the services of the daemon.
-private let reserved: Set = ["rpc", "events", "binder", "daemon"]
-
 private struct Provide: DocumentedParameters {
   let service: String
   let doc: String?
@@ -315,11 +313,6 @@ extension CallContext {
 }
 
 extension Catalog {
-  /// Whether no program may use a name for its service.
-  func isReserved(_ name: String) -> Bool {
-    service(named: name) != nil || reserved.contains(name)
-  }
-
   /// Offers values that are not journaled.
   func offer(
     _ values: LiveValues, _ doc: String, _ description: SourceProvider.Description

@@ -1,3 +1,4 @@
+package import EventSourcing
 package import JSON
 internal import Journal
 package import Model

@@ -1,3 +1,4 @@
+internal import API
 internal import Configuration
 internal import Connections
 package import EventSourcing
@@ -109,20 +110,21 @@ package final class Programs {
 
   /// The methods for the catalog.
   var provided: ProvidedMethods {
-    ProvidedMethods(
-      find: { [unowned self] in method($0) },
-      method: { [unowned self] name in
-        if let known = self.method(name.utf8.span) { return known }
-        guard let point = name.firstIndex(of: ".") else { return nil }
-        return service(String(name[..<point]))?.methods[String(name[point...].dropFirst())]
-      },
-      service: { [unowned self] in service($0)?.shown },
-      near: { [unowned self] name in
-        ledger.neighbours(of: "\(Self.name)/\(name)", count: Self.nearCount).compactMap {
-          service(String($0.dropFirst(Self.name.utf8.count + 1)))?.shown
-        }
-      },
-      names: { [unowned self] in ledger.newest.declared.sorted() })
+    var provided = ProvidedMethods()
+    provided.find = { [unowned self] in method($0) }
+    provided.method = { [unowned self] name in
+      if let known = self.method(name.utf8.span) { return known }
+      guard let point = name.firstIndex(of: ".") else { return nil }
+      return service(String(name[..<point]))?.methods[String(name[point...].dropFirst())]
+    }
+    provided.service = { [unowned self] in service($0)?.shown }
+    provided.near = { [unowned self] name in
+      ledger.neighbours(of: "\(Self.name)/\(name)", count: Self.nearCount).compactMap {
+        service(String($0.dropFirst(Self.name.utf8.count + 1)))?.shown
+      }
+    }
+    provided.names = { [unowned self] in ledger.newest.declared.sorted() }
+    return provided
   }
 
   /// The services before and after an unknown name that suggestions come from.

@@ -1,3 +1,4 @@
+internal import API
 package import Configuration
 package import Signals
 internal import Wire

@@ -1,5 +1,6 @@
+package import API
 internal import Connections
-package import EventSourcing
+internal import EventSourcing
 internal import JSON
 internal import Signals
 internal import Wire

@@ -1,3 +1,4 @@
+internal import EventSourcing
 internal import JSON
 package import Journal
 internal import Model

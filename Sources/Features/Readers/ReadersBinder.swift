@@ -1,3 +1,4 @@
+package import API
 internal import Configuration
 internal import Connections
 internal import EventSourcing
@@ -33,6 +34,18 @@ package func bindReaders(_ catalog: Catalog, to readers: LiveReaders) {
     try service.drop(parked.name, parked.seq?.seq)
   }
   bindAcknowledgements(catalog, to: readers)
+  catalog.restore(.work) { context, items, _ throws(CannotRestore) in
+    for item in items {
+      guard let handle = Handle(kept: item.key),
+        let work: WorkSubscription.Work = try? context.catalog.decoder.decode(from: item.text)
+      else { throw CannotRestore(unreadable: item) }
+      // A subscription that cannot be restored has ended with `fail`.
+      guard let worker = context.connection.subscription(handle) as? WorkSubscription else {
+        continue
+      }
+      readers.resume(worker, work)
+    }
+  }
 }
 
 private func bindAcknowledgements(_ catalog: Catalog, to readers: LiveReaders) {

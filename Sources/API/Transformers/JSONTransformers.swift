@@ -50,7 +50,7 @@ package enum JSONTransformers {
   }
 
   /// Checks the size of a value.
-  static func check(_ value: JSONValue) throws {
+  package static func check(_ value: JSONValue) throws {
     if value.hasMoreBytes(than: ValueFault.maxBytes) { throw TransformerFault.tooLong }
   }
 }

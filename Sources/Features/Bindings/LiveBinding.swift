@@ -1,7 +1,9 @@
+internal import API
 internal import EventSourcing
 internal import JSON
 internal import Model
 internal import Signals
+internal import Wire
 
 /// A live binding between two sources, with its counters and last failure.
 final class LiveBinding: Disposable {
@@ -222,4 +224,8 @@ final class BindingEnds {
     self.durable = durable
     names = (expression.causeName(of: .left), expression.causeName(of: .right))
   }
+}
+
+extension LiveBinding: RoleDependent {
+  func denial(by access: Access) -> WireError? { access.denial(of: expression) }
 }

@@ -1,3 +1,4 @@
+package import API
 internal import Configuration
 internal import Connections
 internal import EventSourcing

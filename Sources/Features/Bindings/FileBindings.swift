@@ -1,3 +1,4 @@
+package import API
 package import Configuration
 internal import EventSourcing
 internal import JSON
