@@ -13,19 +13,14 @@ public final class BinderConnection {
   private var splitter = LineSplitter(limit: lineLimit + 1024)
   private var lines: [JSONText] = []
   private var fault: String?
-  private var lastID = 0
-  private var answers: [String: Result<JSONText, ClientError>] = [:]
+  private var requests = SentRequests()
 
   /// The number of answers that have arrived and were not read.
-  package var unreadAnswers: Int { answers.count }
+  package var unreadAnswers: Int { requests.answers.count }
 
   /// The number of requests that were sent.
-  var countOfRequests: Int { lastID }
+  var countOfRequests: Int { requests.lastID }
 
-  /// The identifiers of unanswered requests that somebody waits for.
-  ///
-  /// Answers to other identifiers are dropped.
-  private var pending: Set<String> = []
   /// Called with each notification except `closing`, and the size of its line in bytes.
   var onMessage: ((_ method: String, _ params: Incoming.Params, _ bytes: Int) -> Void)?
 
@@ -115,7 +110,7 @@ public final class BinderConnection {
       return try answer(to: id, until: deadline)
     } catch {
       // Nobody waits for the answer any more.
-      pending.remove("\(id)")
+      requests.cancel(id)
       throw error
     }
   }
@@ -141,18 +136,17 @@ public final class BinderConnection {
   ///
   /// Its parameters are an object or an array.
   public func send(_ method: String, _ params: JSONText) throws(ClientError) -> Int {
-    lastID += 1
+    let id = requests.add()
     var line = ByteBuffer()
     line.append(#"{"jsonrpc":"2.0","id":"#)
-    line.append(integer: lastID)
+    line.append(integer: id)
     line.append(#","method":"#)
     line.append(quoted: method)
     line.append(#","params":"#)
     line.append(params.text)
     line.append("}\n")
-    pending.insert("\(lastID)")
     guard socket.send(line.span) else { throw try whyLost() }
-    return lastID
+    return id
   }
 
   /// Waits for the result of a request.
@@ -164,10 +158,10 @@ public final class BinderConnection {
   ) throws(ClientError) -> JSONText {
     let end = limits.end(deadline)
     while true {
-      if let answer = answers.removeValue(forKey: "\(id)") { return try answer.get() }
+      if let answer = requests.removeAnswer(to: id) { return try answer.get() }
       try receive(until: end)
       // Checked here because a stream of other messages would never time out in `receive`.
-      if answers["\(id)"] == nil, end.isOver { throw .timedOut }
+      if !requests.isAnswered(id), end.isOver { throw .timedOut }
     }
   }
 
@@ -253,18 +247,15 @@ public final class BinderConnection {
       keep(.success(result), for: id.text)
     } else if let error = frame.error {
       // The daemon could not read the identifier, so the error belongs to the last request.
-      keep(.failure(ClientError(error)), for: frame.id?.text ?? "\(lastID)")
+      keep(.failure(ClientError(error)), for: frame.id?.text ?? "\(requests.lastID)")
     } else {
       fault = "neither an answer nor a notification"
     }
   }
 
   private func keep(_ answer: Result<JSONText, ClientError>, for id: String) {
-    guard pending.remove(id) != nil else { return }
-    guard let onAnswer, let number = Int(id) else {
-      answers[id] = answer
-      return
-    }
+    guard requests.end(id) else { return }
+    guard let onAnswer, let number = Int(id) else { return requests.keep(answer, to: id) }
     guard number == hello else { return onAnswer(number, answer) }
     if case .failure(let error) = answer { refusal = error } else { isGreeted = true }
   }
@@ -279,5 +270,43 @@ public final class BinderConnection {
   private func lostError() -> ClientError {
     if !hasReceived, let error = socket.whyEnded?() { return error }
     return .lost(reason: closingReason)
+  }
+}
+
+/// The requests of a connection that have no answer yet, and the answers that nobody has read.
+private struct SentRequests {
+  private(set) var lastID = 0
+
+  /// The identifiers of unanswered requests that somebody waits for.
+  ///
+  /// Answers to other identifiers are dropped.
+  private var pending: Set<String> = []
+
+  private(set) var answers: [String: Result<JSONText, ClientError>] = [:]
+
+  /// Returns the identifier of a new request.
+  mutating func add() -> Int {
+    lastID += 1
+    pending.insert("\(lastID)")
+    return lastID
+  }
+
+  /// Drops the answer to a request when it comes.
+  mutating func cancel(_ id: Int) { pending.remove("\(id)") }
+
+  /// Ends a request that is answered.
+  ///
+  /// - Returns: Whether somebody waits for the answer.
+  mutating func end(_ id: String) -> Bool { pending.remove(id) != nil }
+
+  mutating func keep(_ answer: Result<JSONText, ClientError>, to id: String) {
+    answers[id] = answer
+  }
+
+  func isAnswered(_ id: Int) -> Bool { answers["\(id)"] != nil }
+
+  /// Removes and returns the answer to a request; `nil` if it has not arrived.
+  mutating func removeAnswer(to id: Int) -> Result<JSONText, ClientError>? {
+    answers.removeValue(forKey: "\(id)")
   }
 }
