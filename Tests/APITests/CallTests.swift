@@ -239,7 +239,7 @@ struct CallTests {
       }
     }
     var log: [String] = []
-    bench.catalog.onInternalError = { log.append("\($0): \($1)") }
+    bench.catalog.internalErrors.onError = { log.append("\($0): \($1)") }
     let client = bench.connect()
     for i in 1...2 {
       let error = client.error(#"{"id":1,"method":"odd.one","params":{"name":"a"}}"#)

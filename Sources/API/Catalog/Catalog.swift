@@ -82,16 +82,11 @@ package final class Catalog {
   /// The services made of programs; their methods come and go.
   package var provided = ProvidedMethods()
 
-  /// Called for each internal error, with the reference sent to the client and the details for the
-  /// log.
-  package var onInternalError: (_ ref: String, _ detail: String) -> Void = { _, _ in }
+  package var internalErrors = InternalErrors()
 
   /// Called when a client requests an operation that its role does not allow, for example `"to call
   /// cells.set"`.
   package var onRefusal: (_ caller: Peer, _ role: Role, _ what: String) -> Void = { _, _, _ in }
-
-  /// The number of internal errors so far.
-  var internalErrors = 0
 
   /// The order in which offers are processed; tests shuffle it.
   package var lineOrder: ([Assembly.Line]) -> [Assembly.Line] = { $0 }
@@ -200,7 +195,7 @@ package final class Catalog {
     (services, methods, views) = ([], MethodTable(), [:])
     (provided, lease, forwarder) = (ProvidedMethods(), nil, nil)
     restorers = [:]
-    (actor, onInternalError, onRefusal) = ({ _ in nil }, { _, _ in }, { _, _, _ in })
+    (actor, internalErrors, onRefusal) = ({ _ in nil }, InternalErrors(), { _, _, _ in })
   }
 
   // MARK: Finding

@@ -3,6 +3,20 @@ internal import JSON
 package import Model
 package import Wire
 
+/// The internal errors of a daemon: the client gets a reference to the details in the log.
+package struct InternalErrors {
+  private var count = 0
+
+  /// Called for each error, with the reference sent to the client and the details for the log.
+  package var onError: (_ ref: String, _ detail: String) -> Void = { _, _ in }
+
+  /// Returns the reference to a new error.
+  mutating func makeReference() -> String {
+    count += 1
+    return "E-\(count)"
+  }
+}
+
 /// Maps errors to wire errors.
 extension Catalog {
   /// Maps any error of a service or the journal to the error sent to clients.
@@ -34,9 +48,8 @@ extension Catalog {
 
   /// Returns an internal error with a reference under which the log has the details.
   func internalError(_ message: String, _ detail: String) -> WireError {
-    internalErrors += 1
-    let ref = "E-\(internalErrors)"
-    onInternalError(ref, detail)
+    let ref = internalErrors.makeReference()
+    internalErrors.onError(ref, detail)
     return WireError(.internalError, message, ["ref": .string(ref)])
   }
 }
