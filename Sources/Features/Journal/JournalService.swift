@@ -71,10 +71,7 @@ package final class JournalService {
 
   private let host: ServiceHost
   private let scheduler: any Scheduler
-  private let clocks: () -> AgeClock.Reading
-  private var age: AgeClock?
-  private var hasLeapt = false
-  private var isInFuture = false
+  private var clock: ClockWatch
   private var run: CompactionRun?
   private var finished = PassthroughSubject<Result<Compacted, JournalError>, Never>()
   private var timer: (any Disposable)?
@@ -93,7 +90,7 @@ package final class JournalService {
     _ clocks: @escaping () -> AgeClock.Reading
   ) {
     ledger = Ledger("daemon", in: host)
-    (self.host, self.scheduler, self.clocks) = (host, scheduler, clocks)
+    (self.host, self.scheduler, clock) = (host, scheduler, ClockWatch(clocks))
     var measure: () -> Progress = { Progress() }
     progress = Sampled(every: 1, on: scheduler) { measure() }
     measure = { [unowned self] in
@@ -169,7 +166,7 @@ package final class JournalService {
   package func compact(
     before seq: UInt64?, isForced: Bool
   ) -> Signal<Compacted, JournalError> {
-    if isForced { believeClock() }
+    if isForced { clock.believe(host) }
     if let seq { return compact(.before(seq)) }
     return compact(.rules(rules, time: believedTime()))
   }
@@ -254,47 +251,22 @@ package final class JournalService {
   // MARK: Time
 
   /// The microseconds by which the wall clock is ahead of the accepted time; 0 if accepted.
-  package var leap: Int64 {
-    var clock = age ?? makeClock()
-    return clock.advance(to: clocks())
-  }
-
-  private func makeClock() -> AgeClock {
-    AgeClock(kept: host.note(.age), lastTime: host.lastTime, clocks())
-  }
+  package var leap: Int64 { clock.leap(host) }
 
   private func believedTime() -> Int64 {
-    var clock = age ?? makeClock()
-    let ahead = clock.advance(to: clocks())
-    age = clock
-    if ahead > 0, !hasLeapt { onLeap(ahead) }
-    hasLeapt = ahead > 0
-    host.keep(clock.kept, as: .age)
-    return clock.time
-  }
-
-  private func believeClock() {
-    var clock = age ?? makeClock()
-    clock.believe(clocks())
-    age = clock
+    let (time, newLeap) = clock.advance(host)
+    if let newLeap { onLeap(newLeap) }
+    return time
   }
 
   /// The microseconds by which the last event is ahead of the wall clock; 0 if less than a
   /// minute.
   ///
   /// New events get the last event's time until the clock catches up.
-  package var future: Int64 {
-    let ahead = (host.lastTime ?? 0) - clocks().wall
-    return ahead > Self.maxFuture ? ahead : 0
-  }
-
-  /// A minute in microseconds.
-  private static let maxFuture: Int64 = 60_000_000
+  package var future: Int64 { clock.future(host) }
 
   private func checkFuture() {
-    let ahead = future
-    if ahead > 0, !isInFuture { onFuture(host.lastTime ?? 0, ahead) }
-    isInFuture = ahead > 0
+    if let ahead = clock.checkFuture(host) { onFuture(host.lastTime ?? 0, ahead) }
   }
 }
 
