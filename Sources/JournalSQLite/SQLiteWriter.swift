@@ -21,9 +21,7 @@ final class SQLiteWriter {
   private let report: @Sendable (Report) -> Void
   private let walFile: CInt
 
-  private let begin: Statement
-  private let commit: Statement
-  private let rollback: Statement
+  private let transaction: Transaction
   private let events: EventTable
   private let snapshots: SnapshotTable
   private let removals: RemovalTable
@@ -31,8 +29,7 @@ final class SQLiteWriter {
   /// Batches of an older generation are dropped, because an earlier batch has failed.
   private var generation = 0
 
-  /// Whether the log should be truncated.
-  private var isLogTooLong = false
+  private var log = LogSize()
 
   /// Whether a write failed in a way that makes later writes unreliable.
   private var hasFailed = false
@@ -50,27 +47,6 @@ final class SQLiteWriter {
     case giveBack
   }
 
-  /// The number of pages in the write-ahead log, as reported by SQLite's hook at each commit.
-  private var walPages: CInt = 0
-
-  /// The log size, in pages, that starts the checkpoint thread.
-  ///
-  /// Rare checkpoints copy a page that changes often only once, and few commits wait for the disk
-  /// behind their flushes.
-  private static let checkpointPages: CInt = 4_000
-
-  /// The growth of the log, in pages, after which the checkpoint thread is started again.
-  private static let checkpointStep: CInt = 1_000
-
-  /// The log size, in pages, at the last start of the checkpoint thread; 0 if it was not started
-  /// since the log began.
-  private var checkpointedPages: CInt = 0
-
-  /// The log size, in pages, at which the writer runs the checkpoint itself.
-  ///
-  /// A checkpoint during continuous commits never completes, so the log could not be reset.
-  private static let stallPages: CInt = 16 * 1024
-
   /// - Parameter synchronous: The value of `PRAGMA synchronous` for commits.
   init(
     database: Database, path: String, synchronous: String, durability: String,
@@ -85,9 +61,7 @@ final class SQLiteWriter {
     self.checkpointer = checkpointer
     self.progress = progress
     self.report = report
-    begin = try Statement("BEGIN IMMEDIATE", on: database)
-    commit = try Statement("COMMIT", on: database)
-    rollback = try Statement("ROLLBACK", on: database)
+    transaction = try Transaction(on: database)
     events = try EventTable(database)
     snapshots = try SnapshotTable(database)
     removals = try RemovalTable(database)
@@ -97,10 +71,7 @@ final class SQLiteWriter {
     sqlite3_wal_hook(database.pointer, logGrew, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  fileprivate func updateLogSize(_ pages: CInt) {
-    if pages < walPages { checkpointedPages = 0 }
-    walPages = pages
-  }
+  fileprivate func updateLogSize(_ pages: CInt) { log.pages = pages }
 
   deinit {
     if walFile >= 0 { _ = close(walFile) }
@@ -126,7 +97,7 @@ final class SQLiteWriter {
           report(.synchronized)
         }
       case .doChore: break
-      case .emptyLog: isLogTooLong = true
+      case .emptyLog: log.isTooLong = true
       case .end: isEnding = true
       }
     }
@@ -152,7 +123,7 @@ final class SQLiteWriter {
     defer { database.waitsForOthers = true }
     let start = nanoseconds()
     // If another process is writing, the writer thread waits for it.
-    guard (try? begin.run()) != nil else { return nil }
+    guard (try? transaction.begin()) != nil else { return nil }
     let result = finishCommit([events], upTo: events.last, isForDisk: false, since: start)
     if case .committed = result { startCheckpoint() }
     return result
@@ -163,15 +134,15 @@ final class SQLiteWriter {
   /// SQLite then flushes the log to the disk. A checkpoint by another process, for example
   /// `sqlite3`, is not seen: the next commit flushes, wherever it runs.
   private var mayLogBeginAgain: Bool {
-    if isLogTooLong || walPages == 0 || walPages >= Self.stallPages { return true }
-    if walPages < Self.checkpointPages { return false }
+    if log.isTooLong || log.pages == 0 || log.isStalling { return true }
+    if !log.isLong { return false }
     return !checkpointer.isIdle || progress.withLock { $0 == .mayBeComplete }
   }
 
   private func commit(_ batches: [RecordBatch], upTo last: UInt64, isForDisk: Bool) -> Report {
     let start = nanoseconds()
     do throws(SQLiteError) {
-      try begin.run()
+      try transaction.begin()
     } catch {
       return failure(error)
     }
@@ -183,7 +154,7 @@ final class SQLiteWriter {
     _ batches: [RecordBatch], upTo last: UInt64, isForDisk: Bool, since start: UInt64
   ) -> Report {
     do throws(SQLiteError) {
-      try finishTransaction { () throws(SQLiteError) in
+      try transaction.finish { () throws(SQLiteError) in
         for batch in batches { try events.write(batch) }
       }
     } catch {
@@ -192,24 +163,6 @@ final class SQLiteWriter {
     if isForDisk, synchronous != "FULL", let failure = synchronize() { return failure }
     lock.mark = last
     return .committed(upTo: last, nanoseconds: nanoseconds() - start)
-  }
-
-  private func transaction(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
-    try begin.run()
-    try finishTransaction(body)
-  }
-
-  private func finishTransaction(
-    _ body: () throws(SQLiteError) -> Void
-  ) throws(SQLiteError) {
-    do {
-      try body()
-      try commit.run()
-    } catch {
-      // After some errors SQLite has already rolled back.
-      if sqlite3_get_autocommit(database.pointer) == 0 { try? rollback.run() }
-      throw error
-    }
   }
 
   /// Notes a failed write and returns its report.
@@ -222,8 +175,8 @@ final class SQLiteWriter {
   // MARK: Checkpoints
 
   private func checkpoint() {
-    if isLogTooLong { emptyLog() }
-    if walPages >= Self.stallPages {
+    if log.isTooLong { emptyLog() }
+    if log.isStalling {
       guard let failure = moveLog() else { return }
       generation += 1
       hasFailed = true
@@ -238,11 +191,8 @@ final class SQLiteWriter {
   /// A checkpoint beside commits leaves their pages, so the log has to grow before the next one. As
   /// long as a reader blocks the log, each commit looks whether the reader has ended.
   private func startCheckpoint() {
-    guard walPages >= Self.checkpointPages,
-      checkpointedPages == 0 || walPages - checkpointedPages >= Self.checkpointStep
-        || progress.withLock({ $0 == .held })
-    else { return }
-    checkpointedPages = walPages
+    guard log.isLong, log.needsCheckpoint || progress.withLock({ $0 == .held }) else { return }
+    log.beginCheckpoint()
     checkpointer.post(())
   }
 
@@ -264,8 +214,8 @@ final class SQLiteWriter {
   /// Truncates the log, now that no reader holds it.
   private func emptyLog() {
     do throws(SQLiteError) {
-      isLogTooLong = try !database.emptyLog()
-      if !isLogTooLong { updateLogSize(0) }
+      log.isTooLong = try !database.emptyLog()
+      if !log.isTooLong { log.pages = 0 }
     } catch {
       report(failure(error))
     }
@@ -306,7 +256,10 @@ final class SQLiteWriter {
   /// Runs a transaction that may reach the disk later.
   private func relaxed(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
     try database.execute("PRAGMA synchronous = NORMAL")
-    let result = Result { () throws(SQLiteError) in try transaction(body) }
+    let result = Result { () throws(SQLiteError) in
+      try transaction.begin()
+      try transaction.finish(body)
+    }
     try database.execute("PRAGMA synchronous = \(synchronous)")
     try result.get()
   }
@@ -382,6 +335,76 @@ final class SQLiteWriter {
       if isKept != nil { notes[note] = nil }
     }
   }
+}
+
+/// The statements that begin and end a transaction.
+private struct Transaction {
+  private let database: Database
+  private let beginning: Statement
+  private let commit: Statement
+  private let rollback: Statement
+
+  init(on database: Database) throws(SQLiteError) {
+    self.database = database
+    beginning = try Statement("BEGIN IMMEDIATE", on: database)
+    commit = try Statement("COMMIT", on: database)
+    rollback = try Statement("ROLLBACK", on: database)
+  }
+
+  func begin() throws(SQLiteError) { try beginning.run() }
+
+  /// Writes in the open transaction, and ends it.
+  func finish(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+    do {
+      try body()
+      try commit.run()
+    } catch {
+      // After some errors SQLite has already rolled back.
+      if sqlite3_get_autocommit(database.pointer) == 0 { try? rollback.run() }
+      throw error
+    }
+  }
+}
+
+/// The size of the write-ahead log, and what follows from it.
+private struct LogSize {
+  /// The number of pages, as reported by SQLite's hook at each commit.
+  var pages: CInt = 0 {
+    didSet { if pages < oldValue { checkpointedPages = 0 } }
+  }
+
+  /// Whether the log should be truncated.
+  var isTooLong = false
+
+  /// The size, in pages, that starts the checkpoint thread.
+  ///
+  /// Rare checkpoints copy a page that changes often only once, and few commits wait for the disk
+  /// behind their flushes.
+  private static let checkpointPages: CInt = 4_000
+
+  /// The growth, in pages, after which the checkpoint thread is started again.
+  private static let checkpointStep: CInt = 1_000
+
+  /// The size, in pages, at the last start of the checkpoint thread; 0 if it was not started since
+  /// the log began.
+  private var checkpointedPages: CInt = 0
+
+  /// The size, in pages, at which the writer runs the checkpoint itself.
+  ///
+  /// A checkpoint during continuous commits never completes, so the log could not be reset.
+  private static let stallPages: CInt = 16 * 1024
+
+  var isStalling: Bool { pages >= Self.stallPages }
+
+  /// Whether a checkpoint makes sense.
+  var isLong: Bool { pages >= Self.checkpointPages }
+
+  /// Whether the log has grown enough since the last checkpoint.
+  var needsCheckpoint: Bool {
+    checkpointedPages == 0 || pages - checkpointedPages >= Self.checkpointStep
+  }
+
+  mutating func beginCheckpoint() { checkpointedPages = pages }
 }
 
 private func logGrew(
