@@ -5,7 +5,7 @@ private let maxProperties = 20
 
 /// The classes that have more; nothing may be added here, and each number only falls.
 private let largeClasses = [
-  "LiveBindings": 21, "View": 21,
+  "LiveBindings": 21,
 ]
 
 /// The most lines of a function.

@@ -57,7 +57,7 @@ extension OpenViews {
       if self[handle] == nil {
         if let parent = kept.parent {
           let parent = all.first { $0.handle.text.text == parent }
-          if let arguments = kept.arguments { parent?.reopeners[kept.binder]?(arguments) }
+          if let arguments = kept.arguments { parent?.restart.reopeners[kept.binder]?(arguments) }
         } else {
           do throws(WireError) {
             try open(kept, handle)
@@ -100,22 +100,34 @@ struct ReturningView {
   let kept: HandoverView
 }
 
-extension View {
-  fileprivate var kept: HandoverView {
-    HandoverView(
-      binder: binder, style: style.rawValue, parent: parent?.handle.text.text,
-      arguments: arguments, childCount: childCount, memory: memories.mapValues { $0.state() })
-  }
-
-  fileprivate func recall(_ kept: HandoverView) {
-    for (name, text) in kept.memory { memories[name]?.restore(text) }
-    markDirty()
-  }
-
+/// The ways to bring a view back after a restart of the daemon, given by its binder.
+struct ViewRestart {
   /// A part of a view's state that is neither in the journal nor in the arguments.
   struct Memory {
     let state: () -> JSONText
     let restore: (JSONText) -> Void
+  }
+
+  /// The parts of the state, by name.
+  var memories: [String: Memory] = [:]
+
+  /// The ways to open children again, by binder.
+  var reopeners: [String: (JSONText) -> Void] = [:]
+
+  /// The state now.
+  var memory: [String: JSONText] { memories.mapValues { $0.state() } }
+}
+
+extension View {
+  fileprivate var kept: HandoverView {
+    HandoverView(
+      binder: binder, style: style.rawValue, parent: parent?.handle.text.text,
+      arguments: arguments, childCount: childCount, memory: restart.memory)
+  }
+
+  fileprivate func recall(_ kept: HandoverView) {
+    for (name, text) in kept.memory { restart.memories[name]?.restore(text) }
+    markDirty()
   }
 
   /// Lets a part of the view's state survive a restart of the daemon, for example what was searched.
@@ -126,11 +138,11 @@ extension View {
   package func remember(
     _ name: String, _ state: @escaping () -> JSONText, restore: @escaping (JSONText) -> Void
   ) {
-    memories[name] = Memory(state: state, restore: restore)
+    restart.memories[name] = ViewRestart.Memory(state: state, restore: restore)
   }
 
   /// Lets a child view that was opened with arguments be opened again after a restart.
   package func reopens(_ binder: String, _ open: @escaping (JSONText) -> Void) {
-    reopeners[binder] = open
+    restart.reopeners[binder] = open
   }
 }

@@ -55,11 +55,8 @@ package final class View: DisposeBagProvider {
   /// The bytes charged to the user while the view is open.
   var bytes: Int { ItemBytes.view + ItemBytes.copies * (arguments?.text.utf8.count ?? 0) }
 
-  /// The values that its binder remembers over a restart of the daemon.
-  var memories: [String: Memory] = [:]
-
-  /// The ways to open children again after a restart, by binder.
-  var reopeners: [String: (JSONText) -> Void] = [:]
+  /// What its binder has said about a restart of the daemon.
+  var restart = ViewRestart()
   private let live = LiveNode("View")
 
   // The state of what the connection has sent about the view.
@@ -219,7 +216,7 @@ package final class View: DisposeBagProvider {
     children = []
     bag.dispose()
     intents.removeAll()
-    (memories, reopeners) = ([:], [:])
+    restart = ViewRestart()
     parent?.children.removeAll { $0 === self }
     views.remove(self)
     each(self)
