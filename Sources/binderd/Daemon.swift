@@ -12,28 +12,13 @@ import Wire
 
 /// The composition root: creates all parts of the daemon and connects them.
 final class Daemon {
-  let loop: Loop
-  let store: any DaemonStore
-  let host: ServiceHost
-  let table: ConnectionTable
+  private let engine: Engine
+  private let services: DaemonServices
+  private let access: DaemonAccess
   let server: SocketServer
 
   /// Reloads the configuration.
   let reload: Reload
-
-  private let rights: RightsTable
-  private let bindings: BindingsService
-  private let liveBindings: LiveBindings
-  let journal: JournalService
-
-  /// The features that clients can use, with their actions at the start and the stop.
-  private let features: [Feature]
-
-  private let journalWatch: JournalWatch
-  private let programs: Programs
-
-  /// Keeps a reserve of the disk for administrators; `nil` if the journal is in a database.
-  let disk: DiskWatch?
 
   /// Commands between the daemons of a shared journal; `nil` in a journal for one daemon.
   private let forwarding: Forwarding?
@@ -43,183 +28,83 @@ final class Daemon {
 
   /// The messages to the service manager; `nil` if there is none.
   private let managerQueue: ManagerQueue?
-
-  /// Logs refused connections and requests.
-  let refusals: RefusalLog
   private let bag = DisposeBag()
 
   init(
     _ settings: Settings, _ file: ConfigurationFile, _ log: Log, _ manager: ServiceManager
   ) throws {
-    let descriptors = Process.prepare()
-    let loop = try Loop()
-    let scheduler = LoopScheduler(loop)
-    let location = try settings.journal
-    let store = try openStore(location, settings, on: loop, log, manager)
-    let host = ServiceHost(store: store)
     let configuration = settings.configuration
-    journalWatch = JournalWatch(host, store, log) { loop.milliseconds }
-    let table = ConnectionTable(
-      limits: configuration.limits.fitting(descriptors), now: { loop.milliseconds },
-      clock: { Process.nanoseconds }, scheduler: scheduler)
-    table.context.owners = [0, Process.user]
-    table.context.roleLimits = host.roleLimits
-    host.owners = table.context.owners
-    host.daemon = Process.peer
-    host.shares.now = { loop.milliseconds }
-    let stats = DaemonMeasures(table: table, host: host, store: store, loop: loop)
-    let disk = DiskWatch(of: location, host, store, on: scheduler)
-    stats.disk = disk
-    disk.map(journalWatch.watch)
-    host.onSnapshotFailure = { log.write(.warning, "cannot save a snapshot: \($0)") }
-
-    // Services and their binders: a new service adds one line to each part.
-    let cells = CellsService(in: host)
-    let lists = ListsService(in: host)
-    let maps = MapsService(in: host)
-    let leases = LeasesService(in: host, on: scheduler) { Process.nanoseconds }
-    leases.onFailure = { lease, reason in
-      log.write(.warning, "the will of \(lease) was not run: \(reason)")
+    let engine = try Engine(settings, log, manager)
+    let services = DaemonServices(engine, configuration, log)
+    let access = DaemonAccess(engine, configuration, log)
+    (self.engine, self.services, self.access) = (engine, services, access)
+    engine.configure(configuration)
+    services.configure(configuration)
+    let warnings = { (configuration: Configuration) in
+      access.warnings(of: configuration, socket: settings.socketPath, file: file.path ?? "")
     }
-    let clientLeases = ClientLeases(leases)
-    let locks = LocksService(in: host)
-    let programs = Programs(in: host)
-    let bindings = BindingsService(in: host)
-    let liveBindings = LiveBindings(on: scheduler, in: table.context)
-    liveBindings.time = .local
-    let readers = LiveReaders(ReadersService(in: host))
-    let journal = JournalService(
-      of: store, { () throws(JournalError) in try JournalFigures(of: location) }, in: host,
-      on: scheduler, log)
-    journal.boot = Process.bootID
-    let machine = LinuxProbe()
-    let system = SystemService(machine, on: scheduler)
-    let daemon = DaemonService(
-      on: scheduler, stats: { stats.now }, connections: { stats.connections },
-      streams: StreamMeter(host) { Process.nanoseconds }, slow: { table.slowLog.shown },
-      users: { stats.users })
-    table.slowLog.now = { Process.now }
-    logSlowRequests(of: table, log) { loop.milliseconds }
-
-    let features: [Feature] =
-      [
-        .cells(cells), .lists(lists), .maps(maps), .leases(leases, clientLeases),
-        .locks(locks, clientLeases), .programs(programs), .bindings(bindings, liveBindings),
-        .readers(readers), .system(system, close: machine.close),
-      ] + applications(in: host, on: loop, scheduler, configuration)
-    func apply(_ configuration: Configuration) {
-      let limits = configuration.limits
-      table.context.limits = limits.fitting(descriptors)
-      host.quota = StateQuota(limits)
-      host.shares.bytesPerSecond = limits.journalRatePerUser
-      host.shares.burst = limits.journalBurstPerUser
-      disk?.reserve = limits.diskReserve
-      table.refreshLimits()
-      host.shares.refreshLimits()
-      journal.retention = configuration.retention
-      table.setSlowLog(configuration.slowLog)
-      for feature in features { feature.configure(configuration) }
+    reload = Reload(file, settings, log, manager, warnings: warnings) { configuration, files in
+      access.change(to: configuration, in: engine)
+      engine.configure(configuration)
+      services.configure(configuration)
+      guard case .active = engine.store.role else { return (false, []) }
+      return services.reloadBindings(files, access)
     }
-    apply(configuration)
-
-    // Access control, and the effect of a changed configuration.
-    let catalog = Catalog(over: host)
-    catalog.clock = { Process.milliseconds }
-    catalog.onInternalError = { ref, detail in
-      log.write(.error, "\(ref): \(detail)", .internalError)
-    }
-    let rights = RightsTable(for: catalog)
-    let refusals = RefusalLog(on: scheduler) { text, uid, pid in
-      let fields = [uid.map { ("BINDER_UID", "\($0)") }, pid.map { ("BINDER_PID", "\($0)") }]
-      log.write(.warning, text, .refused, fields: fields.compactMap(\.self))
-    }
-    let access = AccessControl(configuration.roles, rights, refusals)
-    func applyRoleLimits(of configuration: Configuration) {
-      host.roleLimits.ofUser =
-        configuration.roles.haveLimits ? { [unowned access] in access.limits(ofUser: $0) } : nil
-    }
-    applyRoleLimits(of: configuration)
-    let roleWarnings = { (configuration: Configuration) in
-      catalog.warnings(of: configuration.roles, file: file.path ?? "")
-        + socketWarnings(of: configuration.roles, socket: settings.socketPath, file.path ?? "")
-    }
-    let reload = Reload(file, settings, log, manager, warnings: roleWarnings) {
-      configuration, files in
-      access.change(to: configuration.roles, for: table.connections.values)
-      applyRoleLimits(of: configuration)
-      apply(configuration)
-      guard case .active = store.role else { return (false, []) }
-      let loaded = loadBindings(rights[.owner], liveBindings, files)
-      let lost = warnings(of: bindings, for: rights[.owner], access.role(ofUser:))
-      return (loaded.hasChanged, loaded.faults + lost)
-    }
-    let forwarding = store.mail.map { mail in
+    forwarding = engine.store.mail.map { mail in
       Forwarding(
-        in: table, on: scheduler,
-        patienceMilliseconds: UInt64(configuration.cluster.patienceMilliseconds), bind: access.bind
+        in: engine.table, on: engine.scheduler,
+        patienceMilliseconds: UInt64(configuration.cluster.patienceMilliseconds),
+        bind: access.control.bind
       ) { [unowned mail] in mail.send($0, to: $1) }
     }
-    let metrics = DaemonMetrics(table, host, store, log, forwarding)
-    metrics.users = { stats.users }
-    leases.will = { calls, owner throws(WireError) in
-      try makeWill(of: calls, owner, access, rights, table)
+    services.leases.will = { calls, owner throws(WireError) in
+      try makeWill(of: calls, owner, access.control, access.rights, engine.table)
     }
-    let administration = Administration(
-      reload: reload.run(isCheck:), decide: access.decision(on:by:), file: { reload.path })
+    // Not in a cluster: a daemon that begins again would not get its clients from the manager.
+    let descriptorStore =
+      manager.storeSize > 0 && !engine.store.isShared ? manager.queue : nil
+    returning = ReturningClients(manager, descriptorStore, log)
+    server = SocketServer(
+      engine.table, on: engine.loop, log: log, store: descriptorStore,
+      admits: access.control.admits, onConnection: access.control.bind)
+    managerQueue = manager.queue
+    fillCatalog(log)
+    try managerQueue?.start(on: engine.loop)
+  }
 
-    catalog.fill { catalog in
-      bindProtocol(catalog, stats.server, stats: { stats.now })
+  /// Lets all parts offer what clients can use.
+  private func fillCatalog(_ log: Log) {
+    let (engine, control, reload) = (engine, access.control, reload)
+    let metrics = DaemonMetrics(engine.table, engine.host, engine.store, log, forwarding)
+    metrics.users = { engine.measures.users }
+    let administration = Administration(
+      reload: reload.run(isCheck:), decide: control.decision(on:by:), file: { reload.path })
+    access.catalog.fill { catalog in
+      services.bind(catalog, engine)
       bindMetrics(catalog) { metrics.now(callsOf: catalog) }
-      bindSources(catalog, readers)
-      bindViews(catalog)
-      bindHistory(catalog)
-      for feature in features { feature.bind(catalog) }
-      bindDaemon(catalog, to: daemon)
-      catalog.offerSource(
-        "daemon/journal", "What is done to the journal now, and how far.", journal.progress)
-      bindJournal(catalog, to: journal)
       if let forwarding { catalog.forward(by: forwarding) }
-      if let node = location.node {
-        let state = Sampled(every: 1, on: scheduler) { [unowned store] in
-          ClusterState(of: node, store)
-        }
-        bindCluster(catalog, to: state)
-      }
       bindAdministration(catalog, to: administration)
-      bindActAs(catalog, to: table, admit: access.admit(_:by:))
-      bindKick(catalog, to: table) { conn, client, caller in
+      bindActAs(catalog, to: engine.table, admit: control.admit(_:by:))
+      bindKick(catalog, to: engine.table) { conn, client, caller in
         log.write(
           .notice,
           "uid \(caller.uid) pid \(caller.pid) ended connection \(conn) of uid \(client.uid)"
             + " pid \(client.pid)")
       }
     }
-
     precondition(
-      ConnectionPart.items.allSatisfy { catalog.restores($0) || unusedItems.contains($0) },
+      ConnectionPart.items.allSatisfy { access.catalog.restores($0) || unusedItems.contains($0) },
       "a part of connections is not restored")
-    (self.loop, self.store, self.host, self.table) = (loop, store, host, table)
-    (self.rights, self.bindings, self.liveBindings) = (rights, bindings, liveBindings)
-    (self.journal, self.reload) = (journal, reload)
-    self.features = features
-    self.refusals = refusals
-    self.disk = disk
-    (self.programs, self.forwarding) = (programs, forwarding)
-    // Not in a cluster: a daemon that begins again would not get its clients from the manager.
-    let descriptorStore = manager.storeSize > 0 && !store.isShared ? manager.queue : nil
-    returning = ReturningClients(manager, descriptorStore, log)
-    server = SocketServer(
-      table, on: loop, log: log, store: descriptorStore, admits: access.admits,
-      onConnection: access.bind)
-    managerQueue = manager.queue
-    try managerQueue?.start(on: loop)
   }
 
-  deinit {
-    // The methods retain the reload action, which retains the catalog.
-    rights.keep(only: [])
-    rights.catalog.end()
-  }
+  deinit { access.end() }
+
+  var loop: Loop { engine.loop }
+  var store: any DaemonStore { engine.store }
+  var host: ServiceHost { engine.host }
+  var table: ConnectionTable { engine.table }
+  var journal: JournalService { services.journal }
+  var refusals: RefusalLog { access.refusals }
 
   /// Replays the journal into the services and connects the clients to the services.
   ///
@@ -229,22 +114,18 @@ final class Daemon {
     _ settings: Settings, _ files: BindFiles?, _ log: Log, _ manager: ServiceManager
   ) throws {
     try replay(settings, log, manager)
-    bindTable(table, to: rights.catalog, bag: bag)
+    bindTable(table, to: access.catalog, bag: bag)
     forwardCommands()
     if settings.durability != nil { try join(manager) }
-    journalWatch.checkQuota()
+    engine.watch.checkQuota()
     let begin = { [unowned self] in
       if settings.durability != nil {
         journal.start()
-        disk?.start()
-        for feature in features { feature.begin() }
+        engine.disk?.start()
+        for feature in services.features { feature.begin() }
       }
       isActive = true
-      restoreBindings(rights[.owner], bindings, liveBindings) { log.write(.warning, $0) }
-      guard let files else { return }
-      for fault in loadBindings(rights[.owner], liveBindings, files).faults {
-        log.write(.warning, "\(fault)")
-      }
+      services.startBindings(files, access, log)
     }
     for warning in reload.warnings(settings.configuration) { log.write(.warning, "\(warning)") }
     if case .active = store.role { begin() }
@@ -260,7 +141,7 @@ final class Daemon {
 
   /// Takes back the clients that an earlier daemon has left with the service manager.
   func restoreClients() throws {
-    try returning.restore(table, server, host, programs)
+    try returning.restore(table, server, host, services.programs)
   }
 
   /// Whether what runs once in a cluster runs here: bindings, feeds, leases, retention.
@@ -337,26 +218,26 @@ final class Daemon {
   }
 
   /// Ends the bindings in memory, with their timers.
-  func endBindings() { liveBindings.end() }
+  func endBindings() { services.liveBindings.end() }
 
   /// Begins no more work of the daemon itself, and cancels what waits for others.
   func stopServices() {
     journal.stop()
-    disk?.stop()
-    for feature in features { feature.stop() }
+    engine.disk?.stop()
+    for feature in services.features { feature.stop() }
   }
 
   /// Ends the threads that requests wait for.
   func closeServices() {
-    for feature in features { feature.close() }
+    for feature in services.features { feature.close() }
   }
 
   /// For each service with values written by clients, the way to remove them.
-  var removers: [Remover] { features.flatMap(\.removers) }
+  var removers: [Remover] { services.features.flatMap(\.removers) }
 
   private func replay(_ settings: Settings, _ log: Log, _ manager: ServiceManager) throws {
     var notified: UInt64 = 0
-    let report = { [store] (seq: UInt64) in
+    let report = { [store = engine.store] (seq: UInt64) in
       notified = seq
       manager.notify("EXTEND_TIMEOUT_USEC=30000000", "STATUS=replaying \(seq)/\(store.last)")
     }

@@ -122,7 +122,8 @@ final class DaemonMetrics {
 
   private func requests(_ catalog: Catalog) -> [Metric] {
     let (context, calls) = (table.context, catalog.callCounts)
-    let others = context.traffic.requests - min(context.traffic.requests, calls.reduce(0) { $0 + $1.count })
+    let others =
+      context.traffic.requests - min(context.traffic.requests, calls.reduce(0) { $0 + $1.count })
     let stages = context.stages
     return [
       Metric(

@@ -13,7 +13,7 @@ private let maxLines = 80
 
 /// The functions that have more; nothing may be added here, and each number only falls.
 private let longFunctions = [
-  "Daemon.init": 166, "Options.init": 100,
+  "Options.init": 100,
 ]
 
 /// A file with fewer lines is short.

@@ -1,0 +1,110 @@
+import API
+import Adapters
+import Configuration
+import Connections
+import EventLoop
+import EventSourcing
+import Features
+import Journal
+import Model
+
+/// The services of a daemon, and the features in which clients can use them.
+struct DaemonServices {
+  let leases: LeasesService
+  let programs: Programs
+  let liveBindings: LiveBindings
+  let journal: JournalService
+
+  /// The features, with their actions at the start and the stop.
+  let features: [Feature]
+
+  private let bindings: BindingsService
+  private let readers: LiveReaders
+  private let daemon: DaemonService
+
+  /// Creates the services and their features: a new feature adds one line.
+  init(_ engine: Engine, _ configuration: Configuration, _ log: Log) {
+    let (host, scheduler, table) = (engine.host, engine.scheduler, engine.table)
+    let (location, measures) = (engine.location, engine.measures)
+    let cells = CellsService(in: host)
+    let lists = ListsService(in: host)
+    let maps = MapsService(in: host)
+    leases = LeasesService(in: host, on: scheduler) { Process.nanoseconds }
+    leases.onFailure = { lease, reason in
+      log.write(.warning, "the will of \(lease) was not run: \(reason)")
+    }
+    let clientLeases = ClientLeases(leases)
+    let locks = LocksService(in: host)
+    programs = Programs(in: host)
+    bindings = BindingsService(in: host)
+    liveBindings = LiveBindings(on: scheduler, in: table.context)
+    liveBindings.time = .local
+    readers = LiveReaders(ReadersService(in: host))
+    journal = JournalService(
+      of: engine.store, { () throws(JournalError) in try JournalFigures(of: location) }, in: host,
+      on: scheduler, log)
+    journal.boot = Process.bootID
+    let machine = LinuxProbe()
+    let system = SystemService(machine, on: scheduler)
+    daemon = DaemonService(
+      on: scheduler, stats: { measures.now }, connections: { measures.connections },
+      streams: StreamMeter(host) { Process.nanoseconds }, slow: { table.slowLog.shown },
+      users: { measures.users })
+    features =
+      [
+        .cells(cells), .lists(lists), .maps(maps), .leases(leases, clientLeases),
+        .locks(locks, clientLeases), .programs(programs), .bindings(bindings, liveBindings),
+        .readers(readers), .system(system, close: machine.close),
+      ] + applications(in: host, on: engine.loop, scheduler, configuration)
+  }
+
+  /// Uses a configuration, before the start and after each reload.
+  func configure(_ configuration: Configuration) {
+    journal.retention = configuration.retention
+    for feature in features { feature.configure(configuration) }
+  }
+
+  /// Adds what the services offer to the catalogue.
+  func bind(_ catalog: Catalog, _ engine: Engine) {
+    let measures = engine.measures
+    bindProtocol(catalog, measures.server, stats: { measures.now })
+    bindSources(catalog, readers)
+    bindViews(catalog)
+    bindHistory(catalog)
+    for feature in features { feature.bind(catalog) }
+    bindDaemon(catalog, to: daemon)
+    catalog.offerSource(
+      "daemon/journal", "What is done to the journal now, and how far.", journal.progress)
+    bindJournal(catalog, to: journal)
+    guard let node = engine.location.node else { return }
+    let store = engine.store
+    let state = Sampled(every: 1, on: engine.scheduler) { [unowned store] in
+      ClusterState(of: node, store)
+    }
+    bindCluster(catalog, to: state)
+  }
+
+  // MARK: Bindings
+
+  /// Starts the bindings of the journal, and those of files unless they are `nil`.
+  func startBindings(_ files: BindFiles?, _ access: DaemonAccess, _ log: Log) {
+    let rights = access.rights[.owner]
+    restoreBindings(rights, bindings, liveBindings) { log.write(.warning, $0) }
+    guard let files else { return }
+    for fault in loadBindings(rights, liveBindings, files).faults {
+      log.write(.warning, "\(fault)")
+    }
+  }
+
+  /// Starts and ends bindings so that those of files are as the files say.
+  ///
+  /// - Returns: Whether some have changed, and the faults of those that cannot run.
+  func reloadBindings(
+    _ files: BindFiles, _ access: DaemonAccess
+  ) -> (hasChanged: Bool, faults: [ConfigurationFault]) {
+    let rights = access.rights[.owner]
+    let loaded = loadBindings(rights, liveBindings, files)
+    let lost = warnings(of: bindings, for: rights, access.control.role(ofUser:))
+    return (loaded.hasChanged, loaded.faults + lost)
+  }
+}
