@@ -169,18 +169,8 @@ struct Options {
       switch parts.first ?? "" {
       case "--socket": socket = try path()
       case "--journal": journal = try path()
-      case "--node":
-        let name = try value()
-        guard ClusterSettings.isNode(name) else {
-          throw Misuse(message: "--node takes \(ClusterSettings.nodeForm)")
-        }
-        node = name
-      case "--address":
-        let text = try value()
-        guard ClusterSettings.isAddress(text) else {
-          throw Misuse(message: "--address takes \(ClusterSettings.addressForm)")
-        }
-        address = text
+      case "--node": node = try Self.node(value())
+      case "--address": address = try Self.address(value())
       case "--without-replication": isWithoutReplication = try flag(true)
       case "--init": request = try flag(.work(.`init`))
       case "--copy": request = .work(.copy(to: try path()))
@@ -193,49 +183,22 @@ struct Options {
         } else if let file = rest.first, !file.hasPrefix("-") {
           configuration = rest.popFirst()
         }
-      case "--durability":
-        let text = try value()
-        guard let durability = Durability(text) else {
-          throw Misuse(message: "--durability takes \(Durability.forms), not '\(text)'")
-        }
-        self.durability = durability
-      case "--log-level":
-        let text = try value()
-        guard let level = Log.Priority(named: text) else {
-          let names = Log.Priority.allCases.map { "\($0)" }.joined(separator: ", ")
-          throw Misuse(message: "--log-level takes one of \(names), not '\(text)'")
-        }
-        logLevel = level
+      case "--durability": durability = try Self.durability(value())
+      case "--log-level": logLevel = try Self.logLevel(value())
       case "--read-only": isReadOnly = try flag(true)
       case "--verify": request = try flag(.work(.verify))
       case "--info": request = try flag(.work(.info))
-      case "--backup":
-        let file = try value()
-        guard file != "-" else {
-          throw Misuse(
-            message: "--backup takes a file, not '-'; --export - writes to the standard output")
-        }
-        request = .work(.backup(to: file))
+      case "--backup": request = .work(.backup(to: try Self.backupFile(value())))
       case "--restore": request = .work(.restore(from: try value()))
       case "--export": request = .work(.export(to: try value()))
       case "--import": request = .work(.import(from: try value()))
       case "--compact": request = try flag(.compact)
-      case "--remove":
-        let text = try value()
-        guard let pattern = Pattern(text) else {
-          throw Misuse(message: "--remove takes a pattern like 'cells/jobs/**', not '\(text)'")
-        }
-        request = .remove(pattern)
+      case "--remove": request = .remove(try Self.pattern(value()))
       case "--quiet": isQuiet = try flag(true)
       case "--force": isForced = try flag(true)
       case "--progress": progress = try value()
       case "--epoch": epoch = try value()
-      case "--before":
-        let text = try value()
-        guard let seq = UInt64(text) else {
-          throw Misuse(message: "--before takes a position, not '\(text)'")
-        }
-        before = seq
+      case "--before": before = try Self.position(value())
       case "--version": request = try flag(.version)
       case "--help", "-h": request = try flag(.help)
       default:
@@ -249,6 +212,60 @@ struct Options {
   static func environment(_ name: String) -> String? {
     guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
     return value
+  }
+}
+
+// The values of options.
+extension Options {
+  private static func node(_ text: String) throws(Misuse) -> String {
+    guard ClusterSettings.isNode(text) else {
+      throw Misuse(message: "--node takes \(ClusterSettings.nodeForm)")
+    }
+    return text
+  }
+
+  private static func address(_ text: String) throws(Misuse) -> String {
+    guard ClusterSettings.isAddress(text) else {
+      throw Misuse(message: "--address takes \(ClusterSettings.addressForm)")
+    }
+    return text
+  }
+
+  private static func durability(_ text: String) throws(Misuse) -> Durability {
+    guard let durability = Durability(text) else {
+      throw Misuse(message: "--durability takes \(Durability.forms), not '\(text)'")
+    }
+    return durability
+  }
+
+  private static func logLevel(_ text: String) throws(Misuse) -> Log.Priority {
+    guard let level = Log.Priority(named: text) else {
+      let names = Log.Priority.allCases.map { "\($0)" }.joined(separator: ", ")
+      throw Misuse(message: "--log-level takes one of \(names), not '\(text)'")
+    }
+    return level
+  }
+
+  private static func backupFile(_ text: String) throws(Misuse) -> String {
+    guard text != "-" else {
+      throw Misuse(
+        message: "--backup takes a file, not '-'; --export - writes to the standard output")
+    }
+    return text
+  }
+
+  private static func pattern(_ text: String) throws(Misuse) -> Pattern {
+    guard let pattern = Pattern(text) else {
+      throw Misuse(message: "--remove takes a pattern like 'cells/jobs/**', not '\(text)'")
+    }
+    return pattern
+  }
+
+  private static func position(_ text: String) throws(Misuse) -> UInt64 {
+    guard let seq = UInt64(text) else {
+      throw Misuse(message: "--before takes a position, not '\(text)'")
+    }
+    return seq
   }
 }
 

@@ -5,16 +5,11 @@ private let maxProperties = 20
 
 /// The classes that have more; nothing may be added here, and each number only falls.
 private let largeClasses = [
-  "LiveBindings": 21,
+  "LiveBindings": 21
 ]
 
 /// The most lines of a function.
 private let maxLines = 80
-
-/// The functions that have more; nothing may be added here, and each number only falls.
-private let longFunctions = [
-  "Options.init": 100,
-]
 
 /// A file with fewer lines is short.
 private let shortFile = 40
@@ -40,7 +35,7 @@ struct SizeTests {
   @Test
   func `no function is long`() {
     let sizes = Self.declarations.flatMap(\.functions).map { ($0.name, $0.lines) }
-    compare(sizes, with: longFunctions, limit: maxLines)
+    compare(sizes, with: [:], limit: maxLines)
   }
 
   /// Compares sizes with a limit and with a list of exceptions, which is exact so that it shrinks.
