@@ -28,8 +28,10 @@ package final class LiveBindings {
 
   private var inOrder: [LiveBinding] { bindings.sorted { $0.key < $1.key }.map(\.value) }
 
+  private var persistent = PersistentBindings()
+
   /// The persistent bindings of the journal by name, including changes that are not durable yet.
-  private(set) var kept: [String: LiveBinding] = [:]
+  var kept: [String: LiveBinding] { persistent.live }
 
   /// The bindings of files, by name.
   var filed: [String: FiledBinding] = [:]
@@ -101,20 +103,7 @@ package final class LiveBindings {
     let failureCount: Int
   }
 
-  /// The changes of ``kept`` that are not durable yet, in order.
-  private var undecided = Queue<Decision>()
   private let bag = DisposeBag()
-
-  private enum Decision {
-    case begun(LiveBinding, name: String, seq: UInt64)
-    case ended(LiveBinding, name: String, seq: UInt64)
-
-    var seq: UInt64 {
-      switch self {
-      case .begun(_, _, let seq), .ended(_, _, let seq): seq
-      }
-    }
-  }
 
   func add(_ binding: LiveBinding) {
     lastNumber += 1
@@ -161,7 +150,7 @@ package final class LiveBindings {
     bag.dispose()
     retries.stop()
     for binding in inOrder { binding.dispose() }
-    (kept, filed, undecided, written) = ([:], [:], Queue(), Queue())
+    (persistent, filed, written) = (PersistentBindings(), [:], Queue())
     lostStates = []
   }
 
@@ -227,7 +216,7 @@ package final class LiveBindings {
 
   /// Adds a persistent binding that was created before this start.
   func restore(_ binding: LiveBinding, _ name: String) {
-    kept[name] = binding
+    persistent.restore(binding, name)
   }
 
   /// Adds a persistent binding that was recorded now.
@@ -235,8 +224,7 @@ package final class LiveBindings {
   /// It passes values on at once. The events that it records follow its own event in the journal,
   /// so they are lost together with it.
   func begin(_ binding: LiveBinding, _ name: String, at seq: UInt64) {
-    kept[name] = binding
-    undecided.append(.begun(binding, name: name, seq: seq))
+    persistent.begin(binding, name, at: seq)
   }
 
   /// Marks a persistent binding whose end was recorded now.
@@ -244,30 +232,20 @@ package final class LiveBindings {
   /// The binding stays active until its end is durable. Otherwise values would be missing if the
   /// journal refused the end.
   func end(_ name: String, at seq: UInt64) {
-    guard let binding = kept.removeValue(forKey: name) else { return }
+    guard let binding = persistent.end(name, at: seq) else { return }
     set(binding, isEnding: true)
-    undecided.append(.ended(binding, name: name, seq: seq))
   }
 
   private func decide(_ seq: UInt64) {
-    while let first = undecided.first, first.seq <= seq {
-      _ = undecided.popFirst()
-      if case .ended(let binding, _, _) = first { binding.dispose() }
-    }
+    for binding in persistent.decide(upTo: seq) { binding.dispose() }
   }
 
   /// Undoes the changes of ``kept`` that are not durable.
   private func undo() {
-    let lost = undecided
-    undecided.removeAll()
-    for decision in lost.reversed() {
-      switch decision {
-      case .begun(let binding, let name, _):
-        kept[name] = nil
-        binding.dispose()
-      case .ended(let binding, let name, _):
-        kept[name] = binding
-        set(binding, isEnding: false)
+    while let change = persistent.undoLast() {
+      switch change {
+      case .begun(let binding): binding.dispose()
+      case .ended(let binding): set(binding, isEnding: false)
       }
     }
   }
@@ -358,4 +336,52 @@ private final class ListWork: SlicedWork {
   init(_ evaluate: @escaping () -> Bool) { self.evaluate = evaluate }
 
   func step() -> Bool { evaluate() }
+}
+
+/// The persistent bindings of the journal, and the changes of them that are not durable yet.
+private struct PersistentBindings {
+  enum Change {
+    case begun(LiveBinding)
+    case ended(LiveBinding)
+  }
+
+  /// The bindings by name, including changes that are not durable yet.
+  private(set) var live: [String: LiveBinding] = [:]
+
+  /// The changes that are not durable yet, in order.
+  private var undecided = Queue<(change: Change, name: String, seq: UInt64)>()
+
+  mutating func restore(_ binding: LiveBinding, _ name: String) { live[name] = binding }
+
+  mutating func begin(_ binding: LiveBinding, _ name: String, at seq: UInt64) {
+    live[name] = binding
+    undecided.append((.begun(binding), name, seq))
+  }
+
+  /// Removes and returns a binding; `nil` if there is none.
+  mutating func end(_ name: String, at seq: UInt64) -> LiveBinding? {
+    guard let binding = live.removeValue(forKey: name) else { return nil }
+    undecided.append((.ended(binding), name, seq))
+    return binding
+  }
+
+  /// Forgets the changes that are durable, and returns the bindings that have ended.
+  mutating func decide(upTo seq: UInt64) -> [LiveBinding] {
+    var ended: [LiveBinding] = []
+    while let first = undecided.first, first.seq <= seq {
+      _ = undecided.popFirst()
+      if case .ended(let binding) = first.change { ended.append(binding) }
+    }
+    return ended
+  }
+
+  /// Undoes the last change that is not durable, and returns it; `nil` if there is none.
+  mutating func undoLast() -> Change? {
+    guard let last = undecided.popLast() else { return nil }
+    switch last.change {
+    case .begun: live[last.name] = nil
+    case .ended(let binding): live[last.name] = binding
+    }
+    return last.change
+  }
 }
