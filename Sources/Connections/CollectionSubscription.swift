@@ -197,7 +197,7 @@ final class CollectionBroadcast: Broadcast {
   /// The position of the last step.
   private(set) var seq: UInt64 = 0
 
-  private var window = Window<String>()
+  private var window = SlidingWindow<String>()
 
   init(_ source: CollectionSource, _ key: String, in table: BroadcastTable) {
     self.source = source

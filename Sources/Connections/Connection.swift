@@ -454,7 +454,7 @@ extension Connection {
     guard intake.runningBatch == nil else {
       var text = ByteBuffer()
       text.object(members)
-      let kept = JSONText(kept: text.string)
+      let kept = JSONText(trusted: text.string)
       return notify(method) { $0.members(of: kept) }
     }
     emit(after: 0, to: .nobody, isLate: false) { buffer in

@@ -151,7 +151,7 @@ final class LogBroadcast: Broadcast {
   /// The number of filtered events after which a subscriber that reads the past gets a mark.
   static let eventsBetweenMarks: UInt64 = 1000
 
-  private var window = Window<LogEntry>()
+  private var window = SlidingWindow<LogEntry>()
 
   /// The frames that subscribers share in this turn.
   private var frames = FrameRun()

@@ -92,7 +92,7 @@ struct CommandWindow: Sendable {
   /// Adds the command of a record from before this start.
   mutating func add(_ record: Record, _ coder: EventCoder) {
     guard let name = record.command, let meta = record.meta,
-      let meta = coder.value(Meta.self, of: JSONText(kept: meta)),
+      let meta = coder.value(Meta.self, of: JSONText(trusted: meta)),
       let call = meta.call.flatMap({ UInt64($0, radix: 16) })
     else { return }
     var entry = Entry(
@@ -185,7 +185,7 @@ extension CommandWindow.Entry {
       }
     let name = JSONText(string: name).text
     return JSONText(
-      kept: #"[\#(name),\#(seq),\#(version),\#(time),"\#(String(call, radix: 16))"\#(end)]"#)
+      trusted: #"[\#(name),\#(seq),\#(version),\#(time),"\#(String(call, radix: 16))"\#(end)]"#)
   }
 
   fileprivate static func read(_ text: JSONText) -> (name: String, entry: Self)? {

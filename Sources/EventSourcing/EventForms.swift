@@ -87,12 +87,12 @@ struct SnapshotForms: Sendable {
   /// Converts a snapshot's data to the current form; returns `nil` if its form is unknown.
   func read(_ snapshot: Snapshot) -> JSONText? {
     guard 1...present ~= snapshot.schema else { return nil }
-    return upcasters[(snapshot.schema - 1)...].reduce(JSONText(kept: snapshot.data)) { $1($0) }
+    return upcasters[(snapshot.schema - 1)...].reduce(JSONText(trusted: snapshot.data)) { $1($0) }
   }
 }
 
 /// The starting point of a projection or a service.
-struct Beginning {
+struct ReplayStart {
   /// The position of the loaded snapshot; 0 if there was none.
   let position: UInt64
 

@@ -28,7 +28,7 @@ package struct JournalEvent: Equatable, Sendable {
   /// Creates an event from a record and converts it to its current form, if the form is known.
   init(_ record: Record, _ forms: [String: EventForms] = [:]) {
     seq = record.seq
-    var (type, data) = (record.type, JSONText(kept: record.data))
+    var (type, data) = (record.type, JSONText(trusted: record.data))
     if !forms.isEmpty, let forms = forms[record.service], let dot = type.firstIndex(of: "."),
       case .event(let kind, let present) = forms.read(type[dot...].dropFirst(), data)
     {
@@ -45,7 +45,7 @@ package struct JournalEvent: Equatable, Sendable {
 
   /// The process and the method that recorded the event; `nil` if the journal does not say.
   package var origin: Origin? {
-    guard let meta, let meta = EventCoder().value(Meta.self, of: JSONText(kept: meta)) else {
+    guard let meta, let meta = EventCoder().value(Meta.self, of: JSONText(trusted: meta)) else {
       return nil
     }
     return Origin(uid: meta.uid, pid: meta.pid, program: meta.program, method: meta.method)

@@ -15,7 +15,7 @@ extension Ledger {
     guard let event = try reader.known(record) else { return note(FollowedEffect()) }
     let stream = stream(number)
     let place = EventContext(record, in: stream)
-    if let rule = (State.isNumbered ? shown : newest).fault(of: event, at: place) {
+    if let rule = (State.isNumbered ? committed : pending).fault(of: event, at: place) {
       throw .corrupt(seq: record.seq, detail: "\(record.type) in \(record.stream): \(rule)")
     }
     if State.isNumbered {
@@ -23,13 +23,13 @@ extension Ledger {
       show(event, at: place)
       return tell(event, at: place)
     }
-    let growth = newest.growth(by: event, in: stream)
-    let before = growth == nil ? newest.size(of: stream) : 0
+    let growth = pending.growth(by: event, in: stream)
+    let before = growth == nil ? pending.size(of: stream) : 0
     var effect = FollowedEffect()
     effect.emptied = State.stream(emptiedBy: event, in: stream)
-      .flatMap(streamNames.number(of:)).map { ($0, -newest.size(of: self.stream($0))) }
-    newest.apply(event, at: place)
-    effect.growth = growth ?? newest.size(of: stream) - before
+      .flatMap(streamNames.number(of:)).map { ($0, -pending.size(of: self.stream($0))) }
+    pending.apply(event, at: place)
+    effect.growth = growth ?? pending.size(of: stream) - before
     if isEmpty(number) { effect.released.append(number) }
     if let other = effect.emptied?.stream, isEmpty(other) { effect.released.append(other) }
     note(effect)
@@ -40,7 +40,7 @@ extension Ledger {
   private func effect(numbered event: State.Event, in number: Int) -> FollowedEffect {
     let value = State.value(after: event)
     return FollowedEffect(
-      growth: size(of: value) - size(of: shown.value(numbered: number)),
+      growth: size(of: value) - size(of: committed.value(numbered: number)),
       released: value == nil ? [number] : [])
   }
 }

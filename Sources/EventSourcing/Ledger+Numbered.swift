@@ -13,7 +13,7 @@ extension Ledger {
     let before = newestValue(numbered: number, host)
     let growth = size(of: State.value(after: event)) - size(of: before)
     let appended = host.record(type(kind), in: number, growing: growth, by: self.number)
-    pending.append(
+    recorded.append(
       Pending(
         event, inverse: nil, stream: number, appended: appended, time: host.running.time,
         user: host.running.user))
@@ -25,7 +25,7 @@ extension Ledger {
   func newestValue(numbered number: Int, _ host: ServiceHost) -> JSONText? {
     let seq = host.lastPosition(of: number)
     guard seq > host.durable, let event = pendingEvent(at: seq) else {
-      return shown.value(numbered: number)
+      return committed.value(numbered: number)
     }
     return State.value(after: event)
   }
@@ -33,15 +33,15 @@ extension Ledger {
   /// Returns the recorded event at a position; `nil` if it is durable or of another service.
   @inlinable
   func pendingEvent(at seq: UInt64) -> State.Event? {
-    guard let first = pending.first?.appended.seq, seq >= first else { return nil }
+    guard let first = recorded.first?.appended.seq, seq >= first else { return nil }
     // The place of the event if all events since the oldest one are of this service, and the last
     // place where it can be.
-    var (low, high) = (0, min(pending.count &- 1, Int(seq &- first)))
-    while low < high, pending[high].appended.seq != seq {
+    var (low, high) = (0, min(recorded.count &- 1, Int(seq &- first)))
+    while low < high, recorded[high].appended.seq != seq {
       let middle = (low &+ high) / 2
-      if pending[middle].appended.seq < seq { low = middle &+ 1 } else { high = middle }
+      if recorded[middle].appended.seq < seq { low = middle &+ 1 } else { high = middle }
     }
-    return pending[high].appended.seq == seq ? pending[high].event : nil
+    return recorded[high].appended.seq == seq ? recorded[high].event : nil
   }
 
   @inlinable

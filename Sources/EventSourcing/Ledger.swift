@@ -5,19 +5,19 @@ public import Signals
 
 /// The state of one service, pending and durable, and its access to the journal.
 ///
-/// A service has two states. ``newest`` includes all recorded events; commands are checked
-/// against it. ``shown`` includes only durable events; clients see nothing else. Each event is
+/// A service has two states. ``pending`` includes all recorded events; commands are checked
+/// against it. ``committed`` includes only durable events; clients see nothing else. Each event is
 /// applied to both states, so neither is ever copied. A rollback applies inverse events to
-/// ``newest`` if the state can provide them. Otherwise it rebuilds ``newest`` from ``shown``.
+/// ``pending`` if the state can provide them. Otherwise it rebuilds ``pending`` from ``committed``.
 ///
 /// ```swift
-/// guard let title = ledger.newest.titles[id] else { throw .unknown(id: id) }
+/// guard let title = ledger.pending.titles[id] else { throw .unknown(id: id) }
 /// ledger.record(.done(id: id))
 /// return title
 /// ```
 ///
-/// A ``NumberedState`` may have a million sources, so it is in memory once, as ``shown``. What its
-/// recorded events add is looked up in ``pending``.
+/// A ``NumberedState`` may have a million sources, so it is in memory once, as ``committed``. What its
+/// recorded events add is looked up in ``recorded``.
 ///
 /// The code for each event is inlinable. The compiler specializes it in the module of the state.
 @usableFromInline
@@ -28,19 +28,19 @@ package final class Ledger<State: ServiceState> {
 
   /// The pending state, including all recorded events; unused by a state by number.
   @usableFromInline
-  package var newest = State()
+  package var pending = State()
 
   /// The durable state; it is not observable.
   ///
   /// Observe what it depends on instead: a stream (``events(in:)``), a source (``changes(of:)``)
   /// or rows (``rows(of:changedBy:)``).
   @usableFromInline
-  package var shown = State()
+  package var committed = State()
 
-  /// Emits after recorded events were rolled back or lost and removed from ``newest``.
+  /// Emits after recorded events were rolled back or lost and removed from ``pending``.
   package let undone = PassthroughSubject<Void, Never>()
 
-  /// Emits each durable event, after it was applied to ``shown``.
+  /// Emits each durable event, after it was applied to ``committed``.
   @usableFromInline
   package let happened = PassthroughSubject<(event: State.Event, place: EventContext), Never>()
 
@@ -79,7 +79,7 @@ package final class Ledger<State: ServiceState> {
 
   /// The recorded events that are not durable yet.
   @usableFromInline
-  var pending = Queue<Pending>()
+  var recorded = Queue<Pending>()
 
   @usableFromInline
   typealias Pending = PendingEvent<State.Event, State.Inverse>
@@ -123,13 +123,13 @@ package final class Ledger<State: ServiceState> {
     streamNames = host.streamNames
     watchers = Watchers(streamNames)
     names = SourceNames(of: service, in: streamNames)
-    numberedValue = { $0.shown.value(numbered: $1) }
+    numberedValue = { $0.committed.value(numbered: $1) }
     number = register { [self] in commit() }
   }
 
   // MARK: Recording
 
-  /// Records an event; it takes effect in ``newest`` now, and in ``shown`` once it is durable.
+  /// Records an event; it takes effect in ``pending`` now, and in ``committed`` once it is durable.
   ///
   /// Only for methods of the service, within ``ServiceHost/perform(_:_:)``.
   ///
@@ -152,22 +152,22 @@ package final class Ledger<State: ServiceState> {
     if host.leasing.isOn { recordLeasable(event, in: stream) }
     let kind = host.write { event.write(to: &$0, coder) }
     if State.isNumbered { return record(numbered: event, kind, in: number, host) }
-    let growth = newest.growth(by: event, in: stream)
-    let before = growth == nil ? newest.size(of: stream) : 0
-    let inverse = newest.inverse(of: event, in: stream)
+    let growth = pending.growth(by: event, in: stream)
+    let before = growth == nil ? pending.size(of: stream) : 0
+    let inverse = pending.inverse(of: event, in: stream)
     let emptied = emptied.flatMap(streamNames.number(of:)).map(self.stream)
-    let rest = emptied.map(newest.size(of:)) ?? 0
+    let rest = emptied.map(pending.size(of:)) ?? 0
     let appended = host.record(type(kind), in: number, growing: growth ?? 0, by: self.number)
     let (time, user) = (host.running.time, host.running.user)
-    newest.apply(
+    pending.apply(
       event,
       at: EventContext(
         stream, seq: appended.seq, version: appended.version, time: time, origin: .user(user)))
     var isBare = appended.isBare
-    if growth == nil { isBare = host.grow(number, by: newest.size(of: stream) - before) ?? isBare }
+    if growth == nil { isBare = host.grow(number, by: pending.size(of: stream) - before) ?? isBare }
     if isBare { releaseEmpty(number) }
     if let emptied, host.grow(emptied.number, by: -rest) == true { releaseEmpty(emptied.number) }
-    pending.append(
+    recorded.append(
       Pending(
         event, inverse: inverse, stream: number, appended: appended, time: time, user: user))
   }
@@ -191,26 +191,26 @@ package final class Ledger<State: ServiceState> {
   /// Returns the durable value of a source by its full name, or `nil` if it has none.
   @inlinable
   package func value(of source: String) -> JSONText? {
-    guard State.isNumbered else { return shown.value(of: source) }
-    return streamNames.number(of: source).flatMap { shown.value(numbered: $0) }
+    guard State.isNumbered else { return committed.value(of: source) }
+    return streamNames.number(of: source).flatMap { committed.value(numbered: $0) }
   }
 
   /// Returns the pending value of a source by its full name, or `nil` if it has none.
   @inlinable
   package func newestValue(of source: String) -> JSONText? {
-    guard State.isNumbered else { return newest.value(of: source) }
+    guard State.isNumbered else { return pending.value(of: source) }
     return streamNames.number(of: source).flatMap { newestValue(numbered: $0, host) }
   }
 
   /// Returns whether a source has a durable value.
   @inlinable
   func has(_ source: String) -> Bool {
-    State.isNumbered ? value(of: source) != nil : shown.has(source)
+    State.isNumbered ? value(of: source) != nil : committed.has(source)
   }
 
   /// Returns the durable content of a list or a map, or `nil` for other sources.
   package func collection(of source: String) -> SourceCollection? {
-    shown.collection(of: source)
+    committed.collection(of: source)
   }
 
   /// Calls `body` with the names of durable sources that match a pattern, until it returns
@@ -256,7 +256,7 @@ package final class Ledger<State: ServiceState> {
     watchers.changes(of: source)
   }
 
-  /// Emits each durable event of a stream, after it was applied to ``shown``.
+  /// Emits each durable event of a stream, after it was applied to ``committed``.
   ///
   /// Events of other streams cost its observers nothing.
   package func events(in stream: String) -> SafeSignal<(event: State.Event, place: EventContext)> {
@@ -291,13 +291,14 @@ extension Ledger {
 
   /// Records the event that removes a part; does nothing if the part is not there.
   private func remove(_ part: LeasedPart) {
-    let data = JSONText(kept: part.data)
+    let data = JSONText(trusted: part.data)
     guard let number = streamNames.number(of: part.stream),
       let event = State.Event(kind: part.kind, data: data, coder)
     else { return }
     let isThere =
       State.isNumbered
-      ? newestValue(numbered: number, host) != nil : newest.has(toRemove: event, in: stream(number))
+      ? newestValue(numbered: number, host) != nil
+      : pending.has(toRemove: event, in: stream(number))
     if isThere { record(event, in: number) }
   }
 
@@ -314,8 +315,8 @@ extension Ledger {
   /// Returns the host's interface to this ledger.
   ///
   /// It consists of closures instead of a protocol, so that `commit` can be specialized code.
-  private func link(_ commit: @escaping () -> Void) -> LedgerLink {
-    LedgerLink(
+  private func link(_ commit: @escaping () -> Void) -> AnyLedger {
+    AnyLedger(
       service: service, isAboutReaders: isAboutReaders,
       snapshotForm: StateProjection<State>.snapshotForm,
       start: { [self] in start?.start(from: $0) ?? false },
@@ -338,14 +339,14 @@ extension Ledger {
   /// Returns the bytes of state charged to a stream.
   private func size(_ number: Int) -> Int {
     State.isNumbered
-      ? size(of: newestValue(numbered: number, host)) : newest.size(of: stream(number))
+      ? size(of: newestValue(numbered: number, host)) : pending.size(of: stream(number))
   }
 
   /// Returns whether the state keeps nothing of a stream.
   func isEmpty(_ number: Int) -> Bool {
     if State.isNumbered { return newestValue(numbered: number, host) == nil }
     let stream = stream(number)
-    return newest.size(of: stream) == 0 && !newest.has(stream.name)
+    return pending.size(of: stream) == 0 && !pending.has(stream.name)
   }
 
   private func finishReplay() {
@@ -354,10 +355,10 @@ extension Ledger {
     unknown = start.unknown
     self.start = nil
     if !State.isNumbered {
-      newest = state
-      state.unshare()
+      pending = state
+      state.makeUnique()
     }
-    shown = state
+    committed = state
     names.start(sourceNumbers(), host)
   }
 
@@ -366,16 +367,16 @@ extension Ledger {
 
   /// The numbers of the names of the durable sources.
   private func sourceNumbers() -> [Int] {
-    guard State.isNumbered else { return shown.sources.map(streamNames.add) }
+    guard State.isNumbered else { return committed.sources.map(streamNames.add) }
     var sources: [Int] = []
-    shown.forEachNumber { sources.append($0) }
+    committed.forEachNumber { sources.append($0) }
     return sources
   }
 
   /// Applies the oldest recorded event, which is durable now.
   @inlinable
   func commit() {
-    let pending = pending.removeFirst()
+    let pending = recorded.removeFirst()
     let place = place(of: pending, in: stream(pending.stream))
     show(pending.event, at: place)
     tell(pending.event, at: place)
@@ -392,11 +393,11 @@ extension Ledger {
     if State.isNumbered { return showNumbered(event, at: place) }
     let sources = State.sources(changedBy: event, at: place)
     if sources.count == 1 {
-      let wasThere = shown.has(sources[0])
+      let wasThere = committed.has(sources[0])
       show(event, at: place, sources)
       updateName(sources[0], wasThere)
     } else {
-      let wereThere = sources.map(shown.has)
+      let wereThere = sources.map(committed.has)
       show(event, at: place, sources)
       for (source, wasThere) in zip(sources, wereThere) { updateName(source, wasThere) }
     }
@@ -407,15 +408,15 @@ extension Ledger {
   func showNumbered(_ event: State.Event, at place: EventContext) {
     let number = place.number
     guard watchers.isWatched(number) else {
-      let wasThere = shown.value(numbered: number) != nil
-      shown.apply(event, at: place)
-      let isThere = shown.value(numbered: number) != nil
+      let wasThere = committed.value(numbered: number) != nil
+      committed.apply(event, at: place)
+      let isThere = committed.value(numbered: number) != nil
       if isThere != wasThere { names.update(number, isThere: isThere) }
       return
     }
-    let before = shown.value(numbered: number)
-    shown.apply(event, at: place)
-    let (source, value) = (place.stream, shown.value(numbered: number))
+    let before = committed.value(numbered: number)
+    committed.apply(event, at: place)
+    let (source, value) = (place.stream, committed.value(numbered: number))
     if (value == nil) != (before == nil) { names.update(number, isThere: value != nil) }
     watchers.send(
       SourceChange(source: source, seq: place.seq, value: value, before: before))
@@ -423,17 +424,17 @@ extension Ledger {
 
   @inlinable
   func updateName(_ source: String, _ wasThere: Bool) {
-    let isThere = shown.has(source)
+    let isThere = committed.has(source)
     if isThere != wasThere { names.update(source, isThere: isThere) }
   }
 
   @inlinable
   func show(_ event: State.Event, at place: EventContext, _ sources: [String]) {
-    guard !watchers.isEmpty else { return shown.apply(event, at: place) }
+    guard !watchers.isEmpty else { return committed.apply(event, at: place) }
     if State.isCollection { return showStep(event, at: place) }
     let watched = sources.filter(watchers.isWatched)
     let before = watched.map(value(of:))
-    shown.apply(event, at: place)
+    committed.apply(event, at: place)
     for (source, before) in zip(watched, before) {
       let value = value(of: source)
       watchers.send(
@@ -444,14 +445,14 @@ extension Ledger {
   /// Reports only the step, because the whole value may be long.
   @usableFromInline
   func showStep(_ event: State.Event, at place: EventContext) {
-    let changes = shown.changes(by: event, at: place).filter {
+    let changes = committed.changes(by: event, at: place).filter {
       watchers.isWatched($0.source)
     }
     let wereEmpty = changes.map {
-      $0.step != nil && shown.isEmpty(collection: $0.source)
+      $0.step != nil && committed.isEmpty(collection: $0.source)
     }
     let before = changes.map { $0.step == nil ? value(of: $0.source) : nil }
-    shown.apply(event, at: place)
+    committed.apply(event, at: place)
     for ((change, wasEmpty), before) in zip(zip(changes, wereEmpty), before) {
       guard let step = change.step else {
         let value = value(of: change.source)
@@ -462,34 +463,34 @@ extension Ledger {
       watchers.send(
         SourceChange(
           source: change.source, seq: change.seq, step: step, isNew: wasEmpty,
-          isGone: shown.isEmpty(collection: change.source)))
+          isGone: committed.isEmpty(collection: change.source)))
     }
   }
 
-  /// Returns a function that encodes the present ``shown`` as a snapshot, on any thread.
+  /// Returns a function that encodes the present ``committed`` as a snapshot, on any thread.
   ///
   /// - Returns: A function of the last durable position.
   private func snapshot() -> @Sendable (_ durable: UInt64) -> Snapshot {
-    { [shown, service, list = streamNames.list] durable in
-      StateProjection.snapshot(of: shown, service, at: durable, EventCoder(), list)
+    { [committed, service, list = streamNames.list] durable in
+      StateProjection.snapshot(of: committed, service, at: durable, EventCoder(), list)
     }
   }
 
-  /// Makes ``newest`` a copy of ``shown`` with the pending events.
+  /// Makes ``pending`` a copy of ``committed`` with the pending events.
   private func rebuildNewest() {
-    newest = shown
-    for pending in pending {
-      newest.apply(pending.event, at: place(of: pending, in: stream(pending.stream)))
+    pending = committed
+    for pending in recorded {
+      self.pending.apply(pending.event, at: place(of: pending, in: stream(pending.stream)))
     }
   }
 
   private func discard(after seq: UInt64) {
     var isUndone = true
-    while let last = pending.last, last.appended.seq > seq {
-      _ = pending.popLast()
+    while let last = recorded.last, last.appended.seq > seq {
+      _ = recorded.popLast()
       if State.isNumbered { continue }
       if isUndone, let inverse = last.inverse {
-        newest.revert(inverse, at: place(of: last, in: stream(last.stream)))
+        pending.revert(inverse, at: place(of: last, in: stream(last.stream)))
       } else {
         isUndone = false
       }
@@ -547,8 +548,8 @@ extension Ledger {
     changedBy keys: @escaping (State.Event, EventContext) -> [Key]
   ) -> RowList<Key, Value> {
     RowList(
-      Identity(self, entries), keys: { [self] in Array(shown[keyPath: entries].keys) },
-      row: { [self] in shown[keyPath: entries][$0] },
+      Identity(self, entries), keys: { [self] in Array(committed[keyPath: entries].keys) },
+      row: { [self] in committed[keyPath: entries][$0] },
       changes: happened.compactMap { event, place in
         let keys = keys(event, place)
         return keys.isEmpty ? nil : .rows(keys)

@@ -101,7 +101,8 @@ final class StateProjection<State: ServiceState>: Projection {
   var snapshotForm: Int { Self.snapshotForm }
 
   func start(from snapshot: Snapshot) -> Bool {
-    guard let data = Self.snapshots.read(snapshot), let state = State(kept: data, by: coder, names)
+    guard let data = Self.snapshots.read(snapshot),
+      let state = State(snapshot: data, by: coder, names)
     else {
       return false
     }
@@ -210,10 +211,10 @@ final class StateProjection<State: ServiceState>: Projection {
   func event(of record: Record) -> State.Event? {
     let reading = reading(record)
     if let name = reading.name {
-      return State.Event(kind: name, data: JSONText(kept: record.data), coder)
+      return State.Event(kind: name, data: JSONText(trusted: record.data), coder)
     }
     guard let kind = reading.kind,
-      case .event(let kind, let data) = forms.read(kind, JSONText(kept: record.data))
+      case .event(let kind, let data) = forms.read(kind, JSONText(trusted: record.data))
     else { return nil }
     return State.Event(kind: kind, data: data, coder)
   }
@@ -246,7 +247,7 @@ final class StateProjection<State: ServiceState>: Projection {
   ) -> Snapshot {
     Snapshot(
       service: service, seq: seq, schema: snapshots.present,
-      data: state.kept(by: coder, names).text)
+      data: state.encodeSnapshot(by: coder, names).text)
   }
 }
 
@@ -263,7 +264,7 @@ extension Projection {
   func start(
     _ reader: any JournalReader, of service: String, upTo seq: UInt64
   ) throws(JournalError) -> UInt64 {
-    let position = try Beginning(
+    let position = try ReplayStart(
       upTo: seq, form: snapshotForm,
       { end throws(JournalError) in try reader.snapshot(of: service, upTo: end) },
       start(from:)

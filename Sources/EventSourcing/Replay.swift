@@ -19,7 +19,7 @@ final class Replay {
 
   private let snapshotWarnings: [String]
 
-  private let ledgers: [LedgerLink]
+  private let ledgers: [AnyLedger]
   private let store: any EventStore
 
   /// The position of each service's snapshot.
@@ -27,7 +27,7 @@ final class Replay {
   private let journalPosition: UInt64
 
   /// Loads the snapshots.
-  init(ledgers: [LedgerLink], store: any EventStore) throws(JournalError) {
+  init(ledgers: [AnyLedger], store: any EventStore) throws(JournalError) {
     self.ledgers = ledgers
     self.store = store
     journal = JournalProjection(store.names)
@@ -85,7 +85,7 @@ final class Replay {
     _ service: String, _ form: Int, _ store: any EventStore, _ warnings: inout [String],
     _ start: (Snapshot) -> Bool
   ) throws(JournalError) -> UInt64 {
-    let beginning = try Beginning(
+    let beginning = try ReplayStart(
       upTo: .max, form: form,
       { end throws(JournalError) in try store.snapshot(of: service, upTo: end) }, start)
     let removed = try store.lastRemoval(of: JournalProjection.removalName(of: service))
@@ -104,7 +104,7 @@ final class Replay {
 
   /// Replays the records after the snapshots.
   func run(onProgress: (UInt64) -> Void) throws(JournalError) {
-    var (service, ledger, known): (String, LedgerLink?, UInt64) = ("", nil, 0)
+    var (service, ledger, known): (String, AnyLedger?, UInt64) = ("", nil, 0)
     var (fault, last): (JournalError?, Int) = (nil, -1)
     var decoder = RecordDecoder()
     try store.replay(after: oldest) { events in

@@ -152,7 +152,7 @@ extension ServiceHost {
     return reading(.prompt) { reader throws(JournalError) in
       let record = try reader.records(after: seq - 1, limit: 1).first
       let meta = record?.seq == seq ? record?.meta : nil
-      return meta.flatMap { EventCoder().value(Meta.self, of: JSONText(kept: $0)) }?.value
+      return meta.flatMap { EventCoder().value(Meta.self, of: JSONText(trusted: $0)) }?.value
     }
     .map { value in
       Accepted(value: value, seq: seq, version: accepted.version, isReplayed: true)
@@ -364,7 +364,7 @@ package struct LastChange {
   }
 
   fileprivate init(_ record: Record) {
-    let meta = record.meta.flatMap { EventCoder().value(Meta.self, of: JSONText(kept: $0)) }
+    let meta = record.meta.flatMap { EventCoder().value(Meta.self, of: JSONText(trusted: $0)) }
     self.init(record.seq...record.seq, cause: meta?.cause)
   }
 

@@ -37,7 +37,7 @@ package final class ServiceHost: EventStoreDelegate {
   package private(set) var startWarnings: [String] = []
 
   let store: any EventStore
-  private var ledgers: [LedgerLink] = []
+  private var ledgers: [AnyLedger] = []
   private let coder = EventCoder()
 
   private var past = PastCommands()
@@ -182,14 +182,14 @@ package final class ServiceHost: EventStoreDelegate {
   /// The bindings from files that were active when the daemon stopped, by key, with the position
   /// at which each was bound.
   package var filedBindings: [String: UInt64] {
-    get { note(.filedBindings).flatMap { coder.value(of: JSONText(kept: $0)) } ?? [:] }
+    get { note(.filedBindings).flatMap { coder.value(of: JSONText(trusted: $0)) } ?? [:] }
     set { keep(coder.text(newValue).text, as: .filedBindings) }
   }
 
   // MARK: Start
 
   /// Registers a ledger and returns its number.
-  func add(_ ledger: LedgerLink) -> Int {
+  func add(_ ledger: AnyLedger) -> Int {
     precondition(
       self.ledger(ledger.service) == nil && ledger.service != JournalProjection.service,
       "two services are called \(ledger.service)")
@@ -226,7 +226,7 @@ package final class ServiceHost: EventStoreDelegate {
     var heads = heads
     let list = streamNames.list
     // Consecutive streams mostly belong to the same service.
-    var (service, ledger): (String, LedgerLink?) = ("", nil)
+    var (service, ledger): (String, AnyLedger?) = ("", nil)
     heads.measure { stream in
       let name = list[stream]
       if !SourceName.isBelow(name, service.utf8.span) {
@@ -580,7 +580,7 @@ package final class ServiceHost: EventStoreDelegate {
     return forms.filter { !$0.value.isEmpty }
   }()
 
-  func ledger(_ service: String) -> LedgerLink? { ledgers.first { $0.service == service } }
+  func ledger(_ service: String) -> AnyLedger? { ledgers.first { $0.service == service } }
 
   /// Saves the state in memory as snapshots, so that the next start replays nothing.
   ///

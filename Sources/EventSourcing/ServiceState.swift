@@ -99,17 +99,17 @@ package protocol ServiceState: Sendable {
   mutating func revert(_ inverse: Inverse, at place: EventContext)
 
   /// Copies large storage now; otherwise copy-on-write would do so during the first command.
-  mutating func unshare()
+  mutating func makeUnique()
 
   /// Encodes the state for a snapshot.
   ///
   /// - Parameter names: The names of all streams.
-  func kept(by coder: EventCoder, _ names: NameList) -> JSONText
+  func encodeSnapshot(by coder: EventCoder, _ names: NameList) -> JSONText
 
   /// Decodes the state from a snapshot; returns `nil` if the text does not match.
   ///
   /// - Parameter names: The names of all streams; a state by number adds its own.
-  init?(kept text: JSONText, by coder: EventCoder, _ names: Names)
+  init?(snapshot text: JSONText, by coder: EventCoder, _ names: Names)
 
   /// The policy for unknown events of the service.
   static var unknownEvents: UnknownEvents { get }
@@ -197,7 +197,7 @@ extension ServiceState {
   package func has(toRemove removal: Event, in stream: Stream) -> Bool { true }
 
   /// Does nothing by default; override it for large copy-on-write state.
-  package mutating func unshare() {}
+  package mutating func makeUnique() {}
 
   /// By default it returns ``changes(givenBy:at:)``.
   package func changes(by event: Event, at place: EventContext) -> [SourceChange] {
@@ -225,9 +225,11 @@ extension ServiceState {
 
 extension ServiceState where Self: Codable {
   /// By default it uses the state's `Codable` conformance.
-  package func kept(by coder: EventCoder, _ names: NameList) -> JSONText { coder.text(self) }
+  package func encodeSnapshot(by coder: EventCoder, _ names: NameList) -> JSONText {
+    coder.text(self)
+  }
 
-  package init?(kept text: JSONText, by coder: EventCoder, _ names: Names) {
+  package init?(snapshot text: JSONText, by coder: EventCoder, _ names: Names) {
     guard let state = coder.value(Self.self, of: text) else { return nil }
     self = state
   }
@@ -319,7 +321,7 @@ extension ServiceEvent {
   func written(_ coder: EventCoder) -> (kind: String, data: JSONText) {
     var data = ByteBuffer()
     let kind = write(to: &data, coder)
-    return (kind, JSONText(kept: data.string))
+    return (kind, JSONText(trusted: data.string))
   }
 }
 
@@ -378,7 +380,7 @@ package struct EventContext {
     switch origin {
     case .user(let user): user
     case .record(let record):
-      record.meta.flatMap { EventCoder().value(Meta.self, of: JSONText(kept: $0))?.uid }
+      record.meta.flatMap { EventCoder().value(Meta.self, of: JSONText(trusted: $0))?.uid }
     }
   }
 }

@@ -50,7 +50,7 @@ final class Snapshotting {
   /// Starts the periodic snapshots.
   ///
   /// - Parameter seq: The position of the oldest existing snapshot.
-  func start(ledgers: [LedgerLink], from seq: UInt64) {
+  func start(ledgers: [AnyLedger], from seq: UInt64) {
     for ledger in ledgers {
       makeProjections[ledger.service] = ledger.makeProjection
       if ledger.unknown().first == nil {

@@ -83,7 +83,7 @@ public struct JSONPointer: Hashable, Sendable {
   private static func child(
     _ token: Token, at start: Int, in bytes: Span<UInt8>
   ) throws(JSONFault) -> Range<Int>? {
-    var scanner = JSONScanner(kept: bytes, at: start)
+    var scanner = JSONScanner(trusted: bytes, at: start)
     switch try scanner.kind() {
     case .object: return try member(token.name, &scanner)
     case .array:
@@ -199,7 +199,7 @@ public final class JSONPointerSet {
   ///   pointers there are.
   public func places(in value: JSONText) -> [JSONPointer: Range<Int>] {
     var places: [JSONPointer: Range<Int>] = [:]
-    var scanner = JSONScanner(kept: value.text.utf8.span)
+    var scanner = JSONScanner(trusted: value.text.utf8.span)
     try? visit(root, &scanner, &places)
     return places
   }

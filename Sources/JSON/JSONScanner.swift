@@ -74,7 +74,7 @@ public struct JSONScanner: ~Escapable {
 
   /// Creates a scanner for a text that was accepted before, under any limits.
   @_lifetime(copy bytes)
-  init(kept bytes: Span<UInt8>, at position: Int = 0) {
+  init(trusted bytes: Span<UInt8>, at position: Int = 0) {
     self.bytes = bytes
     offset = position
     maxMembers = JSONLimits.anyMembers

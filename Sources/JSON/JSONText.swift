@@ -5,22 +5,18 @@ public struct JSONText: Sendable {
   /// Strict RFC 8259 text, without white space between tokens and without raw control characters.
   public let text: String
 
-  /// Creates a value from a text that is known to be compact and valid.
-  init(trusted text: String) {
-    self.text = text
-  }
-
-  /// Creates a value from the stored text of an earlier `JSONText`.
+  /// Creates a value from a text that is known to be compact and valid, such as that of an earlier
+  /// `JSONText`.
   ///
-  /// The storage must detect damage.
-  public init(kept text: String) {
+  /// A storage that it comes from must detect damage.
+  public init(trusted text: String) {
     self.text = text
   }
 
   /// Creates a value from the bytes of an earlier `JSONText`.
   ///
   /// The storage must detect damage.
-  public init(kept bytes: Span<UInt8>) {
+  public init(trusted bytes: Span<UInt8>) {
     text = String(validUTF8: bytes)
   }
 
@@ -98,7 +94,7 @@ public struct JSONText: Sendable {
   /// The elements of an array; `nil` for other values.
   public var elements: [JSONText]? {
     let bytes = text.utf8.span
-    var scanner = JSONScanner(kept: bytes)
+    var scanner = JSONScanner(trusted: bytes)
     var elements: [JSONText] = []
     do throws(JSONFault) {
       var more = try scanner.enterArray()
@@ -141,7 +137,7 @@ public struct JSONText: Sendable {
     inBytes body: (_ name: Span<UInt8>, _ value: Span<UInt8>) -> Void
   ) -> Bool {
     let bytes = text.utf8.span
-    var scanner = JSONScanner(kept: bytes)
+    var scanner = JSONScanner(trusted: bytes)
     do throws(JSONFault) {
       var more = try scanner.enterObject()
       while more {

@@ -32,7 +32,7 @@ public enum JSONValue: Hashable, Sendable {
 
   /// Creates the value of a scanned text.
   init(scanned bytes: Span<UInt8>) {
-    var scanner = JSONScanner(kept: bytes)
+    var scanner = JSONScanner(trusted: bytes)
     guard let value = try? Self.read(&scanner) else {
       preconditionFailure("a text that was scanned does not scan")
     }

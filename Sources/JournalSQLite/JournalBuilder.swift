@@ -8,7 +8,7 @@ package import Model
 package final class JournalBuilder: JournalTarget {
   private let partial: String
   private let lock: JournalLock?
-  private let place: JournalPlace
+  private let place: JournalDestination
   private let path: String
   private let isForced: Bool
   private var database: Database?
@@ -40,7 +40,7 @@ package final class JournalBuilder: JournalTarget {
   ) throws(JournalError) {
     self.path = path
     self.isForced = isForced
-    place = try JournalPlace(at: path, besides: source)
+    place = try JournalDestination(at: path, besides: source)
     partial = place.partial
     let epoch: String
     switch purpose {
@@ -48,7 +48,7 @@ package final class JournalBuilder: JournalTarget {
     case .use:
       place.unlock()
       (epoch, lock) = (
-        Schema.makeEpoch(), try JournalLock(writing: JournalPath.resolved(path) + ".lock")
+        Schema.makeEpoch(), try JournalLock(writing: CanonicalPath.resolved(path) + ".lock")
       )
     }
     guard isForced || access(path, F_OK) != 0 else {
@@ -167,9 +167,9 @@ package final class JournalBuilder: JournalTarget {
     for end in ["-wal", "-shm"] { unlink(partial + end) }
     if lock != nil {
       try JournalOwner.give(
-        partial, lock: JournalPath.resolved(path) + ".lock", inPlaceOf: path)
+        partial, lock: CanonicalPath.resolved(path) + ".lock", inPlaceOf: path)
     }
-    try JournalPlace.synchronize(partial)
+    try JournalDestination.synchronize(partial)
     // A backup can be made again; a journal that was in use is the only one.
     try place.put(isForced: isForced, keepsAll: lock != nil)
     lock?.mark = report.last

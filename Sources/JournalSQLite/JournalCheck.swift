@@ -10,7 +10,7 @@ package struct JournalCheck {
   package typealias Report = JournalReport
 
   private static let maxDamages = 100
-  private let files: JournalFiles
+  private let files: OpenJournal
 
   package var epoch: String { files.epoch }
   package var first: UInt64 { files.first }
@@ -18,7 +18,7 @@ package struct JournalCheck {
 
   /// - Throws: ``JournalError`` when the journal cannot be opened.
   package init(path: String) throws(JournalError) {
-    files = try JournalFiles(path: path, for: .checking)
+    files = try OpenJournal(path: path, for: .checking)
   }
 
   /// - Parameter onPage: Called with the last position after each page.
@@ -103,7 +103,7 @@ package struct JournalInspection: Sendable {
   ///
   /// - Throws: ``JournalError`` when the journal cannot be opened or read.
   package init(of path: String) throws(JournalError) {
-    let files = try JournalFiles(path: path, for: .checking)
+    let files = try OpenJournal(path: path, for: .checking)
     (epoch, first, last) = (files.epoch, files.first, files.last)
     do throws(SQLiteError) {
       try count(files.reader.database)

@@ -229,7 +229,7 @@ package enum JournalOwner {
   /// Returns the process that holds a journal; `nil` if there is none or it is unknown.
   package static func process(of path: String) -> Int32? {
     do throws(JournalError) {
-      _ = try JournalLock(reading: JournalPath.resolved(path) + ".lock", mayBeWritten: false)
+      _ = try JournalLock(reading: CanonicalPath.resolved(path) + ".lock", mayBeWritten: false)
       return nil
     } catch {
       guard case .locked(let owner) = error else { return nil }

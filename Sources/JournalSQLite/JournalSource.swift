@@ -8,7 +8,7 @@ package import Model
 /// covers the last events, the removals, the notes and the snapshots, so that they match.
 package struct JournalSource: JournalOrigin {
   package let path: String
-  private let files: JournalFiles
+  private let files: OpenJournal
 
   private static let pageSize = 1000
   private static let pageBytes = 1 << 20
@@ -19,7 +19,7 @@ package struct JournalSource: JournalOrigin {
   /// - Throws: ``JournalError`` when the journal cannot be opened.
   package init(path: String) throws(JournalError) {
     self.path = path
-    files = try JournalFiles(path: path, for: .checking)
+    files = try OpenJournal(path: path, for: .checking)
   }
 
   package var name: String { path }
@@ -49,7 +49,7 @@ package struct JournalSource: JournalOrigin {
     let notes: [JournalNote: String]
     do throws(SQLiteError) {
       removals = try KnownRemovals(database)
-      notes = try JournalFiles.notes(in: database)
+      notes = try OpenJournal.notes(in: database)
     } catch {
       throw failure(error)
     }

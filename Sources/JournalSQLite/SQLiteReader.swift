@@ -300,7 +300,7 @@ final class SQLiteReader: JournalReader {
 enum FailingReader {
   static func open(_ path: String) -> any JournalReader {
     do throws(JournalError) {
-      return try JournalFiles.openReader(path)
+      return try OpenJournal.openReader(path)
     } catch {
       return Closed(error: error)
     }

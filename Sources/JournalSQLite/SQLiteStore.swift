@@ -27,7 +27,7 @@ package final class SQLiteStore: DaemonStore {
 
   /// The callbacks that wait for the disk, oldest first.
   private var waitingForDisk = Queue<(JournalError?) -> Void>()
-  private let files: JournalFiles
+  private let files: OpenJournal
   private let start: SQLiteReader
   /// Whether a write failed in a way that makes later writes unreliable.
   private var hasFailed = false
@@ -53,7 +53,7 @@ package final class SQLiteStore: DaemonStore {
   package init(
     path: String, durability: Durability?, on loop: Loop, clock: @escaping () -> Int64
   ) throws(JournalError) {
-    files = try JournalFiles(path: path, for: durability.map { .writing($0) } ?? .serving)
+    files = try OpenJournal(path: path, for: durability.map { .writing($0) } ?? .serving)
     self.loop = loop
     self.clock = clock
     start = files.reader
@@ -287,7 +287,7 @@ private struct Threads {
   private var syncTimer: EventLoop.Timer?
 
   init(
-    _ files: JournalFiles, _ durability: Durability?,
+    _ files: OpenJournal, _ durability: Durability?,
     reportingTo reports: Mailbox<SQLiteWriter.Report>, on loop: Loop
   ) throws(JournalError) {
     self.reports = reports

@@ -19,7 +19,7 @@ struct DaemonServices {
   let features: [Feature]
 
   private let bindings: BindingsService
-  private let readers: LiveReaders
+  private let readers: ReaderHolders
   private let daemon: DaemonService
 
   /// Creates the services and their features: a new feature adds one line.
@@ -39,7 +39,7 @@ struct DaemonServices {
     bindings = BindingsService(in: host)
     liveBindings = LiveBindings(on: scheduler, in: table.context)
     liveBindings.time = .local
-    readers = LiveReaders(ReadersService(in: host))
+    readers = ReaderHolders(ReadersService(in: host))
     journal = JournalService(
       of: engine.store, { () throws(JournalError) in try JournalFigures(of: location) }, in: host,
       on: scheduler, log)
@@ -78,7 +78,7 @@ struct DaemonServices {
     bindJournal(catalog, to: journal)
     guard let node = engine.location.node else { return }
     let store = engine.store
-    let state = Sampled(every: 1, on: engine.scheduler) { [unowned store] in
+    let state = PolledValue(every: 1, on: engine.scheduler) { [unowned store] in
       ClusterState(of: node, store)
     }
     bindCluster(catalog, to: state)

@@ -11,7 +11,7 @@ import Wire
 struct Engine {
   let loop: Loop
   let scheduler: LoopScheduler
-  let location: JournalLocation
+  let location: JournalAddress
   let store: any DaemonStore
   let host: ServiceHost
   let table: ConnectionTable

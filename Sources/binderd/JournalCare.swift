@@ -11,7 +11,7 @@ import Wire
 
 extension JournalFigures {
   /// Collects the figures of a journal.
-  init(of location: JournalLocation) throws(JournalError) {
+  init(of location: JournalAddress) throws(JournalError) {
     switch location {
     case .file(let path): try self.init(of: path)
     case .postgres(let settings): try self.init(of: settings.journal)
@@ -48,7 +48,7 @@ extension JournalFigures {
 extension DiskWatch {
   /// Creates the watch of the disk of a journal; `nil` if the journal is in a database.
   convenience init?(
-    of location: JournalLocation, _ host: ServiceHost, _ store: any DaemonStore,
+    of location: JournalAddress, _ host: ServiceHost, _ store: any DaemonStore,
     on scheduler: any Scheduler
   ) {
     guard case .file(let path) = location else { return nil }

@@ -16,10 +16,10 @@ import Model
 /// A daemon may write the journal that the task reads, but not the one that it creates.
 struct JournalWork {
   let task: JournalTask
-  let location: JournalLocation
+  let location: JournalAddress
 
   /// Returns the place of a journal that is named as in `--journal`.
-  let locate: (_ name: String) throws(JournalError) -> JournalLocation
+  let locate: (_ name: String) throws(JournalError) -> JournalAddress
 
   /// The epoch that the journal must have; `nil` for any.
   let epoch: String?
@@ -27,7 +27,7 @@ struct JournalWork {
   let progress: ProgressMeter.Form
 
   /// Checks whether a daemon could start on a journal.
-  let checkStart: (_ location: JournalLocation) throws(JournalError) -> Void
+  let checkStart: (_ location: JournalAddress) throws(JournalError) -> Void
 
   /// Runs the task.
   ///
@@ -108,7 +108,7 @@ struct JournalWork {
   }
 
   /// Returns a new journal for a daemon.
-  private func makeTarget(_ target: JournalLocation) throws(JournalError) -> any JournalTarget {
+  private func makeTarget(_ target: JournalAddress) throws(JournalError) -> any JournalTarget {
     switch target {
     case .file(let path):
       try checkNobodyHas(target)
@@ -124,7 +124,7 @@ struct JournalWork {
   /// Checks that no process has a journal file.
   ///
   /// - Throws: ``JournalError`` with the command that stops the process.
-  private func checkNobodyHas(_ location: JournalLocation) throws(JournalError) {
+  private func checkNobodyHas(_ location: JournalAddress) throws(JournalError) {
     guard case .file(let path) = location, let pid = JournalOwner.process(of: path) else { return }
     throw .unavailable(
       detail: "\(path) is in use by pid \(pid); stop it first: \(stopCommand(for: pid))")
@@ -359,7 +359,7 @@ func workOnJournal(
   _ task: JournalTask, _ options: Options, _ progress: ProgressMeter.Form
 ) throws -> CInt {
   let settings = try Settings(reading: options)
-  let locate = { (name: String) throws(JournalError) -> JournalLocation in
+  let locate = { (name: String) throws(JournalError) -> JournalAddress in
     var options = options
     options.journal = name
     return try Settings(options: options, configuration: settings.configuration).journal
@@ -373,7 +373,7 @@ func workOnJournal(
 /// Checks whether a daemon could start on a journal, by replaying it into all services.
 ///
 /// - Throws: ``JournalError`` with the event that the services reject.
-func checkReplay(_ location: JournalLocation) throws(JournalError) {
+func checkReplay(_ location: JournalAddress) throws(JournalError) {
   do {
     var options = try Options([])
     options.isReadOnly = true

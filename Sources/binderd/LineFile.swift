@@ -23,7 +23,7 @@ final class LineFile {
   private var isAtEnd = false
 
   /// The destination of a new file; `nil` for a device or a pipe, or when reading.
-  private let place: JournalPlace?
+  private let place: JournalDestination?
   private let isForced: Bool
 
   private static let chunk = 1 << 20
@@ -59,7 +59,7 @@ final class LineFile {
       place = nil
       file = path == "-" ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_CLOEXEC)
     } else {
-      let place = try JournalPlace(at: path, besides: source)
+      let place = try JournalDestination(at: path, besides: source)
       self.place = place
       unlink(place.partial)
       file = open(place.partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -8,7 +8,7 @@ import Model
 
 /// Opens the journal of a daemon.
 func openStore(
-  _ location: JournalLocation, _ settings: Settings, on loop: Loop, _ log: Log,
+  _ location: JournalAddress, _ settings: Settings, on loop: Loop, _ log: Log,
   _ manager: ServiceManager
 ) throws(JournalError) -> any DaemonStore {
   switch location {

@@ -13,7 +13,7 @@ struct Settings {
   let configuration: Configuration
 
   /// The journal, if it is not the one that the command line or the configuration names.
-  var location: JournalLocation?
+  var location: JournalAddress?
 
   init(options: Options, configuration: Configuration) {
     self.options = options

@@ -221,6 +221,6 @@ struct AtomicTests {
         ])
     #expect(client.error(atomic(3, #","_meta":{"timeout_ms":2000}"#))?.name == .timeout)
     #expect(bench.host.last == 5)
-    #expect(bench.cells.ledger.newestValue(of: "cells/a")?.text == "5")
+    #expect(bench.cells.ledger.pendingValue(of: "cells/a")?.text == "5")
   }
 }

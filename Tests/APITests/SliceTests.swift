@@ -321,7 +321,7 @@ struct SliceTests {
   }
 
   private func values(_ line: String?) -> [String: JSONText]? {
-    guard let result = line.flatMap({ JSONText(kept: $0).members?["result"]?.members }) else {
+    guard let result = line.flatMap({ JSONText(trusted: $0).members?["result"]?.members }) else {
       return nil
     }
     return (result["values"] ?? result["value"])?.members
@@ -355,7 +355,9 @@ struct SliceTests {
     }
     #expect(turns > 10)
     let seq = try #require(
-      lines.first.flatMap { JSONText(kept: $0).members?["result"]?.members?["seq"]?.number?.int64 }
+      lines.first.flatMap {
+        JSONText(trusted: $0).members?["result"]?.members?["seq"]?.number?.int64
+      }
         ?? (request.contains("cells.list") ? Int64(bench.host.durable) : nil))
     // The state at the position of the answer.
     let past = try Bench(bench.store.killed(upTo: UInt64(seq)))
@@ -374,7 +376,7 @@ struct SliceTests {
     guard request.contains("subscribe") else { return }
     var present = found
     for line in lines.dropFirst() + client.settle() {
-      let params = JSONText(kept: line).members?["params"]?.members ?? [:]
+      let params = JSONText(trusted: line).members?["params"]?.members ?? [:]
       #expect(params["seq"]?.number?.int64 ?? 0 > seq, "\(line)")
       guard let source = params["source"]?.string else { continue }
       present[source] = params["gone"] == nil ? params["value"] : nil
@@ -461,7 +463,7 @@ struct SliceTests {
     }
     #expect(bench.table.context.turn - first > 10)
     #expect(found == [whole])
-    let result = try #require(JSONText(kept: whole).members?["result"]?.members)
+    let result = try #require(JSONText(trusted: whole).members?["result"]?.members)
     #expect(result["methods"]?.elements?.count ?? 0 > 360)
     bench.time.nanosecondsPerLook = 0
   }

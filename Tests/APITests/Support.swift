@@ -75,7 +75,7 @@ final class Bench {
     let server = ServerInfo(
       version: "0.0.0", now: { 1_767_323_045_678_901 }, uptime: { 5 },
       userName: { $0 == 500 ? "binder" : nil })
-    let readers = LiveReaders(ReadersService(in: host))
+    let readers = ReaderHolders(ReadersService(in: host))
     let system = SystemService(FixedProbe(), on: time)
     let bindAll = services(parts)
     catalog.fill { catalog in
@@ -259,7 +259,7 @@ extension FeedsService {
     stop()
     let command = Command(method: "test.end", caller: Peer(uid: 0, pid: 1))
     _ = try host.perform(command) {
-      for id in ledger.newest.ids.sorted() { _ = try unsubscribe(id) }
+      for id in ledger.pending.ids.sorted() { _ = try unsubscribe(id) }
       return nil
     }
   }

@@ -108,7 +108,7 @@ final class WholeBench {
             try openSelected(hit, from: view, context, parts.clients, threads, chat)
           }
           bindDaemon(catalog, to: daemon)
-          bindCluster(catalog, to: Sampled(every: 1, on: time) { activeNode })
+          bindCluster(catalog, to: PolledValue(every: 1, on: time) { activeNode })
           bindJournal(catalog, to: journal)
           catalog.offerSource("daemon/journal", "How far the work is.", journal.progress)
           bindAdministration(catalog, to: administration)
@@ -126,7 +126,7 @@ final class WholeBench {
       found.insert(name)
       return true
     }
-    #expect(found == Set(ledger.shown.sources), "\(ledger.service)")
+    #expect(found == Set(ledger.committed.sources), "\(ledger.service)")
   }
 }
 

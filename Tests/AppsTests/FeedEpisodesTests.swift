@@ -43,7 +43,7 @@ final class FeedEpisodesTests: FeedsBench {
     #expect(titles.count == 500)
     #expect(titles.first == "510 e0")
     #expect(titles.last == "11 e499")
-    #expect(feeds.ledger.shown.feed("a")?.unplayed == 500)
+    #expect(feeds.ledger.committed.feed("a")?.unplayed == 500)
   }
 
   @Test
@@ -54,13 +54,13 @@ final class FeedEpisodesTests: FeedsBench {
     _ = watch()
     web.answer("T\nb Two\na First")
     store.commit()
-    let episodes = feeds.ledger.shown.episodes(of: "a")
+    let episodes = feeds.ledger.committed.episodes(of: "a")
     #expect(episodes.map(\.played) == [false, true])
     #expect(episodes.map(\.title) == ["Two", "First"])
-    #expect(feeds.ledger.shown.feed("a")?.unplayed == 1)
+    #expect(feeds.ledger.committed.feed("a")?.unplayed == 1)
     #expect(try run { () throws(FeedsError) in try feeds.mark("a") } == 1)
     #expect(try run { () throws(FeedsError) in try feeds.mark("a", played: false) } == 2)
-    #expect(feeds.ledger.shown.feed("a")?.unplayed == 2)
+    #expect(feeds.ledger.committed.feed("a")?.unplayed == 2)
   }
 
   @Test
@@ -92,7 +92,7 @@ final class FeedEpisodesTests: FeedsBench {
     store.commit()
     #expect(titles == ["3 Three", "2 Two", "1 One"])
     #expect(watched.states().last == "failed: line 3, column 1 of the feed: cut")
-    #expect(feeds.ledger.shown.feed("a")?.episodes == 3)
+    #expect(feeds.ledger.committed.feed("a")?.episodes == 3)
     time.advance(1800)
     #expect(web.requests.last?.headers["If-None-Match"] == nil, "the whole feed is sent again")
     web.answer("Title\nc Three\nb Two\na One")
@@ -123,7 +123,7 @@ final class FeedEpisodesTests: FeedsBench {
     try subscribe(fetching: "T\nb Two\na One")
     try run { () throws(FeedsError) in try feeds.mark("a", 2) }
     let coder = EventCoder()
-    let state = feeds.ledger.shown
+    let state = feeds.ledger.committed
     let copy = try #require(Feeds(kept: state.kept(by: coder), by: coder))
     #expect(copy.all == state.all)
     #expect(copy.episodes(of: "a") == state.episodes(of: "a"))
@@ -135,7 +135,7 @@ final class FeedEpisodesTests: FeedsBench {
   func `the bytes charged for a feed equal its stored bytes`() throws {
     let url = "http://a.example/"
     try subscribe(url)
-    func size() -> Int { feeds.ledger.newest.size(of: Stream(named: "feeds/a")) }
+    func size() -> Int { feeds.ledger.pending.size(of: Stream(named: "feeds/a")) }
     #expect(size() == url.utf8.count)
     let stream = host.stateBytes - size()
     func check(_ step: String) { #expect(host.stateBytes - size() == stream, "\(step)") }

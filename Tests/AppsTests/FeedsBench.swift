@@ -67,7 +67,7 @@ class FeedsBench {
   }
 
   var titles: [String] {
-    feeds.ledger.shown.episodes(of: "a").map { "\($0.id) \($0.title)" }
+    feeds.ledger.committed.episodes(of: "a").map { "\($0.id) \($0.title)" }
   }
 
   func watch(_ id: String = "a") -> (states: () -> [String], end: () -> Void) {

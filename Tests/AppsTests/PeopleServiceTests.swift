@@ -116,7 +116,7 @@ struct PeopleServiceTests {
     try binding.bind(left: model, right: label)
     #expect(label.text.value == "Kim")
     try host.run { label.text.value = "Lee" }
-    #expect(people.ledger.newest.people[1]?.name == "Lee")
+    #expect(people.ledger.pending.people[1]?.name == "Lee")
     #expect(value("people/1/name") == #""Kim""#)
     store.commit()
     try host.run { _ = try people.rename(1, to: "Max") }
@@ -127,7 +127,7 @@ struct PeopleServiceTests {
     binding.failed { refusals.append("\($0)") }
     try host.run { label.text.value = "" }
     #expect(refusals.count == 1)
-    #expect(people.ledger.newest.people[1]?.name == "Max")
+    #expect(people.ledger.pending.people[1]?.name == "Max")
     binding.unbind()
   }
 

@@ -46,7 +46,7 @@ struct SliceRuleTests {
     "Features/Locks/LocksService.swift": .short, "Features/Programs/OpenCall.swift": .short,
     "Features/Programs/Programs+Providers.swift": .unlimited(
       "shows all changed services at the end of a turn"),
-    "Features/Programs/Programs.swift": .short, "Features/Readers/LiveReaders.swift": .short,
+    "Features/Programs/Programs.swift": .short, "Features/Readers/ReaderHolders.swift": .short,
     "Features/Readers/SharedReader.swift": .unlimited(
       "filters of a shared reader, for each event"),
 

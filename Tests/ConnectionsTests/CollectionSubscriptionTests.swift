@@ -112,13 +112,13 @@ final class FakeList {
   let steps = PassthroughSubject<CollectionStep, Never>()
 
   func append(_ value: String) {
-    elements.append(JSONText(kept: value))
-    tell(.insert(at: elements.count - 1, JSONText(kept: value)))
+    elements.append(JSONText(trusted: value))
+    tell(.insert(at: elements.count - 1, JSONText(trusted: value)))
   }
 
   func update(_ value: String) {
-    elements[0] = JSONText(kept: value)
-    tell(.update(at: 0, JSONText(kept: value)))
+    elements[0] = JSONText(trusted: value)
+    tell(.update(at: 0, JSONText(trusted: value)))
   }
 
   private func tell(_ change: CollectionChange) {

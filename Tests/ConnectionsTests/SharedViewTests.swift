@@ -39,7 +39,7 @@ struct SharedViewTests {
     }
 
     var texts: [JSONText] {
-      names.sorted { $0.key < $1.key }.map { JSONText(kept: Row.text($0.key, $0.value)) }
+      names.sorted { $0.key < $1.key }.map { JSONText(trusted: Row.text($0.key, $0.value)) }
     }
   }
 

@@ -28,7 +28,7 @@ struct SubscriptionTests {
 
     func set(_ text: String?, of name: String = "a/x") {
       let before = value
-      value = text.map { JSONText(kept: $0) }
+      value = text.map { JSONText(trusted: $0) }
       seq += 1
       changes.send(SourceChange(source: name, seq: seq, value: value, before: before))
     }

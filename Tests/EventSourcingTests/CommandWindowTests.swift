@@ -1,9 +1,9 @@
 import Apps
-import Features
 import EventSourcing
-import Model
+import Features
 import JSON
 import Journal
+import Model
 import ServiceTestSupport
 import Signals
 import TestSupport
@@ -28,7 +28,7 @@ struct CommandWindowTests {
     bench.store.commit()
     let again = try bench.run("c-1") { JSONText(try bench.cells.remove("q")) }
     #expect(again == Accepted(value: JSONText(false), isReplayed: true))
-    #expect(bench.cells.ledger.newestValue(of: "cells/q")?.text == "5")
+    #expect(bench.cells.ledger.pendingValue(of: "cells/q")?.text == "5")
   }
 
   @Test
@@ -80,7 +80,7 @@ struct CommandWindowTests {
     try bench.run("pay-1", by: 1) { try bench.tally.add(10) }
     for i in 0...100_000 { try bench.run("c-\(i)", by: 2) { nil } }
     #expect(try bench.run("pay-1", by: 1) { try bench.tally.add(10) }.isReplayed)
-    #expect(bench.tally.ledger.newest.total == 10)
+    #expect(bench.tally.ledger.pending.total == 10)
     #expect(try bench.run("c-1", by: 2) { nil }.isReplayed)
     #expect(try !bench.run("c-0", by: 2) { nil }.isReplayed, "the oldest of too many has gone")
     // The total is limited too: users with the most commands lose their oldest.
@@ -103,7 +103,7 @@ struct CommandWindowTests {
       return nil
     }
     #expect(throws: Refusal.self) { try bench.run("c", by: 1) { try bench.tally.add(20) } }
-    #expect(bench.tally.ledger.newest.total == 0)
+    #expect(bench.tally.ledger.pending.total == 0)
   }
 
   @Test
@@ -163,7 +163,7 @@ struct CommandWindowTests {
     bench.store.commit()
     bench.host.saveSnapshots()
     let good = try #require(bench.store.snapshot(of: "journal"))
-    guard case .object(var object) = JSONText(kept: good.data).value,
+    guard case .object(var object) = JSONText(trusted: good.data).value,
       case .object(let bad) = try JSONValue(parsing: "{\(part)}")
     else { return }
     try bench.set("q", "5")
@@ -190,10 +190,10 @@ struct CommandWindowTests {
       return nil
     }
     #expect(throws: Refusal.self, "the client already has a refusal") { try refused() }
-    #expect(bench.tally.ledger.newest.total == 0)
+    #expect(bench.tally.ledger.pending.total == 0)
     #expect(throws: Refusal.self, "another command is not that one") {
       try bench.run("c-1", parameters: "30") { try bench.tally.add(30) }
     }
-    #expect(bench.tally.ledger.newest.total == 0)
+    #expect(bench.tally.ledger.pending.total == 0)
   }
 }

@@ -138,9 +138,9 @@ struct CompactionTests {
     #expect(care.host.first == 7)
     #expect(try care.positions() == [7, 8, 9, 10])
     #expect(care.cells.ledger.value(of: "cells/n0")?.text == "9")
-    let last = care.journal.ledger.shown.lastCompaction
+    let last = care.journal.ledger.committed.lastCompaction
     #expect(last?.from == 1 && last?.to == 6 && last?.count == 6)
-    #expect(care.journal.ledger.shown.removedCount == 6)
+    #expect(care.journal.ledger.committed.removedCount == 6)
   }
 
   @Test

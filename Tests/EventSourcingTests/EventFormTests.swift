@@ -26,7 +26,7 @@ private struct OldRooms: ServiceState, Codable {
   }
 
   func value(of source: String) -> JSONText? {
-    values[source].map { JSONText(kept: "\($0)") }
+    values[source].map { JSONText(trusted: "\($0)") }
   }
 
   var sources: [String] { Array(values.keys) }
@@ -44,7 +44,7 @@ private struct Rooms: ServiceState, Codable {
       "measured": [
         { data in
           let celsius = data.members?["celsius"]?.number?.double ?? 0
-          return JSONText(members: ["kelvin": JSONText(kept: "\(celsius + 273.15)")])
+          return JSONText(members: ["kelvin": JSONText(trusted: "\(celsius + 273.15)")])
         },
         { data in
           var members = data.members ?? [:]

@@ -130,7 +130,7 @@ struct FollowingTests {
     leader.store.follow(follower.store)
     #expect(leader.value("cells/a") == "1")
     #expect(leader.value("cells/b") == "2")
-    #expect(leader.cells.ledger.newestValue(of: "cells/a")?.text == "1")
+    #expect(leader.cells.ledger.pendingValue(of: "cells/a")?.text == "1")
     #expect(leader.host.durable == 2)
     leader.store.lead(term: 3)
     try leader.set("a", "3")

@@ -56,7 +56,7 @@ struct ForgottenStreamTests {
         _ = try cells.set("other", to: JSONText(1))
         throw Failure()
       }
-      left = names.filter { cells.ledger.newestValue(of: "cells/\($0)") != nil }
+      left = names.filter { cells.ledger.pendingValue(of: "cells/\($0)") != nil }
     }
     store.commit()
     observation.dispose()

@@ -59,7 +59,7 @@ struct NewestValuesTests {
         (newest, pending) = (durable, [])
       }
       for name in names {
-        #expect(bench.cells.ledger.newestValue(of: "cells/\(name)")?.text == newest[name])
+        #expect(bench.cells.ledger.pendingValue(of: "cells/\(name)")?.text == newest[name])
         #expect(bench.value("cells/\(name)") == durable[name])
       }
     }

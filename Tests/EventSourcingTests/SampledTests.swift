@@ -13,7 +13,7 @@ struct SampledTests {
   @Test
   func `a value is measured at its interval, only while it has observers`() {
     var measured = 0
-    let sampled = Sampled(every: 2, on: scheduler) {
+    let sampled = PolledValue(every: 2, on: scheduler) {
       measured += 1
       return measured
     }
@@ -39,7 +39,7 @@ struct SampledTests {
   @Test
   func `an unchanged value is not emitted again`() {
     var value = 1
-    let sampled = Sampled(every: 1, on: scheduler) { value }
+    let sampled = PolledValue(every: 1, on: scheduler) { value }
     var heard: [Int] = []
     sampled.observeNext { heard.append($0) }.dispose(in: bag)
     scheduler.advance(3)

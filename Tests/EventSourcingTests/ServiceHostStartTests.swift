@@ -25,7 +25,7 @@ struct ServiceHostStartTests {
     bench.store.commit()
     let reborn = try Bench(bench.store)
     #expect(reborn.cells.list(prefix: "") == bench.cells.list(prefix: ""))
-    #expect(reborn.tally.ledger.shown.places == bench.tally.ledger.shown.places)
+    #expect(reborn.tally.ledger.committed.places == bench.tally.ledger.committed.places)
     #expect(reborn.host.durable == 52)
     #expect(reborn.host.version(of: "cells/c0") == bench.host.version(of: "cells/c0"))
   }
@@ -48,7 +48,7 @@ struct ServiceHostStartTests {
 
     let reborn = try Bench(bench.store)
     #expect(reborn.cells.list(prefix: "") == bench.cells.list(prefix: ""))
-    #expect(reborn.tally.ledger.shown.total == 30)
+    #expect(reborn.tally.ledger.committed.total == 30)
     #expect(reborn.host.version(of: "cells/c1") == bench.host.version(of: "cells/c1"))
     #expect(reborn.host.version(of: "tally") == 30)
     let again = try reborn.run("id-3", parameters: "3") {
@@ -68,7 +68,7 @@ struct ServiceHostStartTests {
       }
       var isAlone = false
       mutating func apply(_ event: Event, at place: EventContext) {}
-      mutating func unshare() { isAlone = true }
+      mutating func makeUnique() { isAlone = true }
       func value(of source: String) -> JSONText? { nil }
       var sources: [String] { [] }
       static func sources(changedBy event: Event, at place: EventContext) -> [String] { [] }
@@ -76,8 +76,8 @@ struct ServiceHostStartTests {
     let host = ServiceHost(store: MemoryStore())
     let ledger = Ledger<Lonely>("lonely", in: host)
     try host.start()
-    #expect(ledger.shown.isAlone)
-    #expect(!ledger.newest.isAlone)
+    #expect(ledger.committed.isAlone)
+    #expect(!ledger.pending.isAlone)
   }
 
   @Test
@@ -117,13 +117,13 @@ struct ServiceHostStartTests {
     for service in ["cells", "tally", "journal"] {
       #expect(bench.store.snapshot(of: service)?.seq == 5)
     }
-    let cells = bench.store.snapshot(of: "cells").map { JSONText(kept: $0.data) }
+    let cells = bench.store.snapshot(of: "cells").map { JSONText(trusted: $0.data) }
     #expect(
       cells?.members == [
         "cells/c0": JSONText(0), "cells/c1": JSONText(1), "cells/c2": JSONText(2),
         "cells/c3": JSONText(3), "cells/c4": JSONText(4),
       ])
-    let journal = bench.store.snapshot(of: "journal").map { JSONText(kept: $0.data) }
+    let journal = bench.store.snapshot(of: "journal").map { JSONText(trusted: $0.data) }
     let heads = journal?.members?["heads"]?.members
     #expect(heads?.count == 5)
     #expect(heads?["cells/c0"]?.elements?.prefix(2).map(\.text) == ["1", "1"])
@@ -232,7 +232,7 @@ struct ServiceHostStartTests {
     bench.store.save(Snapshot(service: "tally", seq: 1, schema: 99, data: "{}"))
     bench.store.save(Snapshot(service: "cells", seq: 1, schema: 2, data: "[]"))
     let reborn = try Bench(bench.store)
-    #expect(reborn.tally.ledger.shown.total == 1)
+    #expect(reborn.tally.ledger.committed.total == 1)
   }
 
   @Test
@@ -247,7 +247,7 @@ struct ServiceHostStartTests {
     store.seal(meta: nil)
     store.commit()
     let bench = try Bench(store)
-    #expect(bench.tally.ledger.shown.total == 4)
+    #expect(bench.tally.ledger.committed.total == 4)
     #expect(bench.host.version(of: "tally") == 2)
   }
 

@@ -50,7 +50,7 @@ struct ServiceHostTests {
     #expect(error.kind == .rejected(reason: "bad_name"))
     #expect(error.description == "'\(stream)' is not the name of a stream: \(rule)")
     #expect(bench.store.last == 0)
-    #expect(bench.tally.ledger.newest.total == 0)
+    #expect(bench.tally.ledger.pending.total == 0)
   }
 
   // MARK: Durable before visible
@@ -59,7 +59,7 @@ struct ServiceHostTests {
   func `observers receive each event once, when it is durable, with its position`() throws {
     var totals: [Int] = []
     bench.tally.ledger.happened.observeNext { [bench] _ in
-      totals.append(bench.tally.ledger.shown.total)
+      totals.append(bench.tally.ledger.committed.total)
     }
     .dispose(in: bag)
     try bench.run { try bench.tally.add(2) }
@@ -67,8 +67,8 @@ struct ServiceHostTests {
     #expect(totals == [])
     bench.store.commit()
     #expect(totals == [2, 5])
-    #expect(bench.tally.ledger.shown.places == [1, 2])
-    #expect(bench.tally.ledger.newest.places == [1, 2])
+    #expect(bench.tally.ledger.committed.places == [1, 2])
+    #expect(bench.tally.ledger.pending.places == [1, 2])
   }
 
   @Test
@@ -77,10 +77,10 @@ struct ServiceHostTests {
   {
     try bench.run("first") { try bench.tally.add(2) }
     bench.store.commit()
-    #expect(bench.tally.ledger.newest.places == [1])
-    #expect(bench.tally.ledger.shown.places == [1])
+    #expect(bench.tally.ledger.pending.places == [1])
+    #expect(bench.tally.ledger.committed.places == [1])
     try bench.run("second") { try bench.tally.add(3) }
-    #expect(bench.tally.ledger.newest.total == 5)
+    #expect(bench.tally.ledger.pending.total == 5)
   }
 
   @Test
@@ -209,8 +209,8 @@ struct ServiceHostTests {
     let full = JournalError.readOnly(reason: "ENOSPC", outcome: .none)
     bench.store.reject(full)
     #expect(reasons == [.readOnly(reason: "ENOSPC", outcome: .none)])
-    #expect(bench.cells.ledger.newestValue(of: "cells/a")?.text == "1")
-    #expect(bench.cells.ledger.newestValue(of: "cells/b") == nil)
+    #expect(bench.cells.ledger.pendingValue(of: "cells/a")?.text == "1")
+    #expect(bench.cells.ledger.pendingValue(of: "cells/b") == nil)
     let next = try bench.run { try bench.cells.set("b", to: JSONText(3)) }
     #expect(next.seq == 2)
     bench.store.commit()
@@ -227,7 +227,7 @@ struct ServiceHostTests {
     bench.store.fail(broken)
     let fault = JournalError.readOnly(reason: "EIO", outcome: .unknown)
     #expect(ends == [fault])
-    #expect(bench.cells.ledger.newestValue(of: "cells/a") == nil)
+    #expect(bench.cells.ledger.pendingValue(of: "cells/a") == nil)
     guard
       case .journal(fault)? = refusal({ () throws(Refusal) in
         try bench.run { try bench.cells.set("a", to: JSONText(1)) }
@@ -249,11 +249,11 @@ struct ServiceHostTests {
       Issue.record("not refused")
       return
     }
-    #expect(bench.tally.ledger.newest.total == 1)
+    #expect(bench.tally.ledger.pending.total == 1)
     #expect(bench.host.last == 1)
     try bench.run { try bench.tally.add(2) }
     bench.store.commit()
-    #expect(bench.tally.ledger.shown.total == 3)
+    #expect(bench.tally.ledger.committed.total == 3)
   }
 
   @Test
@@ -326,7 +326,7 @@ struct ServiceHostTests {
     let reborn = try Bench(bench.store)
     again = try reborn.run("c-1", parameters: "{}") { try reborn.tally.add(2) }
     #expect(again == Accepted(value: JSONText(2), seq: 1, version: 1, isReplayed: true))
-    #expect(reborn.tally.ledger.newest.total == 2)
+    #expect(reborn.tally.ledger.pending.total == 2)
   }
 
   @Test
@@ -350,7 +350,7 @@ struct ServiceHostTests {
     let again = try bench.run("c-1") { try bench.tally.add(2) }
     #expect(!again.isReplayed)
     bench.store.commit()
-    #expect(bench.tally.ledger.shown.total == 2)
+    #expect(bench.tally.ledger.committed.total == 2)
   }
 
   @Test

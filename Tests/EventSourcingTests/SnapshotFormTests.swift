@@ -72,7 +72,7 @@ private struct ForgetfulRooms: ServiceState, Codable {
   func value(of source: String) -> JSONText? { nil }
   var sources: [String] { [] }
   static func sources(changedBy event: Event, at place: EventContext) -> [String] { [] }
-  func kept(by coder: EventCoder, _ names: NameList) -> JSONText { JSONText(5) }
+  func encodeSnapshot(by coder: EventCoder, _ names: NameList) -> JSONText { JSONText(5) }
 }
 
 /// A host with one version of the service, and journal compaction.

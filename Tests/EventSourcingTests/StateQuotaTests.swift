@@ -62,7 +62,7 @@ struct StateQuotaTests {
     let usage = house.host.stateBytes
     #expect(try house.refusal("b", 3_000) == .total)
     #expect(house.host.stateBytes == usage)
-    #expect(house.cells.ledger.newestValue(of: "cells/b") == nil)
+    #expect(house.cells.ledger.pendingValue(of: "cells/b") == nil)
     // Shorter values, removals and replacements are allowed, also beyond the quota.
     house.host.quota = StateQuota(total: 5_000, ofUser: 5_000)
     #expect(try house.refusal("a", 7_000) == nil)
@@ -217,7 +217,7 @@ struct StateQuotaTests {
 
   /// Returns the newest values of all sources.
   private func kept(_ house: House) -> [String] {
-    let (threads, chat) = (house.threads.ledger.newest, house.chat.ledger.newest)
+    let (threads, chat) = (house.threads.ledger.pending, house.chat.ledger.pending)
     let discussions = (0..<12).flatMap { i in
       [
         threads.value(of: "threads/\(i)"), threads.value(of: "threads/\(i)/posts"),
@@ -230,8 +230,8 @@ struct StateQuotaTests {
 
   private func collections(_ house: House) -> [String] {
     let cells = house.cells.ledger
-    let lists = house.lists.ledger.newest
-    let maps = house.maps.ledger.newest
+    let lists = house.lists.ledger.pending
+    let maps = house.maps.ledger.pending
     return (0..<4).flatMap { i in
       [
         cells.newestValue(of: "cells/c\(i)")?.text ?? "-",

@@ -34,7 +34,7 @@ struct WriteShareTests {
       command.origin = origin
       _ = try host.perform(command) {
         _ = try cells.set(
-          "c\(user)", to: JSONText(kept: "\"\(String(repeating: "x", count: bytes))\""))
+          "c\(user)", to: JSONText(trusted: "\"\(String(repeating: "x", count: bytes))\""))
         return nil
       }
       store.commit()

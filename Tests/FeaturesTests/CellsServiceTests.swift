@@ -54,18 +54,18 @@ struct CellsServiceTests {
     for (by, sum) in [("1", "1"), ("0.1", "1.1"), ("0.2", "1.3"), ("-1.3", "0")] {
       let accepted = try bench.run {
         JSONText(
-          kept: try bench.cells.add(#require(JSONNumber(by)), to: "visits").text)
+          trusted: try bench.cells.add(#require(JSONNumber(by)), to: "visits").text)
       }
       #expect(accepted.value?.text == sum)
     }
     try bench.set("text", "\"x\"")
     let one = try #require(JSONNumber("1"))
     #expect(
-      error { JSONText(kept: try bench.cells.add(one, to: "text").text) }
+      error { JSONText(trusted: try bench.cells.add(one, to: "text").text) }
         == .notANumber(name: "text"))
     try bench.set("huge", "1e300")
     #expect(
-      error { JSONText(kept: try bench.cells.add(one, to: "huge").text) }
+      error { JSONText(trusted: try bench.cells.add(one, to: "huge").text) }
         == .outOfRange(name: "huge"))
   }
 
@@ -160,9 +160,9 @@ struct CellsServiceTests {
     for event in [CellEvent.set(JSONText(string: "x")), .set(.null), .removed] {
       var data = ByteBuffer()
       let kind = event.write(to: &data, coder)
-      #expect(CellEvent(kind: kind, data: JSONText(kept: data.string), coder) == event)
+      #expect(CellEvent(kind: kind, data: JSONText(trusted: data.string), coder) == event)
     }
-    #expect(CellEvent(kind: "later", data: JSONText(kept: "{}"), coder) == nil)
-    #expect(CellEvent(kind: "set", data: JSONText(kept: "{}"), coder) == nil)
+    #expect(CellEvent(kind: "later", data: JSONText(trusted: "{}"), coder) == nil)
+    #expect(CellEvent(kind: "set", data: JSONText(trusted: "{}"), coder) == nil)
   }
 }

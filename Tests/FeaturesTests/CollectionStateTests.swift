@@ -86,8 +86,8 @@ struct CollectionStateTests {
     store.commit()
     #expect(told.map(\.isNew) == [true] + Array(repeating: false, count: 10))
     #expect(told.map(\.isGone) == Array(repeating: false, count: 10) + [true])
-    #expect(ledger.shown.asked.counts.elements == 0)
-    #expect(ledger.shown.asked.counts.emptiness > 0)
+    #expect(ledger.committed.asked.counts.elements == 0)
+    #expect(ledger.committed.asked.counts.emptiness > 0)
     observation.dispose()
   }
 }

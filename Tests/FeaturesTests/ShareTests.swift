@@ -66,7 +66,7 @@ struct ShareTests {
     let again = ServiceHost(store: store)
     let restarted = BindingsService(in: again)
     try again.start()
-    #expect(restarted.ledger.newest.maker(of: "bindings/a3") == 7)
+    #expect(restarted.ledger.pending.maker(of: "bindings/a3") == 7)
     #expect(throws: Refusal.self) {
       try again.perform(Command(method: "m", caller: Peer(uid: 7, pid: 1))) {
         try restarted.add("more", "cells/a ~> cells/b")
@@ -78,7 +78,7 @@ struct ShareTests {
 
   @Test
   func `an old snapshot without creators is read`() throws {
-    let old = JSONText(kept: #"{"positions":{"readers/x":3}}"#)
+    let old = JSONText(trusted: #"{"positions":{"readers/x":3}}"#)
     let state = try #require(Readers(kept: old, by: EventCoder()))
     #expect(state["x"] == 3)
   }

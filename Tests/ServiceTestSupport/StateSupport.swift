@@ -4,11 +4,11 @@ internal import Model
 
 extension ServiceState {
   /// Encodes a state by name for a snapshot.
-  package func kept(by coder: EventCoder) -> JSONText { kept(by: coder, Names().list) }
+  package func kept(by coder: EventCoder) -> JSONText { encodeSnapshot(by: coder, Names().list) }
 
   /// Decodes a state by name from a snapshot.
   package init?(kept text: JSONText, by coder: EventCoder) {
-    self.init(kept: text, by: coder, Names())
+    self.init(snapshot: text, by: coder, Names())
   }
 }
 

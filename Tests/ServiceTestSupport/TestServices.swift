@@ -91,9 +91,9 @@ package final class TallyService {
   }
 
   package func add(_ number: Int) throws(Failure) -> JSONText? {
-    guard ledger.newest.total + number <= 100 else { throw .tooMuch }
+    guard ledger.pending.total + number <= 100 else { throw .tooMuch }
     ledger.record(.added(by: number))
-    return JSONText(ledger.newest.total)
+    return JSONText(ledger.pending.total)
   }
 
   /// Records events, then throws.

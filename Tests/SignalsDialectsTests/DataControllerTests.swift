@@ -13,7 +13,7 @@ private final class Person {
 }
 
 private final class PersonViewModel: BindViewModel {
-  override class var bindings: [DeclaredBinding] {
+  override class var bindings: [ViewBinding] {
     super.bindings + [BINDModel("fullName", <>, "name")]
   }
 

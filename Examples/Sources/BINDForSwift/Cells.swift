@@ -3,7 +3,7 @@ import Signals
 // UI Bindings: a type declares its bindings. A view binds its view model, a view model its model.
 
 final class PersonNameCell: BindTableViewCell {
-  override class var bindings: [DeclaredBinding] {
+  override class var bindings: [ViewBinding] {
     [
       BINDViewModel("name", ~>, "textLabel.text"),
       BINDViewModel("ID", ~>, "detailTextLabel.text"),
@@ -13,7 +13,7 @@ final class PersonNameCell: BindTableViewCell {
 }
 
 final class PersonNameViewModel: BindViewModel {
-  override class var bindings: [DeclaredBinding] {
+  override class var bindings: [ViewBinding] {
     [
       BINDModel("fullName", <>, "name"),
       BINDModel("hexColorCode", <>, "hexColorCode"),
@@ -53,7 +53,7 @@ final class Person {
 // Binding From Code: `viewDidUpdateViewModel` is called after each view model is set.
 
 final class PersonTableViewCell: BindTableViewCell {
-  override class var bindings: [DeclaredBinding] {
+  override class var bindings: [ViewBinding] {
     [BINDViewModel("name", ~>, "textLabel.text")]
   }
 

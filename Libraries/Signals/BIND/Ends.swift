@@ -1,5 +1,5 @@
 /// One end of a binding: access to a value, however it is stored.
-public struct BindEnd<Value> {
+public struct BindEndpoint<Value> {
   /// Returns the value that was written last, even if observers have not received it yet; `nil` if
   /// there is none.
   public let read: () -> Value?
@@ -33,13 +33,13 @@ public struct BindEnd<Value> {
   }
 }
 
-extension BindEnd {
+extension BindEndpoint {
   /// An end that discards each value.
-  public static var nowhere: BindEnd { BindEnd(write: { _ in }) }
+  public static var nowhere: BindEndpoint { BindEndpoint(write: { _ in }) }
 
   /// The same end for values of dynamic type.
-  public var erased: BindEnd<Any> {
-    BindEnd<Any>(
+  public var erased: BindEndpoint<Any> {
+    BindEndpoint<Any>(
       read: { [read] in read() },
       write: write.map { write in { try write(cast($0, to: Value.self)) } },
       values: values?.map { $0 as Any }, gone: gone, isGone: isGone)
@@ -53,7 +53,7 @@ public protocol BindSource<BindValue> {
   /// Returns the end.
   ///
   /// - Parameter isHeld: Whether the end retains this source.
-  func bindEnd(isHeld: Bool) -> BindEnd<BindValue>
+  func bindEnd(isHeld: Bool) -> BindEndpoint<BindValue>
 }
 
 /// A source that can also receive values from a binding.
@@ -67,9 +67,9 @@ extension Subject: BindSource, BindTarget where Error == Never {
   public typealias BindValue = Element
 
   /// Returns the end; it can be read only if the subject stores a value.
-  public func bindEnd(isHeld: Bool) -> BindEnd<Element> {
+  public func bindEnd(isHeld: Bool) -> BindEndpoint<Element> {
     let held = isHeld ? self : nil
-    return BindEnd(
+    return BindEndpoint(
       read: { [weak self] in
         guard let node = self as? ValueNode<Element> else { return nil }
         node.refresh()
@@ -92,10 +92,10 @@ extension AnyProperty: BindSource {
   public typealias BindValue = Value
 
   /// Returns the end, which is read-only.
-  public func bindEnd(isHeld: Bool) -> BindEnd<Value> {
+  public func bindEnd(isHeld: Bool) -> BindEndpoint<Value> {
     let held = isHeld ? self : nil
     let node = node.bindEnd(isHeld: isHeld)
-    return BindEnd(
+    return BindEndpoint(
       read: { [weak self] in (held ?? self)?.value }, values: node.values, isGone: node.isGone)
   }
 }
@@ -116,12 +116,12 @@ public struct BindPath<Root: BindSource, Next: BindSource>: BindSource {
   }
 
   /// Returns the end, which follows each new outer value.
-  public func bindEnd(isHeld: Bool) -> BindEnd<Next.BindValue> {
+  public func bindEnd(isHeld: Bool) -> BindEndpoint<Next.BindValue> {
     let root = root.bindEnd(isHeld: isHeld)
     // Does not capture `self`, which retains the root.
     let next = { [keyPath] (value: Root.BindValue) in value[keyPath: keyPath].bindEnd(isHeld: false)
     }
-    return BindEnd(
+    return BindEndpoint(
       read: { root.read().flatMap { next($0).read() } },
       write: { value in
         guard let present = root.read() else { throw BindEndIsMissing() }
@@ -169,10 +169,10 @@ public struct BlockCommand: BindCommand {
   }
 }
 
-extension BindEnd where Value == Any {
+extension BindEndpoint where Value == Any {
   /// Returns an end that executes a command with each value.
-  public static func command(_ command: any BindCommand) -> BindEnd {
-    BindEnd(write: { _ in command.execute() })
+  public static func command(_ command: any BindCommand) -> BindEndpoint {
+    BindEndpoint(write: { _ in command.execute() })
   }
 }
 

@@ -12,7 +12,7 @@ public final class ObjectBinding: Disposable {
   public private(set) var expression: BindExpression?
 
   private var transformer = Transformer<Any, Any>.identity
-  private var binding: EndBinding<Any, Any>?
+  private var binding: EndpointBinding<Any, Any>?
   private var failedBody: ((any Error) -> Void)?
   private var failures: (any Disposable)?
   private var transformBody: ((AnyObject, Any) throws -> Any)?
@@ -61,11 +61,11 @@ public final class ObjectBinding: Disposable {
     let leftEnd = try ObjectPath(expression.left, column: expression.leftColumn).end(in: left)
     let rightEnd =
       expression.isObservation
-      ? BindEnd<Any>.nowhere
+      ? BindEndpoint<Any>.nowhere
       : try ObjectPath(expression.right, column: expression.rightColumn).end(in: right)
-    let binding: EndBinding<Any, Any>
+    let binding: EndpointBinding<Any, Any>
     do {
-      binding = try EndBinding(leftEnd, expression.operator, rightEnd, through: transformer)
+      binding = try EndpointBinding(leftEnd, expression.operator, rightEnd, through: transformer)
     } catch {
       throw BindFault(
         .notBindable, "\(error)", at: expression.leftColumn, found: "\(expression)")
@@ -245,7 +245,7 @@ public func BINDO(_ object: AnyObject?, _ path: String) throws(BindFault) -> Obj
 public func BIND<Left, LeftValue: BindTarget, Right, RightValue: BindTarget>(
   _ left: Left, _ leftPath: KeyPath<Left, LeftValue>, _ sign: BindSign, _ right: Right,
   _ rightPath: KeyPath<Right, RightValue>
-) -> EndBinding<LeftValue.BindValue, LeftValue.BindValue>
+) -> EndpointBinding<LeftValue.BindValue, LeftValue.BindValue>
 where LeftValue.BindValue == RightValue.BindValue {
   let (left, right) = (left[keyPath: leftPath], right[keyPath: rightPath])
   return switch sign(.left, .right) {

@@ -19,7 +19,7 @@ public struct ObjectPath {
   /// It does not retain the object.
   ///
   /// - Throws: ``BindFault`` for a key that an object on the path does not have.
-  public func end(in object: AnyObject) throws(BindFault) -> BindEnd<Any> {
+  public func end(in object: AnyObject) throws(BindFault) -> BindEndpoint<Any> {
     let last = try lastMember(in: object)
     let canBeWritten: Bool =
       switch last {
@@ -28,7 +28,7 @@ public struct ObjectPath {
       case nil: true  // part of the path does not exist yet
       }
     let canBeRead = if case .end(let end) = last { end.values != nil } else { true }
-    return BindEnd(
+    return BindEndpoint(
       read: { [weak object] in object.flatMap(read) },
       write: canBeWritten ? { [weak object] in try write($0, in: object) } : nil,
       values: canBeRead
@@ -138,7 +138,7 @@ final class PathObservation {
     tell?(.next(value))
   }
 
-  private func observe(_ end: BindEnd<Any>, of i: Int) {
+  private func observe(_ end: BindEndpoint<Any>, of i: Int) {
     let depth = runs.count
     let run = SerialDisposable(otherDisposable: nil)
     runs.append(run)
@@ -183,7 +183,7 @@ final class PathObservation {
 /// A member of an object, found by its key.
 public enum BindMember {
   /// A value that can be bound.
-  case end(BindEnd<Any>)
+  case end(BindEndpoint<Any>)
   /// A value that cannot be observed.
   case value(Any)
 }
@@ -223,7 +223,7 @@ extension BindMember {
   }
 }
 
-private func erasedEnd<Source: BindSource>(of source: Source) -> BindEnd<Any> {
+private func erasedEnd<Source: BindSource>(of source: Source) -> BindEndpoint<Any> {
   source.bindEnd(isHeld: false).erased
 }
 

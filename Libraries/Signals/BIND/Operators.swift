@@ -10,7 +10,7 @@ infix operator <!> : DefaultPrecedence
 @discardableResult
 public func ~> <Left: BindSource, Right: BindTarget>(
   left: Left, right: Right
-) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
+) -> EndpointBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
   bind(left, .leftToRight, to: right)
 }
 
@@ -18,7 +18,7 @@ public func ~> <Left: BindSource, Right: BindTarget>(
 @discardableResult
 public func !~> <Left: BindSource, Right: BindTarget>(
   left: Left, right: Right
-) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
+) -> EndpointBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
   bind(left, .leftToRightLater, to: right)
 }
 
@@ -26,7 +26,7 @@ public func !~> <Left: BindSource, Right: BindTarget>(
 @discardableResult
 public func <~ <Left: BindTarget, Right: BindSource>(
   left: Left, right: Right
-) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
+) -> EndpointBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
   bind(left, to: right, .rightToLeft)
 }
 
@@ -34,7 +34,7 @@ public func <~ <Left: BindTarget, Right: BindSource>(
 @discardableResult
 public func <~! <Left: BindTarget, Right: BindSource>(
   left: Left, right: Right
-) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
+) -> EndpointBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
   bind(left, to: right, .rightToLeftLater)
 }
 
@@ -44,7 +44,7 @@ public func <~! <Left: BindTarget, Right: BindSource>(
 @discardableResult
 public func <> <Left: BindTarget, Right: BindTarget>(
   left: Left, right: Right
-) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
+) -> EndpointBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
   bind(left, .both, to: right)
 }
 
@@ -52,7 +52,7 @@ public func <> <Left: BindTarget, Right: BindTarget>(
 @discardableResult
 public func <!> <Left: BindTarget, Right: BindTarget>(
   left: Left, right: Right
-) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
+) -> EndpointBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
   bind(left, .bothLater, to: right)
 }
 
@@ -61,8 +61,8 @@ public func <!> <Left: BindTarget, Right: BindTarget>(
 /// The binding retains the left end.
 private func bind<Left: BindSource, Right: BindTarget>(
   _ left: Left, _ sign: BindOperator, to right: Right
-) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
-  let binding = EndBinding(left.bindEnd(isHeld: true), sign, right.bindEnd(isHeld: false))
+) -> EndpointBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
+  let binding = EndpointBinding(left.bindEnd(isHeld: true), sign, right.bindEnd(isHeld: false))
   right.disposeBag.add(disposable: binding)
   return binding.start()
 }
@@ -72,8 +72,8 @@ private func bind<Left: BindSource, Right: BindTarget>(
 /// The binding retains the right end.
 private func bind<Left: BindTarget, Right: BindSource>(
   _ left: Left, to right: Right, _ sign: BindOperator
-) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
-  let binding = EndBinding(left.bindEnd(isHeld: false), sign, right.bindEnd(isHeld: true))
+) -> EndpointBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
+  let binding = EndpointBinding(left.bindEnd(isHeld: false), sign, right.bindEnd(isHeld: true))
   left.disposeBag.add(disposable: binding)
   return binding.start()
 }
@@ -89,9 +89,9 @@ extension BindTarget {
   public func bind<Right: BindTarget>(
     _ sign: BindOperator, _ right: Right,
     through transformer: Transformer<BindValue, Right.BindValue>
-  ) throws(NotBindable) -> EndBinding<BindValue, Right.BindValue> {
+  ) throws(NotBindable) -> EndpointBinding<BindValue, Right.BindValue> {
     let owner = sign.goesRight ? right.disposeBag : disposeBag
-    let binding = try EndBinding(
+    let binding = try EndpointBinding(
       bindEnd(isHeld: sign.goesRight), sign, right.bindEnd(isHeld: !sign.goesRight),
       through: transformer)
     owner.add(disposable: binding)

@@ -7,7 +7,7 @@ open class BindView: DisposeBagProvider {
   /// If a path starts with `viewModel.`, the view is on both sides.
   ///
   /// A subclass appends its bindings to those of its superclass: `super.bindings + […]`.
-  open class var bindings: [DeclaredBinding] { [] }
+  open class var bindings: [ViewBinding] { [] }
 
   /// The bindings of this view; initially those of its type.
   public lazy var bindings: [ObjectBinding] = Self.bindings.map { $0.binding() } {
@@ -66,7 +66,7 @@ open class BindViewModel: DisposeBagProvider {
   /// The bindings of the type, with the model on the left and the view model on the right.
   ///
   /// A subclass appends its bindings to those of its superclass: `super.bindings + […]`.
-  open class var bindings: [DeclaredBinding] { [] }
+  open class var bindings: [ViewBinding] { [] }
 
   /// The source of the content.
   public let model: AnyObject?
@@ -111,7 +111,7 @@ open class BindViewModel: DisposeBagProvider {
 // subclass those classes.
 
 /// A binding that a type declares for each of its instances.
-public struct DeclaredBinding {
+public struct ViewBinding {
   private let make: () throws(BindFault) -> ObjectBinding
 
   /// Creates a binding by an expression.
@@ -126,13 +126,13 @@ public struct DeclaredBinding {
   }
 
   /// Returns the same binding with a transformation of each value after the transformer.
-  public func transform(_ body: @escaping (AnyObject, Any) throws -> Any) -> DeclaredBinding {
-    DeclaredBinding { () throws(BindFault) in try make().transform(body) }
+  public func transform(_ body: @escaping (AnyObject, Any) throws -> Any) -> ViewBinding {
+    ViewBinding { () throws(BindFault) in try make().transform(body) }
   }
 
   /// Returns the same binding with an observer of each value.
-  public func observe(_ body: @escaping (AnyObject, Any) -> Void) -> DeclaredBinding {
-    DeclaredBinding { () throws(BindFault) in try make().observe(body) }
+  public func observe(_ body: @escaping (AnyObject, Any) -> Void) -> ViewBinding {
+    ViewBinding { () throws(BindFault) in try make().observe(body) }
   }
 
   /// Creates the binding for one instance.
@@ -151,8 +151,8 @@ public struct DeclaredBinding {
 public func BINDViewModel(
   _ viewModelPath: String, _ sign: BindSign, _ viewPath: String, _ transformer: String? = nil,
   in transformers: TransformerRegistry<Any> = TransformerRegistry()
-) -> DeclaredBinding {
-  DeclaredBinding(
+) -> ViewBinding {
+  ViewBinding(
     expression(viewModelPath, sign, viewPath, transformer), transformers: transformers)
 }
 
@@ -160,16 +160,16 @@ public func BINDViewModel(
 public func BINDModel(
   _ modelPath: String, _ sign: BindSign, _ viewModelPath: String, _ transformer: String? = nil,
   in transformers: TransformerRegistry<Any> = TransformerRegistry()
-) -> DeclaredBinding {
-  DeclaredBinding(
+) -> ViewBinding {
+  ViewBinding(
     expression(modelPath, sign, viewModelPath, transformer), transformers: transformers)
 }
 
 /// Declares that each action of the view executes a command of the view model.
 public func BINDViewModelCommand(
   _ commandPath: String, _ actionPath: String
-) -> DeclaredBinding {
-  DeclaredBinding(expression(commandPath, <~!, actionPath))
+) -> ViewBinding {
+  ViewBinding(expression(commandPath, <~!, actionPath))
 }
 
 extension ObjectBinding {

@@ -101,8 +101,8 @@ extension Published: BindSource {
   /// Returns the end.
   ///
   /// It always retains the property, but never the object that contains it.
-  public func bindEnd(isHeld: Bool) -> BindEnd<Value> {
-    BindEnd(
+  public func bindEnd(isHeld: Bool) -> BindEndpoint<Value> {
+    BindEndpoint(
       read: { wrappedValue }, write: { wrappedValue = $0 }, values: projectedValue.toSignal())
   }
 }

@@ -105,9 +105,9 @@ extension Dynamic: BindTarget {
   public var disposeBag: DisposeBag { property.disposeBag }
 
   /// Returns the end.
-  public func bindEnd(isHeld: Bool) -> BindEnd<Value> {
+  public func bindEnd(isHeld: Bool) -> BindEndpoint<Value> {
     let held = isHeld ? self : nil
-    return BindEnd(
+    return BindEndpoint(
       read: { [weak self] in self?.value }, write: { [weak self] in self?.send($0) },
       values: SafeSignal { [weak self] observer in
         guard let dynamic = held ?? self else {

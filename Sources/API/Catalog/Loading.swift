@@ -60,17 +60,18 @@ extension ObservedLoadingState {
 
 /// The loading state as clients see it: an object whose members become part of the frame.
 private final class LoadingText {
-  private(set) var text = JSONText(kept: #"{"state":"loading"}"#)
+  private(set) var text = JSONText(trusted: #"{"state":"loading"}"#)
   private var value: JSONText?
 
   func startLoading() {
     text = JSONText(
-      kept: value.map { #"{"state":"reloading","value":\#($0.text)}"# } ?? #"{"state":"loading"}"#)
+      trusted: value.map { #"{"state":"reloading","value":\#($0.text)}"# }
+        ?? #"{"state":"loading"}"#)
   }
 
   func load(_ value: JSONText) {
     self.value = value
-    text = JSONText(kept: #"{"state":"loaded","value":\#(value.text)}"#)
+    text = JSONText(trusted: #"{"state":"loaded","value":\#(value.text)}"#)
   }
 
   func fail(_ error: WireError) {
@@ -80,6 +81,6 @@ private final class LoadingText {
       $0.member("error", error)
       $0.member("value", value)
     }
-    text = JSONText(kept: buffer.string)
+    text = JSONText(trusted: buffer.string)
   }
 }

@@ -61,7 +61,7 @@ package final class Method {
       _ parameter: String, _ isKnown: @escaping (Connection, Handle) -> Bool
     ) -> Site {
       .depends(on: parameter) { value, context in
-        guard let handle = value.flatMap({ Handle(kept: $0.text) }) else { return false }
+        guard let handle = value.flatMap({ Handle(encoded: $0.text) }) else { return false }
         return !isKnown(context.connection, handle)
       }
     }

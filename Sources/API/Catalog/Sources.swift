@@ -54,7 +54,7 @@ extension Catalog {
     var sources = SourceProvider(
       descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
       numbered: ledger.numbered,
-      newest: ledger.newestValue(of:),
+      newest: ledger.pendingValue(of:),
       collection: ledger.collection(of:),
       search: { pattern, excluded, place, body throws(NameIndex.TooVain) in
         try ledger.search(pattern, without: excluded, from: &place, body)
@@ -73,7 +73,7 @@ extension Catalog {
 
   /// Offers a measured value as a source that is not journaled.
   package func offerSource<Value: Codable>(
-    _ name: String, _ doc: String, _ sampled: Sampled<Value>
+    _ name: String, _ doc: String, _ sampled: PolledValue<Value>
   ) {
     let encoder = encoder
     func text(_ value: Value) -> JSONText { (try? encoder.text(value)) ?? .null }

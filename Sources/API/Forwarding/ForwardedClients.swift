@@ -250,6 +250,6 @@ extension JSONText {
   fileprivate init(_ error: WireError) {
     var buffer = ByteBuffer()
     error.write(to: &buffer)
-    self.init(kept: buffer.string)
+    self.init(trusted: buffer.string)
   }
 }

@@ -36,7 +36,8 @@ package struct ResumedSubscription {
 func bindRestoredSubscriptions(_ catalog: Catalog, _ readers: (any DurableReaders)?) {
   catalog.restore(.subscription) { context, items, place throws(CannotRestore) in
     for item in items {
-      guard let handle = Handle(kept: item.key), let kept = HandoverSubscription(item.text) else {
+      guard let handle = Handle(encoded: item.key), let kept = HandoverSubscription(item.text)
+      else {
         throw CannotRestore(unreadable: item)
       }
       do throws(WireError) {
@@ -50,8 +51,8 @@ func bindRestoredSubscriptions(_ catalog: Catalog, _ readers: (any DurableReader
 
 extension Handle {
   /// Reads a handle that was kept as JSON.
-  package init?(kept text: String) {
-    switch JSONText(kept: text).value {
+  package init?(encoded text: String) {
+    switch JSONText(trusted: text).value {
     case .string(let name): self.init(name: name)
     case .number(let number):
       guard let number = number.int64 else { return nil }

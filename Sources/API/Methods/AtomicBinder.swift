@@ -132,7 +132,7 @@ extension CallContext {
           if fits { $0.array("values") { $0.append(values) } }
           $0.member("events", host.last - before)
         }
-        return JSONText(kept: result.string)
+        return JSONText(trusted: result.string)
       }
     } catch {
       if case .service(let failed as FailedCall) = error {

@@ -7,13 +7,13 @@ internal import Signals
 package import Wire
 
 extension CallContext {
-  func beginning(_ subscribe: Subscribe) throws(WireError) -> Beginning {
-    guard let beginning = Beginning(subscribe.from, first: host.first) else {
+  func beginning(_ subscribe: Subscribe) throws(WireError) -> StartPosition {
+    guard let beginning = StartPosition(subscribe.from, first: host.first) else {
       throw WireError(
         JSONDecodingError(
           path: "/from",
           expected:
-            #""now", "start", {"after":n}, {"last":n} with n up to \#(Beginning.maxLast), or {"time":"…"}"#,
+            #""now", "start", {"after":n}, {"last":n} with n up to \#(StartPosition.maxLast), or {"time":"…"}"#,
           got: "another value"))
     }
     return beginning

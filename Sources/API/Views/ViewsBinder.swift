@@ -54,7 +54,7 @@ private func restoreViews(_ catalog: Catalog) {
   catalog.restore(.view) { context, items, _ throws(CannotRestore) in
     var views: [(Handle, HandoverView)] = []
     for item in items {
-      guard let handle = Handle(kept: item.key),
+      guard let handle = Handle(encoded: item.key),
         let view: HandoverView = try? context.catalog.decoder.decode(from: item.text)
       else { throw CannotRestore(unreadable: item) }
       views.append((handle, view))

@@ -9,21 +9,21 @@ extension ChatService {
     return SearchCorpus(
       "chat",
       all: {
-        let chat = ledger.shown
+        let chat = ledger.committed
         return chat.allRooms.flatMap { room in
           [room.searchText] + chat.messages(in: room.id).map { $0.searchText(in: room.id) }
         }
       },
       changes: ledger.happened.compactMap { happened in
-        happened.event.searchChange(in: ledger.shown).map { [$0] }
+        happened.event.searchChange(in: ledger.committed).map { [$0] }
       },
       describe: { id in
         let parts = id.split(separator: "/").compactMap { Int($0) }
-        guard let number = parts.first, let room = ledger.shown.room(number) else {
+        guard let number = parts.first, let room = ledger.committed.room(number) else {
           return nil
         }
         guard parts.count > 1 else { return (room.name, "chat/rooms/\(number)") }
-        guard let message = ledger.shown.message(parts[1], in: number), !message.isRemoved
+        guard let message = ledger.committed.message(parts[1], in: number), !message.isRemoved
         else { return nil }
         return ("\(room.name), \(message.author)", "chat/rooms/\(number)/messages")
       })

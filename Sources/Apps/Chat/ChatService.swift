@@ -5,7 +5,7 @@ package import Signals
 ///
 /// All events are journaled, and every room is open to every user of the service.
 ///
-/// To follow a room, read ``Chat/messages(in:)`` of `ledger.shown` and then observe
+/// To follow a room, read ``Chat/messages(in:)`` of `ledger.committed` and then observe
 /// `ledger.happened`.
 package final class ChatService {
   package static let maxRooms = 1000
@@ -56,7 +56,7 @@ package final class ChatService {
   }
 
   private func tellMembers(of room: Int) {
-    let (names, members) = (roomsToRead.keys, ledger.shown.room(room)?.members ?? [:])
+    let (names, members) = (roomsToRead.keys, ledger.committed.room(room)?.members ?? [:])
     if names.count < members.count {
       for name in names where members[name] != nil { roomsToRead.send(room, to: name) }
     } else if !names.isEmpty {
@@ -74,13 +74,13 @@ package final class ChatService {
 
   /// Returns a room from the pending state, which includes events that are not durable yet.
   package func room(_ key: RoomKey) throws(ChatError) -> Room {
-    guard let room = Self.find(key, in: ledger.newest) else { throw .unknownRoom(key.text) }
+    guard let room = Self.find(key, in: ledger.pending) else { throw .unknownRoom(key.text) }
     return room
   }
 
   /// Returns a room from the durable state.
   package func shownRoom(_ key: RoomKey) throws(ChatError) -> Room {
-    guard let room = Self.find(key, in: ledger.shown) else { throw .unknownRoom(key.text) }
+    guard let room = Self.find(key, in: ledger.committed) else { throw .unknownRoom(key.text) }
     return room
   }
 
@@ -99,14 +99,14 @@ package final class ChatService {
   ) throws(ChatError) -> Int {
     try check(name: name)
     try check(topic, "topic", max: Self.maxTopic)
-    guard ledger.newest.rooms.count < Self.maxRooms else {
+    guard ledger.pending.rooms.count < Self.maxRooms else {
       throw .tooManyRooms(max: Self.maxRooms)
     }
-    guard ledger.newest.rooms.values.count(where: { $0.creator == user }) < Self.maxOwnRooms else {
+    guard ledger.pending.rooms.values.count(where: { $0.creator == user }) < Self.maxOwnRooms else {
       throw .tooManyOwnRooms(max: Self.maxOwnRooms)
     }
-    guard ledger.newest.lastRoom < .max else { throw .noNumberLeft }
-    let id = ledger.newest.lastRoom + 1
+    guard ledger.pending.lastRoom < .max else { throw .noNumberLeft }
+    let id = ledger.pending.lastRoom + 1
     record(.created(id: id, name: name, topic: topic, by: user))
     return id
   }
@@ -207,7 +207,7 @@ package final class ChatService {
     if let read = room.members[user], read < id {
       record(.read(room: room.id, upTo: id, by: user))
     }
-    return ledger.newest.unread(by: user, in: room.id)
+    return ledger.pending.unread(by: user, in: room.id)
   }
 
   /// Returns the durable messages before one, oldest first.
@@ -216,13 +216,13 @@ package final class ChatService {
   ) throws(ChatError) -> ArraySlice<Message> {
     let limit = limit ?? Chat.pageCount
     guard 1...Self.maxPage ~= limit else { throw .badLimit(max: Self.maxPage) }
-    return ledger.shown.page(of: try shownRoom(key).id, before: before, limit: limit)
+    return ledger.committed.page(of: try shownRoom(key).id, before: before, limit: limit)
   }
 
   /// Returns the number of messages of others that a user has neither read nor seen in a room.
   package func unread(by name: String, in room: Int) -> Int {
     let seen = seen[ReadMark(room: room, name: name)]
-    return ledger.shown.unread(by: name, in: room, behind: seen ?? 0)
+    return ledger.committed.unread(by: name, in: room, behind: seen ?? 0)
   }
 
   /// Returns whether a name is a valid source of the chat, whether or not the room exists.
@@ -242,7 +242,7 @@ package final class ChatService {
     _ id: Int, in key: RoomKey, _ user: String, orCreator: Bool = false
   ) throws(ChatError) -> (Room, Message) {
     let room = try room(key)
-    guard let message = ledger.newest.message(id, in: room.id) else {
+    guard let message = ledger.pending.message(id, in: room.id) else {
       throw .unknownMessage(id: id, room: room.id)
     }
     guard message.author == user || orCreator && room.creator == user else {
@@ -258,7 +258,7 @@ package final class ChatService {
     // So that a name cannot be mistaken for a number.
     guard name.first?.isLetter == true, name.last?.isWhitespace == false else { throw .badName }
     if let hidden = name.hiddenCharacter { throw .hidden(hidden) }
-    if let room = ledger.newest.rooms(lookingLike: name).first(where: { $0.id != id }) {
+    if let room = ledger.pending.rooms(lookingLike: name).first(where: { $0.id != id }) {
       throw .nameTaken(room.name)
     }
   }

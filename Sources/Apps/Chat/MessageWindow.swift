@@ -32,7 +32,7 @@ package final class MessageWindow {
   ///   room.
   init(of service: MessagesService, at message: Int?) {
     self.service = service
-    let (chat, room) = (service.chat.ledger.shown, service.room)
+    let (chat, room) = (service.chat.ledger.committed, service.room)
     let before = message.map { $0 < .max ? max($0, 1) + 1 : $0 }
     var shown = Array(chat.page(of: room, before: before))
     if let last = shown.last?.id { shown += chat.page(of: room, after: last) }
@@ -119,7 +119,7 @@ package final class MessageWindow {
     moved()
   }
 
-  private var shown: Chat { service.chat.ledger.shown }
+  private var shown: Chat { service.chat.ledger.committed }
 
   /// The id of the last message in the window; 0 if the window is empty.
   private var last: Int { window.collection.last?.id ?? 0 }

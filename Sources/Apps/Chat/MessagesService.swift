@@ -57,18 +57,18 @@ package final class MessagesService {
   /// The members of the room by name, and whether each is present; for views.
   package var members: Computed<[Member]> {
     let comings = presence.comings.filter { [chat, room] name in
-      chat.ledger.shown.room(room)?.members[name] != nil
+      chat.ledger.committed.room(room)?.members[name] != nil
     }
     return Computed(
       Identity(chat, "members", room), changes: comings.map { _ in () }.merge(with: changes)
     ) { [chat, presence, room] in
-      (chat.ledger.shown.room(room)?.members.keys.sorted() ?? [])
+      (chat.ledger.committed.room(room)?.members.keys.sorted() ?? [])
         .map { Member(name: $0, isHere: presence.isHere($0)) }
     }
   }
 
   /// The durable state of the room; `nil` if it was removed.
-  package var roomNow: Room? { chat.ledger.shown.room(room) }
+  package var roomNow: Room? { chat.ledger.committed.room(room) }
 
   /// Emits when the removal of the room is durable.
   package var removal: Signal<Void, Never> {

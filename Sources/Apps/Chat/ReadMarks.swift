@@ -27,7 +27,7 @@ package final class ReadMarks {
   /// Marks a room as read to its end for a user.
   func see(_ room: Int, by name: String, as command: Command) {
     guard chat.unread(by: name, in: room) > 0,
-      let count = chat.ledger.shown.room(room)?.count,
+      let count = chat.ledger.committed.room(room)?.count,
       command.mayRecord?("chat/read/\(name)") ?? true
     else { return }
     let mark = ReadMark(room: room, name: name)
@@ -80,7 +80,7 @@ package final class ReadMarks {
 
   private func forgetIfKept(_ mark: ReadMark) {
     guard let id = chat.seen[mark], waiting[mark] == nil else { return }
-    let kept = chat.ledger.shown.room(mark.room)?.members[mark.name]
+    let kept = chat.ledger.committed.room(mark.room)?.members[mark.name]
     if kept.map({ $0 >= id }) ?? true { chat.setSeen(seen: nil, mark) }
   }
 }

@@ -20,7 +20,7 @@ package final class RoomsService {
 
   /// The rooms with their current unread counts, ordered by id.
   package var now: [Entry] {
-    chat.ledger.shown.rooms.keys.sorted().compactMap { Self.entry($0, chat, name) }
+    chat.ledger.committed.rooms.keys.sorted().compactMap { Self.entry($0, chat, name) }
   }
 
   /// The rooms by id; for views.
@@ -29,14 +29,14 @@ package final class RoomsService {
   /// Returns the rooms by id with the unread counts of a user.
   static func rooms(for name: String, in chat: ChatService) -> RowList<Int, Entry> {
     RowList(
-      Identity(chat, "rooms", name), keys: { Array(chat.ledger.shown.rooms.keys) },
+      Identity(chat, "rooms", name), keys: { Array(chat.ledger.committed.rooms.keys) },
       row: { entry($0, chat, name) },
       changes: chat.changedRooms.merge(with: chat.roomsToRead.elements(of: name))
         .map { .rows([$0]) })
   }
 
   private static func entry(_ id: Int, _ chat: ChatService, _ name: String) -> Entry? {
-    chat.ledger.shown.room(id).map { room in
+    chat.ledger.committed.room(id).map { room in
       Entry(
         room: room, unread: chat.unread(by: name, in: id), isJoined: room.members[name] != nil)
     }

@@ -36,8 +36,8 @@ extension FeedsService {
   package var rows: RowList<String, FeedRow> {
     let known = ledger.happened.map { Feeds.id(of: $0.place.stream) }
     return RowList(
-      Identity(self), keys: { [ledger] in Array(ledger.shown.ids) },
-      row: { [self] id in ledger.shown.feed(id).map { FeedRow($0, state(of: id)) } },
+      Identity(self), keys: { [ledger] in Array(ledger.committed.ids) },
+      row: { [self] id in ledger.committed.feed(id).map { FeedRow($0, state(of: id)) } },
       changes: states(where: { _ in true }).map(\.id).merge(with: known).map { .rows([$0]) })
   }
 

@@ -208,7 +208,7 @@ package struct Feeds: ServiceState, Codable {
   }
 
   // `reserveCapacity` copies a dictionary if its storage is shared.
-  package mutating func unshare() {
+  package mutating func makeUnique() {
     entries.reserveCapacity(entries.count)
     texts.reserveCapacity(texts.count)
   }

@@ -60,7 +60,7 @@ package func bindFeeds(_ catalog: Catalog, to feeds: FeedsService) {
   }
   catalog.listQuery("feeds.list", "The feeds by id.") { context in
     .init(feeds.rows, where: { context.role.mayRead("feeds/\($0)") }) { id, _ in
-      feeds.ledger.shown.feed(id)
+      feeds.ledger.committed.feed(id)
     }
   }
 }
@@ -69,7 +69,7 @@ extension Feature {
   /// - Parameter stop: Cancels running web requests.
   package static func feeds(_ feeds: FeedsService, stop: @escaping () -> Void) -> Feature {
     let remover = Remover(
-      method: "feeds.unsubscribe", names: { feeds.ledger.shown.ids.map { "feeds/\($0)" } },
+      method: "feeds.unsubscribe", names: { feeds.ledger.committed.ids.map { "feeds/\($0)" } },
       remove: { _ = try feeds.unsubscribe(String($0.dropFirst("feeds/".count))) })
     return Feature(
       removers: [remover], configure: { feeds.schedule = $0.feeds }, begin: feeds.start,
@@ -82,14 +82,14 @@ extension Feature {
 }
 
 private func isEpisodes(_ source: String, of feeds: FeedsService) -> Bool {
-  Feeds.id(ofEpisodes: source).map { feeds.ledger.shown.feed($0) != nil } ?? false
+  Feeds.id(ofEpisodes: source).map { feeds.ledger.committed.feed($0) != nil } ?? false
 }
 
 /// Returns the sources `feeds/ID`, which show the loading state of each feed.
 private func loadingFeeds(_ feeds: FeedsService) -> LoadingSources {
   let encoder = JSONEncoder()
   func text(_ id: String, _ state: FeedState?) -> JSONText? {
-    let before = feeds.ledger.shown.feed(id).flatMap { $0.isKnown ? $0 : nil }
+    let before = feeds.ledger.committed.feed(id).flatMap { $0.isKnown ? $0 : nil }
     return state.map { $0.text(before: before, encoder) }
   }
   func change(_ id: String, _ state: FeedState?) -> SourceChange {
@@ -103,7 +103,7 @@ private func loadingFeeds(_ feeds: FeedsService) -> LoadingSources {
     value: { source in
       FeedsService.id(of: source).flatMap { text($0, feeds.state(of: $0)) }
     },
-    names: { feeds.ledger.shown.ids.map { "feeds/\($0)" } },
+    names: { feeds.ledger.committed.ids.map { "feeds/\($0)" } },
     changes: { source in
       guard let id = FeedsService.id(of: source) else { return .never() }
       return feeds.states(of: id).map { change(id, $0) }
@@ -137,7 +137,7 @@ extension CallContext {
     if role.read.allowsAll { return try feeds.refresh(id) }
     guard let id else {
       var count = 0
-      for id in feeds.ledger.newest.ids.sorted() where mayKnow("feeds/\(id)") {
+      for id in feeds.ledger.pending.ids.sorted() where mayKnow("feeds/\(id)") {
         count += try feeds.refresh(id)
       }
       return count

@@ -5,7 +5,7 @@ internal import Signals
 extension FeedsService {
   /// Returns the caller that records fetched episodes: the user who subscribed, or else the daemon.
   private func caller(fetching id: String) -> Peer {
-    ledger.newest[id]?.maker.map { Peer(uid: $0) } ?? host.daemon
+    ledger.pending[id]?.maker.map { Peer(uid: $0) } ?? host.daemon
   }
 
   /// Fetches a feed and records its changes.
@@ -13,7 +13,7 @@ extension FeedsService {
   /// Emits the number of new episodes once they are durable. If only the beginning of the feed could
   /// be read, its episodes are kept, and the fetch then fails.
   func fetched(_ id: String) -> Signal<Int, FeedFault> {
-    guard let entry = ledger.newest[id] else { return .completed() }
+    guard let entry = ledger.pending[id] else { return .completed() }
     return web.get(request(entry)).mapError { FeedFault.server($0) }.flatMapLatest {
       [unowned self] response -> Signal<Int, FeedFault> in
       // Not modified.
@@ -62,7 +62,7 @@ extension FeedsService {
   ///
   /// - Returns: The number of new episodes.
   private func record(_ document: FeedDocument, _ validators: Validators, _ id: String) -> Int {
-    guard let entry = ledger.newest[id] else { return 0 }
+    guard let entry = ledger.pending[id] else { return 0 }
     let stream = "feeds/\(id)"
     let isPart = document.fault != nil
     let title = document.title ?? (isPart ? entry.title : nil)

@@ -55,9 +55,9 @@ extension FeedsService {
   /// Emits a feed, now and after each change; `nil` if it does not exist.
   private func feeds(_ id: String) -> SafeSignal<Feed?> {
     SafeSignal { [ledger] observer in
-      observer.receive(ledger.shown.feed(id))
+      observer.receive(ledger.committed.feed(id))
       return ledger.events(in: "feeds/\(id)").observeNext { _ in
-        observer.receive(ledger.shown.feed(id))
+        observer.receive(ledger.committed.feed(id))
       }
     }
     .removeDuplicates()
@@ -75,7 +75,7 @@ extension FeedsService {
     SafeSignal { [self] observer in
       var runs: [String: any Disposable] = [:]
       func look(at id: String) {
-        if ledger.shown[id] == nil {
+        if ledger.committed[id] == nil {
           guard let run = runs.removeValue(forKey: id) else { return }
           run.dispose()
           observer.receive((id, nil))
@@ -85,7 +85,7 @@ extension FeedsService {
         }
       }
       let feeds = subscriptions.observeNext(with: look)
-      for id in ledger.shown.ids { look(at: id) }
+      for id in ledger.committed.ids { look(at: id) }
       return BlockDisposable {
         feeds.dispose()
         for run in runs.values { run.dispose() }
@@ -95,7 +95,7 @@ extension FeedsService {
 
   /// Returns the loading state of a feed, observed or not; `nil` if there is no such feed.
   package func state(of id: String) -> FeedState? {
-    guard let feed = ledger.shown.feed(id) else { return nil }
+    guard let feed = ledger.committed.feed(id) else { return nil }
     if let load = loads[key(of: id, feed.url)], let state = load.state {
       return load.seen(state, of: feed)
     }
@@ -131,7 +131,7 @@ extension FeedsService {
     SafeSignal { [unowned self, weak load] observer in
       fetches += 1
       let before = load?.state
-      load?.isAgain = ledger.newest.feed(id)?.isKnown ?? false
+      load?.isAgain = ledger.pending.feed(id)?.isKnown ?? false
       let run = fetched(id).toLoadingSignal().observeNext { [weak load] state in
         load?.state = state
         observer.receive(state)

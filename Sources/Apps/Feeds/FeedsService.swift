@@ -89,7 +89,7 @@ package final class FeedsService {
   /// - Returns: The id of the feed.
   package func subscribe(to url: String, as id: String? = nil) throws(FeedsError) -> String {
     let url = try FeedAddress(url).text
-    let feeds = ledger.newest
+    let feeds = ledger.pending
     if let id {
       guard Self.isID(id) else { throw .badID }
       guard feeds[id] == nil else { throw .exists(id: id) }
@@ -122,7 +122,7 @@ package final class FeedsService {
   /// - Returns: The number of feeds.
   package func refresh(_ id: String? = nil) throws(FeedsError) -> Int {
     if let id { _ = try entry(id) }
-    let ids = id.map { [$0] } ?? ledger.newest.ids.sorted()
+    let ids = id.map { [$0] } ?? ledger.pending.ids.sorted()
     for id in ids { fetch(id) }
     return ids.count
   }
@@ -149,18 +149,18 @@ package final class FeedsService {
 
   /// Returns a feed from the pending state, which includes events that are not durable yet.
   package func feed(_ id: String) throws(FeedsError) -> Feed {
-    guard let feed = ledger.newest.feed(id) else { throw .unknown(id: id) }
+    guard let feed = ledger.pending.feed(id) else { throw .unknown(id: id) }
     return feed
   }
 
   private func entry(_ id: String) throws(FeedsError) -> Feeds.Entry {
-    guard let entry = ledger.newest[id] else { throw .unknown(id: id) }
+    guard let entry = ledger.pending[id] else { throw .unknown(id: id) }
     return entry
   }
 
   private var freeNumber: String {
-    var number = ledger.newest.count + 1
-    while ledger.newest["\(number)"] != nil { number += 1 }
+    var number = ledger.pending.count + 1
+    while ledger.pending["\(number)"] != nil { number += 1 }
     return "\(number)"
   }
 
@@ -169,7 +169,7 @@ package final class FeedsService {
   private func fetchWhenDurable(_ id: String) {
     // The subscription may never become durable: its command can still be rolled back.
     host.durability(of: host.last).observe { [unowned self] event in
-      guard case .next = event, ledger.shown[id] != nil else { return }
+      guard case .next = event, ledger.committed[id] != nil else { return }
       // Deferred until all services have handled the new events.
       scheduler.schedule { [unowned self] in fetch(id) }.dispose(in: bag)
     }

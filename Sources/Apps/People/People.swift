@@ -44,7 +44,7 @@ package struct People: ServiceState, Codable {
     return switch part.key {
     case nil:
       JSONText(
-        kept: #"{"id":\#(person.id),"name":\#(JSONText(string: person.name).text),"#
+        trusted: #"{"id":\#(person.id),"name":\#(JSONText(string: person.name).text),"#
           + #""color":"\#(person.color.hex)"}"#)
     case .name: JSONText(string: person.name)
     case .color: JSONText(string: person.color.hex)

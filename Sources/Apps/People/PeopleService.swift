@@ -33,9 +33,9 @@ package final class PeopleService {
   package func create(name: String, color: String? = nil) throws(PeopleError) -> Person {
     try check(name)
     let color = try color.map { (hex) throws(PeopleError) in try Self.color(hex) }
-    guard ledger.newest.people.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
-    guard ledger.newest.lastID < Int.max else { throw .noNumberLeft }
-    let id = ledger.newest.lastID + 1
+    guard ledger.pending.people.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
+    guard ledger.pending.lastID < Int.max else { throw .noNumberLeft }
+    let id = ledger.pending.lastID + 1
     ledger.record(
       .created(name: name, color: color ?? Self.defaultColor), in: "people/\(id)")
     return try person(id)
@@ -88,12 +88,12 @@ package final class PeopleService {
 
   /// Returns a person from the pending state, which includes events that are not durable yet.
   package func person(_ id: Int) throws(PeopleError) -> Person {
-    guard let person = ledger.newest.people[id] else { throw .unknown(id: id) }
+    guard let person = ledger.pending.people[id] else { throw .unknown(id: id) }
     return person
   }
 
   /// The durable people, ordered by id.
-  package var all: [Person] { ledger.shown.people.values.sorted { $0.id < $1.id } }
+  package var all: [Person] { ledger.committed.people.values.sorted { $0.id < $1.id } }
 
   /// The durable people by id; for views.
   package var rows: RowList<Int, Person> {
@@ -103,13 +103,13 @@ package final class PeopleService {
   /// Emits a durable person, now and after each change; completes when the person is removed.
   package func values(of id: Int) -> SafeSignal<Person> {
     Signal { [ledger] observer in
-      guard let person = ledger.shown.people[id] else {
+      guard let person = ledger.committed.people[id] else {
         observer.complete()
         return NonDisposable.instance
       }
       observer.receive(person)
       return ledger.changes(of: "people/\(id)").observeNext { _ in
-        if let person = ledger.shown.people[id] {
+        if let person = ledger.committed.people[id] {
           observer.receive(person)
         } else {
           observer.complete()

@@ -26,7 +26,7 @@ package final class PersonModel: BindKeyed {
       end(\.name) { [people, id] name throws(PeopleError) in _ = try people.rename(id, to: name) }
     case "color":
       end(\.color) { [people, id] color throws(PeopleError) in _ = try people.color(id, color) }
-    case "past": .end(BindEnd(values: past).erased)
+    case "past": .end(BindEndpoint(values: past).erased)
     default: nil
     }
   }
@@ -36,8 +36,8 @@ package final class PersonModel: BindKeyed {
     write: @escaping (Value) throws(PeopleError) -> Void
   ) -> BindMember {
     .end(
-      BindEnd(
-        read: { [people, id] in people.ledger.newest.people[id].map(property) }, write: write,
+      BindEndpoint(
+        read: { [people, id] in people.ledger.pending.people[id].map(property) }, write: write,
         values: people.values(of: id).map(property).removeDuplicates()
       ).erased)
   }

@@ -7,7 +7,7 @@ final class PersonScreen: BindView {
     let text = Property("")
   }
 
-  override class var bindings: [DeclaredBinding] {
+  override class var bindings: [ViewBinding] {
     super.bindings + [
       BINDViewModel("ID", ~>, "idLabel.text"),
       BINDViewModel("name", <>, "nameField.text"),

@@ -2,7 +2,7 @@ internal import Signals
 
 /// The view model of a person, with all properties as text.
 final class PersonViewModel: BindViewModel {
-  override class var bindings: [DeclaredBinding] {
+  override class var bindings: [ViewBinding] {
     super.bindings + [
       BINDModel("name", <>, "name"),
       BINDModel("color", <>, "hexColorCode", "hexColor", in: PersonTransformers.all),

@@ -127,7 +127,7 @@ package struct Threads: ServiceState, Codable {
   }
 
   // `reserveCapacity` copies a dictionary if its storage is shared.
-  package mutating func unshare() {
+  package mutating func makeUnique() {
     threads.reserveCapacity(threads.count)
     texts.reserveCapacity(texts.count)
   }
@@ -180,7 +180,7 @@ extension Threads {
     func merge(_ post: Int, _ text: (Post) -> String) -> [SourceChange] {
       posts(
         before?.index(of: post).flatMap { index in
-          (before?.posts[index]).map { .merge(at: index, JSONText(kept: text($0))) }
+          (before?.posts[index]).map { .merge(at: index, JSONText(trusted: text($0))) }
         })
     }
     switch event {
@@ -221,7 +221,7 @@ extension DiscussionThread {
   /// The JSON that clients receive, without posts.
   fileprivate var text: JSONText {
     JSONText(
-      kept: #"{"id":\#(id),"name":\#(JSONText(string: name).text),"posts":\#(posts.count)}"#)
+      trusted: #"{"id":\#(id),"name":\#(JSONText(string: name).text),"posts":\#(posts.count)}"#)
   }
 }
 
@@ -242,7 +242,7 @@ extension Post {
   fileprivate var text: JSONText {
     let name = name.map { #""name":\#(JSONText(string: $0).text),"# } ?? ""
     return JSONText(
-      kept: #"{"id":\#(id),"author":\#(author),\#(name)"body":\#(JSONText(string: body).text),"#
+      trusted: #"{"id":\#(id),"author":\#(author),\#(name)"body":\#(JSONText(string: body).text),"#
         + #""likes":\#(likes)}"#)
   }
 }

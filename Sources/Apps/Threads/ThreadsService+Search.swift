@@ -10,7 +10,7 @@ extension ThreadsService {
     return SearchCorpus(
       "threads",
       all: {
-        ledger.shown.threads.values.flatMap { thread in
+        ledger.committed.threads.values.flatMap { thread in
           [SearchText(id: "threads/\(thread.id)", text: thread.name)]
             + thread.posts.map {
               SearchText(id: "threads/\(thread.id)/\($0.id)", text: $0.body)
@@ -28,7 +28,7 @@ extension ThreadsService {
       describe: { id in
         let parts = id.split(separator: "/")
         guard parts.count >= 2, let number = Int(parts[1]),
-          let thread = ledger.shown.threads[number]
+          let thread = ledger.committed.threads[number]
         else { return nil }
         guard parts.count > 2 else { return (thread.name, "threads/\(number)") }
         guard let post = Int(parts[2]), thread.index(of: post) != nil else { return nil }

@@ -34,11 +34,11 @@ package final class ThreadsService {
     name: String, by user: UInt32? = nil, as author: String? = nil
   ) throws(ThreadsError) -> Int {
     try check(name: name)
-    guard ledger.newest.threads.count < Self.maxThreads else {
+    guard ledger.pending.threads.count < Self.maxThreads else {
       throw .tooMany(what: "threads", max: Self.maxThreads)
     }
-    guard ledger.newest.lastID < Int.max else { throw .noNumberLeft }
-    let id = ledger.newest.lastID + 1
+    guard ledger.pending.lastID < Int.max else { throw .noNumberLeft }
+    let id = ledger.pending.lastID + 1
     ledger.record(.started(name: name, author: user, by: author), in: "threads/\(id)")
     return id
   }
@@ -142,13 +142,13 @@ package final class ThreadsService {
 
   /// Returns a thread from the pending state, which includes events that are not durable yet.
   package func thread(_ id: Int) throws(ThreadsError) -> DiscussionThread {
-    guard let thread = ledger.newest.threads[id] else { throw .unknownThread(id) }
+    guard let thread = ledger.pending.threads[id] else { throw .unknownThread(id) }
     return thread
   }
 
   /// The durable threads, ordered by id.
   package var all: [DiscussionThread] {
-    ledger.shown.threads.values.sorted { $0.id < $1.id }
+    ledger.committed.threads.values.sorted { $0.id < $1.id }
   }
 
   /// Emits the durable name of a thread, now and after each change.
@@ -156,13 +156,13 @@ package final class ThreadsService {
   /// Completes when the thread is removed.
   package func name(of id: Int) -> SafeSignal<String> {
     Signal { [ledger] observer in
-      guard let name = ledger.shown.threads[id]?.name else {
+      guard let name = ledger.committed.threads[id]?.name else {
         observer.complete()
         return NonDisposable.instance
       }
       observer.receive(name)
       return ledger.changes(of: "threads/\(id)").observeNext { _ in
-        if let name = ledger.shown.threads[id]?.name {
+        if let name = ledger.committed.threads[id]?.name {
           observer.receive(name)
         } else {
           observer.complete()
@@ -187,9 +187,9 @@ package final class ThreadsService {
   package func posts(of id: Int) -> RowList<Int, Post> {
     RowList(
       Identity(ledger, "posts", id),
-      keys: { [ledger] in ledger.shown.threads[id]?.posts.map(\.id) ?? [] },
+      keys: { [ledger] in ledger.committed.threads[id]?.posts.map(\.id) ?? [] },
       row: { [ledger] post in
-        let thread = ledger.shown.threads[id]
+        let thread = ledger.committed.threads[id]
         return thread?.index(of: post).flatMap { thread?.posts[$0] }
       },
       changes: ledger.events(in: "threads/\(id)").compactMap { event, _ in

@@ -22,9 +22,9 @@ package final class TodoService {
   /// Adds something to do.
   package func add(_ title: String) throws(TodoError) -> TodoItem {
     try check(title)
-    guard ledger.newest.items.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
-    guard ledger.newest.lastID < Int.max else { throw .noNumberLeft }
-    let id = ledger.newest.lastID + 1
+    guard ledger.pending.items.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
+    guard ledger.pending.lastID < Int.max else { throw .noNumberLeft }
+    let id = ledger.pending.lastID + 1
     ledger.record(.added(title: title), in: "todo/\(id)")
     return try item(id)
   }
@@ -67,7 +67,7 @@ package final class TodoService {
   ///
   /// - Returns: How many there were.
   package func clearDone() -> Int {
-    let done = ledger.newest.items.values.filter(\.done).map(\.id).sorted()
+    let done = ledger.pending.items.values.filter(\.done).map(\.id).sorted()
     for id in done { ledger.record(.removed, in: "todo/\(id)") }
     return done.count
   }
@@ -82,12 +82,12 @@ package final class TodoService {
 
   /// Returns an item of the pending state, which includes events that are not durable yet.
   package func item(_ id: Int) throws(TodoError) -> TodoItem {
-    guard let item = ledger.newest.items[id] else { throw .unknown(id: id) }
+    guard let item = ledger.pending.items[id] else { throw .unknown(id: id) }
     return item
   }
 
   /// The durable items, ordered by id.
-  package var all: [TodoItem] { ledger.shown.items.values.sorted { $0.id < $1.id } }
+  package var all: [TodoItem] { ledger.committed.items.values.sorted { $0.id < $1.id } }
 
   /// The durable items by id; for views.
   package var rows: RowList<Int, TodoItem> {

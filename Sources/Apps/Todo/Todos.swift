@@ -56,7 +56,7 @@ package struct Todos: ServiceState, Codable {
   package func value(of source: String) -> JSONText? {
     guard let item = Self.id(source).flatMap({ items[$0] }) else { return nil }
     return JSONText(
-      kept: #"{"id":\#(item.id),"title":\#(JSONText(string: item.title).text),"#
+      trusted: #"{"id":\#(item.id),"title":\#(JSONText(string: item.title).text),"#
         + #""done":\#(item.done)}"#)
   }
 

@@ -121,7 +121,7 @@ package final class Session {
 
   /// Logs in under a name; registers the name if it is free.
   package func logIn(name: String) throws(UsersError) -> User {
-    if let known = users.ledger.newest[name], known.uid != caller.uid, isHidden(name) {
+    if let known = users.ledger.pending[name], known.uid != caller.uid, isHidden(name) {
       throw .hidden(name: name)
     }
     let user = try users.claim(name, by: caller.uid)
@@ -131,7 +131,7 @@ package final class Session {
 
   /// Logs in under a name that the calling user has claimed before.
   package func logIn(known name: String) throws(UsersError) -> User {
-    guard users.ledger.newest[name]?.uid == caller.uid else { throw .unknown(name: name) }
+    guard users.ledger.pending[name]?.uid == caller.uid else { throw .unknown(name: name) }
     return try logIn(name: name)
   }
 
@@ -227,13 +227,13 @@ package final class Session {
 
   /// The name of the login, if it is valid in the pending state.
   private var claimed: String? {
-    claim.flatMap { $0.stands(in: users.ledger.newest) ? $0.name : nil }
+    claim.flatMap { $0.stands(in: users.ledger.pending) ? $0.name : nil }
   }
 
   /// Logs in again after a restart of the daemon, if the login is still valid.
   package func resume(_ login: Login) {
     let claim = Claim(name: login.name, token: login.token)
-    if claim.stands(in: users.ledger.newest) { begin(claim) }
+    if claim.stands(in: users.ledger.pending) { begin(claim) }
   }
 
   private func begin(_ claim: Claim) {
@@ -252,7 +252,7 @@ package final class Session {
 
   /// Updates ``user`` to match the login in the durable state.
   private func updateUser() {
-    let name = claim.flatMap { $0.stands(in: users.ledger.shown) ? $0.name : nil }
+    let name = claim.flatMap { $0.stands(in: users.ledger.committed) ? $0.name : nil }
     let before = current.value?.name
     guard name != before, let sessions else { return }
     if let name { sessions.presence.enter(name) }

@@ -20,7 +20,7 @@ package final class UserService {
   // MARK: Content
 
   /// The durable state of the user; `nil` if not registered.
-  package var user: User? { users.ledger.shown[name] }
+  package var user: User? { users.ledger.committed[name] }
 
   /// The user, now and after each change.
   package var profile: Signal<User, Never> { profile(of: name) }
@@ -28,9 +28,9 @@ package final class UserService {
   /// Emits a user, now and after each change.
   package func profile(of name: String) -> Signal<User, Never> {
     Signal { [users] observer in
-      if let user = users.ledger.shown[name] { observer.receive(user) }
+      if let user = users.ledger.committed[name] { observer.receive(user) }
       return users.events(of: name).observeNext { [users] _ in
-        if let user = users.ledger.shown[name] { observer.receive(user) }
+        if let user = users.ledger.committed[name] { observer.receive(user) }
       }
     }
     .removeDuplicates()
@@ -40,7 +40,7 @@ package final class UserService {
   package var friends: LoadingSignal<[User], UsersError> {
     LoadingSignal { [users, name] observer in
       func tell() {
-        let users = users.ledger.shown
+        let users = users.ledger.committed
         guard let user = users[name] else { return observer.receive(.loading) }
         observer.receive(.loaded(user.friends.compactMap { users[$0] }))
       }
@@ -65,7 +65,7 @@ package final class UserService {
         users.events(of: friend).map { _ in () }.merge(with: presence.comings(of: friend))
       }
     ) { [users, presence, name] in
-      let users = users.ledger.shown
+      let users = users.ledger.committed
       return (users[name]?.friends ?? []).compactMap { users[$0] }
         .map { Friend(user: $0, isHere: presence.isHere($0.name)) }
     }
@@ -88,8 +88,8 @@ package final class UserService {
   package var token: LoadingSignal<String, UsersError> {
     keeping { [users, name] () throws(UsersError) -> Decided<String> in
       let token = try users.issueToken(to: name)
-      let id = users.ledger.newest.lastToken
-      let issued = users.ledger.newest.tokens[id]
+      let id = users.ledger.pending.lastToken
+      let issued = users.ledger.pending.tokens[id]
       // Compares the hash too: after a roll-back, another token gets the same number.
       return (token, { $0.tokens[id] == issued })
     }
@@ -115,7 +115,7 @@ package final class UserService {
       return host.durability(of: host.last).observe { event in
         if case .completed = event { return }
         // The decision may have been rolled back, and its position reused by another event.
-        let isThere = decided.isKept(users.ledger.shown)
+        let isThere = decided.isKept(users.ledger.committed)
         observer.receive(lastElement: isThere ? .loaded(decided.value) : .failed(.lost))
       }
     }

@@ -122,7 +122,7 @@ private func bindProfiles(_ catalog: Catalog, to users: UsersService, _ clients:
   ) { context, _, _ in
     Who(
       user: clients[context].user.value?.name,
-      names: users.ledger.shown.names(of: context.caller.uid))
+      names: users.ledger.committed.names(of: context.caller.uid))
   }
 }
 

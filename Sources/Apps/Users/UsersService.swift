@@ -42,8 +42,8 @@ package final class UsersService {
   /// Returns the names claimed by a uid; for views.
   func names(of uid: UInt32) -> RowList<String, String> {
     RowList(
-      Identity(self, "names", uid), keys: { [ledger] in ledger.shown.names(of: uid) },
-      row: { [ledger] name in ledger.shown[name]?.uid == uid ? name : nil },
+      Identity(self, "names", uid), keys: { [ledger] in ledger.committed.names(of: uid) },
+      row: { [ledger] name in ledger.committed[name]?.uid == uid ? name : nil },
       changes: claims.elements(of: uid).map { .rows([$0]) })
   }
 
@@ -56,13 +56,13 @@ package final class UsersService {
 
   /// Returns the user with a name; registers the name if it is free.
   package func claim(_ name: String, by uid: UInt32) throws(UsersError) -> User {
-    if let user = ledger.newest[name] {
+    if let user = ledger.pending[name] {
       guard user.uid == uid else { throw .taken(name: name) }
       return user
     }
     guard Self.isName(name) else { throw .badName }
     if let owner = account(name), owner != uid { throw .taken(name: name) }
-    guard ledger.newest.names(of: uid).count < Self.maxNames else {
+    guard ledger.pending.names(of: uid).count < Self.maxNames else {
       throw .tooManyNames(max: Self.maxNames)
     }
     record(.registered(uid: uid), of: name)
@@ -78,7 +78,7 @@ package final class UsersService {
   ) throws(UsersError) -> (user: User, id: Int, isGood: SafeSignal<Bool>) {
     let parts = token.split(separator: ".", maxSplits: 1).map(String.init)
     guard parts.count == 2, let id = Int(parts[0]), secrets.isSecret(parts[1]),
-      let kept = ledger.newest.tokens[id], let user = ledger.newest[kept.user]
+      let kept = ledger.pending.tokens[id], let user = ledger.pending[kept.user]
     else { throw .badToken }
     return (user, id, secrets.matches(parts[1], hash: kept.hash))
   }
@@ -92,11 +92,11 @@ package final class UsersService {
     to name: String, wake: @escaping () -> Void = {}
   ) throws(UsersError) -> String {
     _ = try user(name)
-    let count = ledger.newest.tokens.values.count { $0.user == name }
+    let count = ledger.pending.tokens.values.count { $0.user == name }
     guard count < Self.maxTokens else { throw .tooManyTokens(max: Self.maxTokens) }
     try prepareToken(wake: wake)
-    guard let new = made.removeFirst(), ledger.newest.lastToken < .max else { throw .noTokens }
-    let id = ledger.newest.lastToken + 1
+    guard let new = made.removeFirst(), ledger.pending.lastToken < .max else { throw .noTokens }
+    let id = ledger.pending.lastToken + 1
     record(.tokenIssued(id: id, hash: new.hash), of: name)
     return "\(id).\(new.secret)"
   }
@@ -118,7 +118,7 @@ package final class UsersService {
   /// - Returns: The number of tokens.
   package func revokeTokens(of name: String) throws(UsersError) -> Int {
     _ = try user(name)
-    let count = ledger.newest.tokens.values.count { $0.user == name }
+    let count = ledger.pending.tokens.values.count { $0.user == name }
     if count > 0 { record(.tokensRevoked, of: name) }
     return count
   }
@@ -181,7 +181,7 @@ package final class UsersService {
 
   /// Returns a user from the pending state, which includes events that are not durable yet.
   package func user(_ name: String) throws(UsersError) -> User {
-    guard let user = ledger.newest[name] else { throw .unknown(name: name) }
+    guard let user = ledger.pending[name] else { throw .unknown(name: name) }
     return user
   }
 
@@ -212,7 +212,7 @@ extension UsersService {
     SafeSignal { [self] observer in
       var friends: [String: any Disposable] = [:]
       func follow() {
-        let now = Set(ledger.shown[name]?.friends ?? [])
+        let now = Set(ledger.committed[name]?.friends ?? [])
         for (friend, observation) in friends where !now.contains(friend) {
           observation.dispose()
           friends[friend] = nil

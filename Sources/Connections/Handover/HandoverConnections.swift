@@ -120,7 +120,7 @@ package final class HandoverConnections {
         let text = reader.text(textCount)
       else { return nil }
       if let kind = HandoverKind(rawValue: UInt8(clamping: kind)) {
-        items.append(HandoverItem(kind, key, JSONText(kept: text)))
+        items.append(HandoverItem(kind, key, JSONText(trusted: text)))
       } else {
         // Another version has kept more: without it, the connection would not be the same.
         isWhole = false

@@ -13,7 +13,7 @@ final class ListLog {
   private static let comparedCount = 2048
 
   private(set) var elements: [JSONText] = []
-  private var steps = Window<ListStep>()
+  private var steps = SlidingWindow<ListStep>()
 
   /// The index of the first kept step.
   var start: Int { steps.firstIndex }

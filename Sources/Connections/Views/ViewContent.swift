@@ -68,7 +68,7 @@ struct ViewContent {
   mutating func set(list elements: @escaping () -> [JSONText]) {
     expect(.list)
     changeList {
-      $0.unshare()
+      $0.makeUnique()
       $0.set(elements)
     }
   }
@@ -77,7 +77,7 @@ struct ViewContent {
   mutating func apply(_ steps: [OrderedCollectionOperation<JSONText, Int>]) {
     guard case .list = shown else { return }
     changeList {
-      $0.unshare()
+      $0.makeUnique()
       $0.refresh()
       $0.log.apply(steps)
     }
@@ -94,11 +94,11 @@ struct ViewContent {
   }
 
   /// Keeps the current list and stops sharing it.
-  mutating func unshare() {
+  mutating func makeUnique() {
     guard case .list = shown else { return }
     changeList {
       $0.refresh()
-      $0.unshare()
+      $0.makeUnique()
     }
   }
 
@@ -280,7 +280,7 @@ struct ShownList {
   }
 
   /// Stops sharing and keeps the current elements in an unshared log.
-  mutating func unshare() {
+  mutating func makeUnique() {
     guard shared != nil else { return }
     let isNew = isNew
     let elements = log.elements

@@ -119,7 +119,7 @@ package final class ViewProperty: Viewer {
       shared.add(self)
       self.change { $0.show(shared) }
       observation.otherDisposable = BlockDisposable { [self] in
-        if !view.isClosed { content.unshare() }
+        if !view.isClosed { content.makeUnique() }
         shared.remove(self)
       }
     }

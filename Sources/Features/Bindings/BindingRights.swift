@@ -15,7 +15,7 @@ internal import Model
 package func warnings(
   of service: BindingsService, for rights: Rights, _ role: (_ uid: UInt32) -> Role?
 ) -> [ConfigurationFault] {
-  let bindings = service.ledger.newest
+  let bindings = service.ledger.pending
   return bindings.expressions.sorted { $0.key < $1.key }.compactMap { source, text in
     guard let uid = bindings.maker(of: source),
       let expression = try? Access(rights, by: Peer(uid: uid)).readBinding(text)

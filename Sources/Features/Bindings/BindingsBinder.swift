@@ -108,10 +108,10 @@ package func restoreBindings(
   _ rights: Rights, _ service: BindingsService, _ live: LiveBindings, onFault: (String) -> Void
 ) {
   var restored: [RestoredBinding] = []
-  for (source, text) in service.ledger.newest.expressions.sorted(by: { $0.key < $1.key }) {
+  for (source, text) in service.ledger.pending.expressions.sorted(by: { $0.key < $1.key }) {
     let name = String(source.dropFirst("bindings/".count))
     do throws(WireError) {
-      let maker = Peer(uid: service.ledger.newest.maker(of: source) ?? 0)
+      let maker = Peer(uid: service.ledger.pending.maker(of: source) ?? 0)
       let access = Access(rights, by: maker)
       let read = try access.readBinding(text)
       let binding = try access.makeBinding(
@@ -202,7 +202,7 @@ extension CallContext {
   ) throws(CannotRestore) {
     var restored: [RestoredBinding] = []
     for item in items {
-      guard let handle = Handle(kept: item.key),
+      guard let handle = Handle(encoded: item.key),
         let kept: HandoverBinding = try? catalog.decoder.decode(from: item.text)
       else { throw CannotRestore(unreadable: item) }
       do throws(WireError) {
@@ -296,7 +296,7 @@ extension CallContext {
       }
     }
     if let filed = live.filed[name] { throw .inFile(filed.source) }
-    func isKept() -> Bool { service.ledger.newest.expressions["bindings/\(name)"] != nil }
+    func isKept() -> Bool { service.ledger.pending.expressions["bindings/\(name)"] != nil }
     guard isKept() || command.id != nil || !command.expectations.isEmpty else {
       return call.answer(after: host.last) { buffer in
         buffer.append(JSONValue.object(unbind.result(of: nil)).text.text)
@@ -320,7 +320,7 @@ extension CallContext {
 
   /// Returns the next free number as the name of a persistent binding.
   private func freeName(_ service: BindingsService, _ live: LiveBindings) -> Handle {
-    let journaled = service.ledger.newest.expressions
+    let journaled = service.ledger.pending.expressions
     var number = journaled.count + 1
     while journaled["bindings/\(number)"] != nil || live.filed["\(number)"] != nil {
       number += 1

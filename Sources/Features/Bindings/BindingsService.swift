@@ -36,7 +36,7 @@ package final class BindingsService {
   /// The maximum number of bindings.
   package static let maxCount = 1000
 
-  package let ledger: Ledger<DeclaredBindings>
+  package let ledger: Ledger<StoredBindings>
   private let host: ServiceHost
 
   package init(in host: ServiceHost) {
@@ -46,10 +46,10 @@ package final class BindingsService {
 
   /// Stores a binding.
   package func add(_ name: String, _ expression: String) throws(BindingError) {
-    let all = ledger.newest.expressions
+    let all = ledger.pending.expressions
     guard all["bindings/\(name)"] == nil else { throw .exists(name: name) }
     guard all.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
-    if let max = host.exhaustedShare(of: Self.maxCount, ledger.newest.count(of:)) {
+    if let max = host.exhaustedShare(of: Self.maxCount, ledger.pending.count(of:)) {
       throw .tooManyOfUser(max: max)
     }
     ledger.record(.bound(expression: expression), in: "bindings/\(name)")
@@ -57,7 +57,7 @@ package final class BindingsService {
 
   /// Removes a binding.
   package func remove(_ name: String) throws(BindingError) {
-    guard ledger.newest.expressions["bindings/\(name)"] != nil else { throw .unknown(name: name) }
+    guard ledger.pending.expressions["bindings/\(name)"] != nil else { throw .unknown(name: name) }
     ledger.record(.unbound, in: "bindings/\(name)")
     dropState(Self.stateKey(of: name))
   }
@@ -68,7 +68,7 @@ package final class BindingsService {
   static func stateKey(of name: String) -> String { "bindings/\(name)/state" }
 
   /// Returns the state of the operators of a binding, including changes that are not durable yet.
-  func state(_ key: String) -> JSONText? { ledger.newest.operatorStates[key] }
+  func state(_ key: String) -> JSONText? { ledger.pending.operatorStates[key] }
 
   /// Stores the state of the operators of a binding; call it within a command.
   func keepState(_ state: JSONText, _ key: String) { ledger.record(.kept(state: state), in: key) }
@@ -79,5 +79,5 @@ package final class BindingsService {
   }
 
   /// The streams of all states.
-  var stateKeys: [String] { ledger.newest.operatorStates.keys.sorted() }
+  var stateKeys: [String] { ledger.pending.operatorStates.keys.sorted() }
 }

@@ -97,7 +97,7 @@ extension LiveBindings {
   /// Removes the states of bindings that are neither in the journal nor in a file.
   fileprivate func dropStates(except keys: Set<String>, _ host: ServiceHost) {
     guard let service else { return }
-    let stored = service.ledger.newest.expressions.keys.map { $0 + "/state" }
+    let stored = service.ledger.pending.expressions.keys.map { $0 + "/state" }
     let old = Set(service.stateKeys).subtracting(keys).subtracting(stored)
     guard !old.isEmpty else { return }
     let command = Command(method: "bind", caller: Peer(uid: 0))

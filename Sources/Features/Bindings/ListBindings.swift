@@ -52,13 +52,13 @@ extension LiveBinding.Failure {
 extension LiveBindings {
   /// Returns the names of all persistent bindings.
   fileprivate func names(_ service: BindingsService) -> [String] {
-    let journaled = service.ledger.shown.expressions.keys.lazy
+    let journaled = service.ledger.committed.expressions.keys.lazy
       .map { String($0.dropFirst("bindings/".count)) }
     return Array(Set(journaled).union(filed.keys))
   }
 
   fileprivate func shown(_ name: String, _ service: BindingsService) -> ShownBinding? {
-    let (makers, source) = (service.ledger.shown, "bindings/\(name)")
+    let (makers, source) = (service.ledger.committed, "bindings/\(name)")
     if let text = makers.expressions[source] {
       let live = kept[name]
       return ShownBinding(

@@ -19,8 +19,8 @@ final class LiveBinding: Disposable {
 
   /// The user who made the binding, in whose time it passes values on.
   let owner: UInt32
-  private let ends: BindingEnds
-  private let binding: EndBinding<JSONValue, JSONValue>
+  private let ends: TransferPositions
+  private let binding: EndpointBinding<JSONValue, JSONValue>
   private unowned let all: LiveBindings
 
   /// The left end if it has several sources, `every` or operators.
@@ -53,8 +53,8 @@ final class LiveBinding: Disposable {
   var flows: [BindSide: BindingFlow] = [:]
 
   init(
-    _ expression: BindExpression, _ ends: BindingEnds,
-    _ binding: EndBinding<JSONValue, JSONValue>, _ automation: Automation?,
+    _ expression: BindExpression, _ ends: TransferPositions,
+    _ binding: EndpointBinding<JSONValue, JSONValue>, _ automation: Automation?,
     by owner: UInt32, in all: LiveBindings
   ) {
     self.expression = expression
@@ -190,7 +190,7 @@ final class LiveBinding: Disposable {
 }
 
 /// The two sources of a binding.
-final class BindingEnds {
+final class TransferPositions {
   /// Returns the durable value of an end: `null` if it was removed, `nil` if it never had one.
   let durable: (BindSide) -> JSONValue?
 

@@ -108,18 +108,18 @@ extension Access {
     if let steps = read.steps {
       let rightSources = try sources(of: expression.right)
       let automation = try automation(read, steps, live, stateKey)
-      let ends = BindingEnds(of: expression) {
+      let ends = TransferPositions(of: expression) {
         [host, parts = catalog.parts, weak automation] side in
         side == .left ? automation?.last : rightSources.durable(expression.right, host, parts)
       }
-      let left = BindEnd<JSONValue>(values: automation.outputs.toSignal())
+      let left = BindEndpoint<JSONValue>(values: automation.outputs.toSignal())
       let right = end(expression.right, rightSources, .right, of: ends, automation, in: live)
       return try makeBinding(read, ends, left, right, automation, in: live, isRecorded)
     }
     let (leftSources, rightSources) = (
       try sources(of: expression.left), try sources(of: expression.right)
     )
-    let ends = BindingEnds(of: expression) { [host, parts = catalog.parts] side in
+    let ends = TransferPositions(of: expression) { [host, parts = catalog.parts] side in
       side == .left
         ? leftSources.durable(expression.left, host, parts)
         : rightSources.durable(expression.right, host, parts)
@@ -130,8 +130,8 @@ extension Access {
   }
 
   private func makeBinding(
-    _ read: ReadBinding, _ ends: BindingEnds, _ left: BindEnd<JSONValue>,
-    _ right: BindEnd<JSONValue>, _ automation: Automation?, in live: LiveBindings,
+    _ read: ReadBinding, _ ends: TransferPositions, _ left: BindEndpoint<JSONValue>,
+    _ right: BindEndpoint<JSONValue>, _ automation: Automation?, in live: LiveBindings,
     _ isRecorded: Bool
   ) throws(WireError) -> LiveBinding {
     let expression = read.expression
@@ -144,7 +144,8 @@ extension Access {
     do throws(NotBindable) {
       let binding = LiveBinding(
         expression, ends,
-        try EndBinding(left, expression.operator, right, through: read.transformer), automation,
+        try EndpointBinding(left, expression.operator, right, through: read.transformer),
+        automation,
         by: caller.uid, in: live)
       live.add(binding)
       return binding
@@ -202,11 +203,11 @@ extension Access {
   }
 
   private func end(
-    _ source: String, _ sources: SourceProvider, _ side: BindSide, of ends: BindingEnds,
+    _ source: String, _ sources: SourceProvider, _ side: BindSide, of ends: TransferPositions,
     _ automation: Automation? = nil, in live: LiveBindings
-  ) -> BindEnd<JSONValue> {
+  ) -> BindEndpoint<JSONValue> {
     let (parts, uid) = (catalog.parts, caller.uid)
-    return BindEnd(
+    return BindEndpoint(
       read: { sources.newest(source).map { parts.decoded($0) } },
       write: rights.service(of: source)?.writer.map { write in
         { [host, unowned ends, weak automation] value in

@@ -12,15 +12,15 @@ package struct Cells: NumberedState {
   /// Decodes a snapshot by hand for speed, because there may be a million cells.
   ///
   /// The snapshot is one object with the values by full name.
-  package init?(kept text: JSONText, by coder: EventCoder, _ names: Names) {
+  package init?(snapshot text: JSONText, by coder: EventCoder, _ names: Names) {
     var last = -1
     let isObject = text.forEachMember(inBytes: { name, value in
-      values[names.add(name, after: &last)] = JSONText(kept: value)
+      values[names.add(name, after: &last)] = JSONText(trusted: value)
     })
     guard isObject else { return nil }
   }
 
-  package func kept(by coder: EventCoder, _ names: NameList) -> JSONText {
+  package func encodeSnapshot(by coder: EventCoder, _ names: NameList) -> JSONText {
     var text = ByteBuffer()
     text.object { text in
       values.forEach { number, value in
@@ -29,7 +29,7 @@ package struct Cells: NumberedState {
         text.append(value.text)
       }
     }
-    return JSONText(kept: text.string)
+    return JSONText(trusted: text.string)
   }
 
   package static var upcasters: [Upcaster] {

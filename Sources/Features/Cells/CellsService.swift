@@ -59,7 +59,7 @@ package final class CellsService {
   /// - Returns: Whether the cell existed. If not, nothing is recorded.
   package func remove(_ name: String) throws(CellsError) -> Bool {
     let cell = try source(of: name)
-    guard ledger.newestValue(of: cell) != nil else { return false }
+    guard ledger.pendingValue(of: cell) != nil else { return false }
     ledger.record(.removed, in: cell)
     return true
   }
@@ -69,10 +69,10 @@ package final class CellsService {
   /// - Returns: The exact sum, with up to 64 digits.
   package func add(_ number: JSONNumber, to name: String) throws(CellsError) -> JSONNumber {
     let cell = try source(of: name)
-    let present = ledger.newestValue(of: cell) ?? JSONText(0)
+    let present = ledger.pendingValue(of: cell) ?? JSONText(0)
     guard let present = present.number else { throw .notANumber(name: name) }
     guard let sum = present.adding(number) else { throw .outOfRange(name: name) }
-    ledger.record(.set(JSONText(kept: sum.text)), in: cell)
+    ledger.record(.set(JSONText(trusted: sum.text)), in: cell)
     return sum
   }
 
@@ -81,7 +81,7 @@ package final class CellsService {
   /// - Returns: The new value.
   package func toggle(_ name: String) throws(CellsError) -> Bool {
     let cell = try source(of: name)
-    let present = ledger.newestValue(of: cell) ?? JSONText(false)
+    let present = ledger.pendingValue(of: cell) ?? JSONText(false)
     guard let present = present.bool else { throw .notABoolean(name: name) }
     ledger.record(.set(JSONText(!present)), in: cell)
     return !present
@@ -96,7 +96,7 @@ package final class CellsService {
   package func compareAndSet(
     _ name: String, expected: JSONText?, to value: JSONText
   ) throws(CellsError) -> JSONText {
-    let present = ledger.newestValue(of: try source(of: name))
+    let present = ledger.pendingValue(of: try source(of: name))
     let isAsExpected =
       switch (present, expected) {
       case (nil, nil): true

@@ -93,7 +93,7 @@ package struct Lists: ServiceState, Codable {
   }
 
   // `reserveCapacity` copies the dictionary if its storage is shared.
-  package mutating func unshare() { lists.reserveCapacity(lists.count) }
+  package mutating func makeUnique() { lists.reserveCapacity(lists.count) }
 
   package static func sources(changedBy event: ListEvent, at place: EventContext) -> [String] {
     [place.stream]

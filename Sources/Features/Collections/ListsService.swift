@@ -20,7 +20,7 @@ package final class ListsService {
   /// - Returns: Its index.
   package func append(_ value: JSONText, to name: String) throws(CollectionError) -> Int {
     let list = try whole(name)
-    return try insert(value, at: ledger.newest[list].count, list)
+    return try insert(value, at: ledger.pending[list].count, list)
   }
 
   /// Inserts an element at an index; the index may be the end.
@@ -35,7 +35,7 @@ package final class ListsService {
   private func insert(
     _ value: JSONText, at index: Int, _ list: String
   ) throws(CollectionError) -> Int {
-    let count = ledger.newest[list].count
+    let count = ledger.pending[list].count
     guard 0...count ~= index else {
       throw .noIndex(parameter: "at", index: index, max: count)
     }
@@ -64,7 +64,7 @@ package final class ListsService {
   package func remove(at index: Int, from name: String) throws(CollectionError) -> JSONText {
     let list = try whole(name)
     try check(index, "at", in: list)
-    let value = ledger.newest[list][index]
+    let value = ledger.pending[list][index]
     ledger.record(.removed(at: index), in: list)
     return value
   }
@@ -79,7 +79,7 @@ package final class ListsService {
     let list = try whole(name)
     try check(from, "from", in: list)
     try check(to, "to", in: list)
-    let value = ledger.newest[list][from]
+    let value = ledger.pending[list][from]
     if from != to { ledger.record(.moved(from: from, to: to), in: list) }
     return value
   }
@@ -102,7 +102,7 @@ package final class ListsService {
   /// - Returns: The number of removed elements. If it is 0, nothing is recorded.
   package func clear(_ name: String) throws(CollectionError) -> Int {
     let list = try whole(name)
-    let count = ledger.newest[list].count
+    let count = ledger.pending[list].count
     if count > 0 { ledger.record(.cleared, in: list) }
     return count
   }
@@ -120,7 +120,7 @@ package final class ListsService {
   private func check(
     _ index: Int, _ parameter: String, in list: String
   ) throws(CollectionError) {
-    let count = ledger.newest[list].count
+    let count = ledger.pending[list].count
     guard 0..<count ~= index else {
       throw .noIndex(parameter: parameter, index: index, max: count - 1)
     }

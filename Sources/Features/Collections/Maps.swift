@@ -80,7 +80,7 @@ package struct Maps: ServiceState, Codable {
   }
 
   // `reserveCapacity` copies the dictionary if its storage is shared.
-  package mutating func unshare() { maps.reserveCapacity(maps.count) }
+  package mutating func makeUnique() { maps.reserveCapacity(maps.count) }
 
   package static func sources(changedBy event: MapEvent, at place: EventContext) -> [String] {
     [place.stream]

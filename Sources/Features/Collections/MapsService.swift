@@ -26,7 +26,7 @@ package final class MapsService {
   ) throws(CollectionError) -> JSONText {
     let map = try whole(name)
     try check(key, value)
-    let values = ledger.newest[map]
+    let values = ledger.pending[map]
     guard values.count < Self.maxCount || values[key] != nil else {
       throw .tooMany(max: Self.maxCount)
     }
@@ -39,7 +39,7 @@ package final class MapsService {
   /// - Returns: Whether the key existed. If not, nothing is recorded.
   package func remove(_ key: String, from name: String) throws(CollectionError) -> Bool {
     let map = try whole(name)
-    guard ledger.newest[map][key] != nil else { return false }
+    guard ledger.pending[map][key] != nil else { return false }
     ledger.record(.removed(key: key), in: map)
     return true
   }
@@ -62,7 +62,7 @@ package final class MapsService {
   /// - Returns: The number of removed keys. If it is 0, nothing is recorded.
   package func clear(_ name: String) throws(CollectionError) -> Int {
     let map = try whole(name)
-    let count = ledger.newest[map].count
+    let count = ledger.pending[map].count
     if count > 0 { ledger.record(.cleared, in: map) }
     return count
   }

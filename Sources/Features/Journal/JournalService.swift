@@ -67,7 +67,7 @@ package final class JournalService {
   package var count: () -> Signal<JournalFigures, JournalError> = { .never() }
 
   package let ledger: Ledger<DaemonRecord>
-  package let progress: Sampled<Progress>
+  package let progress: PolledValue<Progress>
 
   private let host: ServiceHost
   private let scheduler: any Scheduler
@@ -92,7 +92,7 @@ package final class JournalService {
     ledger = Ledger("daemon", in: host)
     (self.host, self.scheduler, clock) = (host, scheduler, ClockWatch(clocks))
     var measure: () -> Progress = { Progress() }
-    progress = Sampled(every: 1, on: scheduler) { measure() }
+    progress = PolledValue(every: 1, on: scheduler) { measure() }
     measure = { [unowned self] in
       guard let run else { return Progress() }
       return Progress(work: "compact", done: run.done, total: run.total)
@@ -119,7 +119,7 @@ package final class JournalService {
       figures.boot = boot
       figures.retention = retention
       figures.filling = filling
-      figures.compaction = ledger.shown.lastCompaction
+      figures.compaction = ledger.committed.lastCompaction
       let ahead = leap
       figures.clockAhead = ahead > 0 ? ahead / 1_000_000 : nil
       let behind = future

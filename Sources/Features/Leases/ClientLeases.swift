@@ -27,7 +27,7 @@ package final class ClientLeases {
 
   /// Returns the lease of a client's connection; `nil` if it has none.
   func known(_ context: CallContext) -> String? {
-    leases[context.connection.id]?.first { service.ledger.newest[$0] != nil }
+    leases[context.connection.id]?.first { service.ledger.pending[$0] != nil }
   }
 
   /// Returns the lease that an option of a call names; call it within a command.

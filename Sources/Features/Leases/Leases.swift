@@ -143,7 +143,7 @@ package struct Leases: ServiceState, Codable {
       $0.member("sources", lease.parts.count)
       $0.member("will", lease.will != nil)
     }
-    return JSONText(kept: text.string)
+    return JSONText(trusted: text.string)
   }
 
   package func has(_ source: String) -> Bool { leases[source] != nil }

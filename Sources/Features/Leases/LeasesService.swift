@@ -1,7 +1,6 @@
 package import EventSourcing
 package import JSON
 package import Model
-
 package import Signals
 internal import Wire
 
@@ -96,14 +95,14 @@ package final class LeasesService: LeaseKeeper {
       case .granted, .renewed:
         if let last = renewing[place.stream], last <= place.seq { renewing[place.stream] = nil }
         if event == .renewed { ends.remove(place.stream) }
-        if ledger.newest[place.stream]?.ttl != nil { watch(place.stream) }
+        if ledger.pending[place.stream]?.ttl != nil { watch(place.stream) }
       default: break
       }
     }.dispose(in: bag)
     // A lease whose end was lost must end again.
     ledger.undone.observeNext { [unowned self] in
       renewing = renewing.filter { $0.value <= host.last }
-      for name in ending where ledger.newest[name] != nil {
+      for name in ending where ledger.pending[name] != nil {
         ending.remove(name)
         watch(name, atLeast: Double(graceMilliseconds) / 1000)
       }
@@ -112,7 +111,7 @@ package final class LeasesService: LeaseKeeper {
 
   /// Starts the timers of the leases from before this start; call it after the host has started.
   package func start() {
-    for name in ledger.newest.names { watch(name, atLeast: Double(graceMilliseconds) / 1000) }
+    for name in ledger.pending.names { watch(name, atLeast: Double(graceMilliseconds) / 1000) }
   }
 
   /// Stops the timers, when the daemon stops: leases then wait for the next start.
@@ -134,9 +133,9 @@ package final class LeasesService: LeaseKeeper {
   package func grant(to caller: Peer, ttl: Int?) throws(LeasesError) -> String {
     if let ttl, !LeaseLimits.ttls.contains(ttl) { throw .badTTL(milliseconds: ttl) }
     let most = host.roleLimits.limit(.leasesPerUser, of: caller.uid, common: maxPerUser)
-    guard ledger.newest.count(of: caller.uid) < most || host.owners.contains(caller.uid)
+    guard ledger.pending.count(of: caller.uid) < most || host.owners.contains(caller.uid)
     else { throw .tooMany(max: most) }
-    lastNumber = max(lastNumber, ledger.newest.last) + 1
+    lastNumber = max(lastNumber, ledger.pending.last) + 1
     let name = "lease/\(lastNumber)"
     record(.granted(uid: caller.uid, pid: caller.pid, ttl: ttl), in: name)
     return name
@@ -205,7 +204,7 @@ package final class LeasesService: LeaseKeeper {
   /// Returns a lease of a user.
   @discardableResult
   package func lease(_ name: String, of caller: Peer) throws(LeasesError) -> Leases.Lease {
-    guard let lease = ledger.newest[name] else { throw .notFound(id: name) }
+    guard let lease = ledger.pending[name] else { throw .notFound(id: name) }
     guard lease.uid == caller.uid || host.owners.contains(caller.uid) else {
       throw .notOwner(id: name)
     }
@@ -229,14 +228,14 @@ package final class LeasesService: LeaseKeeper {
 
   /// Returns whether a lease exists; one that does not is not kept for a connection either.
   package func keeps(_ name: String) -> Bool {
-    if ledger.newest[name] != nil { return true }
+    if ledger.pending[name] != nil { return true }
     connected.remove(name)
     return false
   }
 
   /// Ends a lease without its will.
   package func discard(_ name: String) {
-    guard ledger.newest[name] != nil else { return }
+    guard ledger.pending[name] != nil else { return }
     do {
       try perform(Command(method: "lease.end", caller: host.daemon), name, .released)
     } catch {
@@ -251,7 +250,7 @@ package final class LeasesService: LeaseKeeper {
   /// - Parameter least: The shortest time in seconds.
   private func watch(_ name: String, atLeast least: Double = 0) {
     // Another daemon ends the leases, until this one takes over and starts.
-    guard host.isActive, let lease = ledger.newest[name], !connected.contains(name),
+    guard host.isActive, let lease = ledger.pending[name], !connected.contains(name),
       !paused.contains(name)
     else { return }
     var seconds = least
@@ -275,14 +274,14 @@ package final class LeasesService: LeaseKeeper {
 
   /// Ends a lease in this turn, or in a later one if many end at once.
   private func end(_ name: String, soon reason: LeaseEnd) {
-    guard let lease = ledger.newest[name] else { return }
+    guard let lease = ledger.pending[name] else { return }
     ends.add(name, of: lease.uid, reason)
     endSome()
   }
 
   private func endSome() {
     while let (name, reason) = ends.next() {
-      guard let lease = ledger.newest[name] else { continue }
+      guard let lease = ledger.pending[name] else { continue }
       let begun = clock()
       run(reason, of: name)
       ends.spend(
@@ -298,13 +297,13 @@ package final class LeasesService: LeaseKeeper {
 
   /// Ends a lease and runs its will as one command; a will that fails is left out.
   private func run(_ reason: LeaseEnd, of name: String) {
-    guard let lease = ledger.newest[name] else { return }
+    guard let lease = ledger.pending[name] else { return }
     let owner = Peer(uid: lease.uid, pid: lease.pid, groups: lease.will?.groups ?? [])
     var end = Command(method: "lease.end", caller: owner)
     end.origin = .promise
     do {
       guard let text = lease.will?.text else { return try perform(end, name, reason) }
-      let will = try will(JSONText(kept: text), owner)
+      let will = try will(JSONText(trusted: text), owner)
       var command = end
       command.mayRecord = will.mayRecord
       return try perform(command, name, reason, will.steps)
@@ -338,7 +337,7 @@ package final class LeasesService: LeaseKeeper {
   /// Records the end of a lease, and removes what was written under it, in that order.
   private func end(_ name: String, _ reason: LeaseEnd) {
     timers.removeValue(forKey: name)?.dispose()
-    let parts = ledger.newest[name]?.parts ?? [:]
+    let parts = ledger.pending[name]?.parts ?? [:]
     paused.remove(name)
     ending.insert(name)
     record(.ended(reason: reason), in: name)
@@ -353,15 +352,15 @@ package final class LeasesService: LeaseKeeper {
 
   // MARK: LeaseKeeper
 
-  package var isEmpty: Bool { ledger.newest.isWithoutParts }
+  package var isEmpty: Bool { ledger.pending.isWithoutParts }
 
   package func recordWrite(_ part: LeasedPart, under lease: String?) -> (any ServiceError)? {
-    let former = ledger.newest.holder(of: part)
+    let former = ledger.pending.holder(of: part)
     guard former != lease else { return nil }
     if let former { record(.detached(part: part), in: former) }
     guard let lease else { return nil }
     record(.attached(part: part), in: lease)
-    guard let count = ledger.newest[lease]?.parts.count, count > Self.maxParts else { return nil }
+    guard let count = ledger.pending[lease]?.parts.count, count > Self.maxParts else { return nil }
     return LeasesError.tooManyParts(id: lease, max: Self.maxParts)
   }
 }

@@ -103,7 +103,7 @@ package struct Locks: ServiceState, Codable {
       }
       $0.member("waiting_count", claims.count - 1)
     }
-    return JSONText(kept: text.string)
+    return JSONText(trusted: text.string)
   }
 
   package func has(_ source: String) -> Bool { claims[source] != nil }

@@ -40,13 +40,13 @@ package final class LocksService {
     _ = try host.perform(command) {
       let lock = try source(of: name)
       asking = host.runningLease ?? ""
-      guard !ledger.newest.has(asking, in: lock) else { return nil }
-      if !waits, let holder = ledger.newest.holder(of: lock) {
+      guard !ledger.pending.has(asking, in: lock) else { return nil }
+      if !waits, let holder = ledger.pending.holder(of: lock) {
         throw LocksError.locked(name: name, by: holder)
       }
       let caller = command.caller
       let most = host.roleLimits.limit(.locksPerUser, of: caller.uid, common: maxPerUser)
-      guard ledger.newest.count(of: caller.uid) < most || host.owners.contains(caller.uid)
+      guard ledger.pending.count(of: caller.uid) < most || host.owners.contains(caller.uid)
       else { throw LocksError.tooMany(max: most) }
       isNew = true
       ledger.record(.asked(lease: asking, uid: caller.uid, pid: caller.pid), in: lock)
@@ -66,8 +66,8 @@ package final class LocksService {
     calls[place] = others > 0 ? others : nil
     guard others == 0, !hasToken else { return }
     let lock = "locks/\(name)"
-    guard ledger.newest.has(lease, in: lock),
-      isNew || ledger.newest.holder(of: lock)?.lease != lease
+    guard ledger.pending.has(lease, in: lock),
+      isNew || ledger.pending.holder(of: lock)?.lease != lease
     else { return }
     let command = Command(method: "locks.acquire", caller: host.daemon)
     // It fails if the journal accepts no writes; the place then ends with the lease.
@@ -79,12 +79,12 @@ package final class LocksService {
 
   /// Returns whether a lease has a lock, which may not be durable yet.
   package func holds(_ name: String, _ lease: String) -> Bool {
-    ledger.newest.holder(of: "locks/\(name)")?.lease == lease
+    ledger.pending.holder(of: "locks/\(name)")?.lease == lease
   }
 
   /// Returns the holder of a lock; `nil` if it is free, or held by a lease.
   package func holder(of name: String, besides lease: String) -> Locks.Claim? {
-    ledger.newest.holder(of: "locks/\(name)").flatMap { $0.lease == lease ? nil : $0 }
+    ledger.pending.holder(of: "locks/\(name)").flatMap { $0.lease == lease ? nil : $0 }
   }
 
   /// Gives back a lock, or a place among those who wait for it.
@@ -92,7 +92,7 @@ package final class LocksService {
   /// - Throws: ``LocksError/notHeld(name:)`` if the lease has neither.
   package func leave(_ name: String, _ lease: String?) throws(LocksError) {
     let lock = try source(of: name)
-    guard let lease, ledger.newest.has(lease, in: lock) else { throw .notHeld(name: name) }
+    guard let lease, ledger.pending.has(lease, in: lock) else { throw .notHeld(name: name) }
     ledger.record(.left(lease: lease), in: lock)
   }
 
@@ -101,12 +101,14 @@ package final class LocksService {
   package func token(of lease: String, in name: String) -> Signal<UInt64?, Never> {
     let lock = "locks/\(name)"
     func given() -> UInt64? {
-      guard let holder = ledger.shown.holder(of: lock), holder.lease == lease else { return nil }
+      guard let holder = ledger.committed.holder(of: lock), holder.lease == lease else {
+        return nil
+      }
       // A release that is not durable yet ends the token.
-      let newest = ledger.newest.holder(of: lock)
+      let newest = ledger.pending.holder(of: lock)
       return newest?.lease == lease && newest?.token == holder.token ? holder.token : nil
     }
-    func isLost() -> Bool { !ledger.newest.has(lease, in: lock) }
+    func isLost() -> Bool { !ledger.pending.has(lease, in: lock) }
     return Signal { [ledger] observer in
       if let token = given() { observer.receive(token) } else if isLost() { observer.receive(nil) }
       let happened = ledger.events(in: lock).observeNext { event, _ in

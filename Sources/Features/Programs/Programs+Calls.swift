@@ -291,7 +291,7 @@ extension Programs {
   func set(_ source: String, _ value: JSONText?) {
     if let value {
       ledger.record(.set(value: value), in: source)
-    } else if ledger.newest.has(source) {
+    } else if ledger.pending.has(source) {
       ledger.record(.removed, in: source)
     }
   }

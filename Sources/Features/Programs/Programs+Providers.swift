@@ -27,7 +27,7 @@ extension Programs {
     let connection = context.connection
     let name = definition.name
     let known = service(name)
-    let isNew = ledger.newest.declaration(of: name) != definition.declaration
+    let isNew = ledger.pending.declaration(of: name) != definition.declaration
     if isNew, known?.providers.isEmpty == false {
       throw .exists(name, "service '\(name)' is provided with other methods, sources or docs")
     }
@@ -69,7 +69,7 @@ extension Programs {
   private func checkRoom(
     for definition: ProvidedService, by uid: UInt32
   ) throws(WireError) {
-    let others = ledger.newest.services(declaredBy: uid).filter { $0 != definition.name }
+    let others = ledger.pending.services(declaredBy: uid).filter { $0 != definition.name }
     guard others.count < Self.maxServices else {
       throw .tooMany("a user declares at most \(Self.maxServices) services; see services.forget")
     }
@@ -119,7 +119,7 @@ extension Programs {
       throw WireError(
         .rejected, "'\(name)' is a service of the daemon", ["reason": .string("reserved")])
     }
-    guard let declarer = ledger.newest.declarer(of: name) else { return }
+    guard let declarer = ledger.pending.declarer(of: name) else { return }
     let uid = context.caller.uid
     guard uid != declarer, !host.owners.contains(uid),
       !(providers[ObjectIdentifier(context.connection)] ?? []).contains(where: {
@@ -156,7 +156,7 @@ extension Programs {
   /// Forgets the declaration of a service without providers, and its queued calls; call it within
   /// a command.
   func forget(_ name: String) throws(ProgramsError) {
-    guard ledger.newest.declaration(of: name) != nil else { throw .unknownService(name) }
+    guard ledger.pending.declaration(of: name) != nil else { throw .unknownService(name) }
     guard services[name]?.providers.isEmpty != false else { throw .isProvided(name) }
     ledger.record(.forgotten, in: "services/\(name)")
     // Another client may declare it before the event is durable.
@@ -232,7 +232,7 @@ extension Programs {
       }
       $0.member("providers_count", service.providers.count)
     }
-    providerValues.set("providers/\(name)", JSONText(kept: text.string))
+    providerValues.set("providers/\(name)", JSONText(trusted: text.string))
   }
 
   /// The number of providers of a service.

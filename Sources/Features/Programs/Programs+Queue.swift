@@ -18,12 +18,12 @@ extension Programs {
     _ method: ProvidedService.Method, _ params: JSONText, by caller: Peer
   ) throws(ProgramsError) -> UInt64 {
     let service = method.service
-    guard ledger.newest.count(of: service) < Self.maxQueued else {
+    guard ledger.pending.count(of: service) < Self.maxQueued else {
       throw .tooManyQueued(service: service, max: Self.maxQueued)
     }
     let most = host.roleLimits.limit(.queuedPerUser, of: caller.uid, common: maxQueuedPerUser)
     guard
-      ledger.newest.count(queuedBy: caller.uid) < most || host.owners.contains(caller.uid)
+      ledger.pending.count(queuedBy: caller.uid) < most || host.owners.contains(caller.uid)
     else { throw .tooManyOfUser(max: most) }
     ledger.record(
       .called(method: method.name, params: params, uid: caller.uid, pid: caller.pid),
@@ -52,12 +52,12 @@ extension Programs {
     let name = service.definition.name
     var queue =
       service.queue
-      ?? CallQueue(ledger.shown.waitingCalls(of: name).filter { openQueued[$0] == nil })
+      ?? CallQueue(ledger.committed.waitingCalls(of: name).filter { openQueued[$0] == nil })
     service.queue = nil  // so that it is not copied
     defer { service.queue = queue }
     while let seq = queue.first {
       // One that is answered or parked, though not durably, is not delivered again.
-      if let call = ledger.newest.call(seq, of: name), call.parked == nil, openQueued[seq] == nil {
+      if let call = ledger.pending.call(seq, of: name), call.parked == nil, openQueued[seq] == nil {
         return (seq, call)
       }
       queue.removeFirst()
@@ -106,8 +106,8 @@ extension Programs {
       let point = name.firstIndex(of: "."), let service = service(String(name[..<point])),
       let method = service.definition.methods[String(name[point...].dropFirst())],
       let provider = service.providers.first(where: { $0.connection === context.connection }),
-      ledger.newest.call(seq, of: service.definition.name)?.parked == nil, openQueued[seq] == nil,
-      ledger.newest.call(seq, of: service.definition.name) != nil
+      ledger.pending.call(seq, of: service.definition.name)?.parked == nil, openQueued[seq] == nil,
+      ledger.pending.call(seq, of: service.definition.name) != nil
     else { return }
     let open = OpenCall(seq, method, .queued, provider, self)
     openQueued[seq] = open
@@ -124,9 +124,9 @@ extension Programs {
     let count = service.deliveries[call.number] ?? 0
     service.queue?.giveBack(call.number)
     guard count >= call.provider.terms.maxDeliveries,
-      ledger.newest.call(call.number, of: name) != nil
+      ledger.pending.call(call.number, of: name) != nil
     else { return }
-    guard ledger.newest.parkedCount(of: name) < Self.maxParked else {
+    guard ledger.pending.parkedCount(of: name) < Self.maxParked else {
       answer(call.number, of: name, "\(reason), in \(count) deliveries")
       return
     }
@@ -179,9 +179,9 @@ extension Programs {
   }
 
   private func parked(_ call: UInt64?, of name: String) throws(ProgramsError) -> [UInt64] {
-    guard ledger.newest.declaration(of: name) != nil else { throw .unknownService(name) }
-    guard let call else { return ledger.newest.parkedCalls(of: name) }
-    guard ledger.newest.call(call, of: name)?.parked != nil else { throw .notParked(call) }
+    guard ledger.pending.declaration(of: name) != nil else { throw .unknownService(name) }
+    guard let call else { return ledger.pending.parkedCalls(of: name) }
+    guard ledger.pending.call(call, of: name)?.parked != nil else { throw .notParked(call) }
     return [call]
   }
 }

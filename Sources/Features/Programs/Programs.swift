@@ -59,7 +59,7 @@ package final class Programs {
       case .retried(let call): deliverAgain(call, of: name)
       case .answered(let call, _, _), .parked(let call, _, _):
         services[name]?.deliveries[call] = nil
-      case .forgotten where ledger.newest.declaration(of: name) == nil: know(name, nil)
+      case .forgotten where ledger.pending.declaration(of: name) == nil: know(name, nil)
       case .set, .removed, .provided, .forgotten: break
       }
     }.dispose(in: bag)
@@ -85,7 +85,7 @@ package final class Programs {
   /// Returns a service that a program has declared, also if nobody provides it now.
   func service(_ name: String) -> Service? {
     if let known = services[name] { return known }
-    guard let declared = ledger.newest.declaration(of: name),
+    guard let declared = ledger.pending.declaration(of: name),
       let definition = try? ProvidedService(name, declared)
     else { return nil }
     let service = Service(definition, makeMethod)
@@ -123,7 +123,7 @@ package final class Programs {
         service(String($0.dropFirst(Self.name.utf8.count + 1)))?.shown
       }
     }
-    provided.names = { [unowned self] in ledger.newest.declared.sorted() }
+    provided.names = { [unowned self] in ledger.pending.declared.sorted() }
     return provided
   }
 

@@ -205,7 +205,7 @@ package struct ProvidedValues: ServiceState, Codable {
       }
       $0.member("parked_count", parked.count)
     }
-    return JSONText(kept: text.string)
+    return JSONText(trusted: text.string)
   }
 
   /// The most parked calls that a value lists.

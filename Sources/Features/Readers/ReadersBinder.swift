@@ -6,7 +6,7 @@ internal import JSON
 internal import Wire
 
 /// Offers durable readers, whose positions the journal keeps.
-package func bindReaders(_ catalog: Catalog, to readers: LiveReaders) {
+package func bindReaders(_ catalog: Catalog, to readers: ReaderHolders) {
   let service = readers.service
   catalog.offer("Durable readers of events, and the position of each.", service.ledger)
   catalog.offerSources(
@@ -36,7 +36,7 @@ package func bindReaders(_ catalog: Catalog, to readers: LiveReaders) {
   bindAcknowledgements(catalog, to: readers)
   catalog.restore(.work) { context, items, _ throws(CannotRestore) in
     for item in items {
-      guard let handle = Handle(kept: item.key),
+      guard let handle = Handle(encoded: item.key),
         let work: WorkSubscription.Work = try? context.catalog.decoder.decode(from: item.text)
       else { throw CannotRestore(unreadable: item) }
       // A subscription that cannot be restored has ended with `fail`.
@@ -48,7 +48,7 @@ package func bindReaders(_ catalog: Catalog, to readers: LiveReaders) {
   }
 }
 
-private func bindAcknowledgements(_ catalog: Catalog, to readers: LiveReaders) {
+private func bindAcknowledgements(_ catalog: Catalog, to readers: ReaderHolders) {
   catalog.query(
     "ack", "Acknowledges all events up to a position, or one event of a shared reader.", Ack.self,
     .members(.init("sub", .handle), .init("seq", .natural), .init("unacked", .natural)),
@@ -109,7 +109,7 @@ private func bindAcknowledgements(_ catalog: Catalog, to readers: LiveReaders) {
 }
 
 extension Feature {
-  package static func readers(_ readers: LiveReaders) -> Feature {
+  package static func readers(_ readers: ReaderHolders) -> Feature {
     Feature { bindReaders($0, to: readers) }
   }
 }
@@ -196,7 +196,7 @@ extension CallContext {
   }
 
   fileprivate func worker(
-    _ sub: Handle, _ seq: UInt64, _ readers: LiveReaders
+    _ sub: Handle, _ seq: UInt64, _ readers: ReaderHolders
   ) throws(WireError) -> (WorkSubscription, SharedReader) {
     let worker = try worker(sub)
     guard let reader = readers.reader(of: worker, with: seq) else {
@@ -210,7 +210,7 @@ extension CallContext {
   }
 
   fileprivate func acknowledge(
-    _ ack: Ack, _ readers: LiveReaders, _ call: Call
+    _ ack: Ack, _ readers: ReaderHolders, _ call: Call
   ) throws(WireError) {
     let subscription = try subscription(ack.sub)
     if subscription is WorkSubscription {

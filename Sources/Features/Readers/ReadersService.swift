@@ -53,8 +53,8 @@ package final class ReadersService {
 
   /// Creates a reader that starts after a position.
   package func open(_ name: String, at seq: UInt64, isShared: Bool = false) throws(ReaderError) {
-    guard ledger.newest.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
-    if let max = host.exhaustedShare(of: Self.maxCount, ledger.newest.count(of:)) {
+    guard ledger.pending.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
+    if let max = host.exhaustedShare(of: Self.maxCount, ledger.pending.count(of:)) {
       throw .tooManyOfUser(max: max)
     }
     ledger.record(.opened(seq: seq, share: isShared ? true : nil), in: "readers/\(name)")
@@ -62,7 +62,7 @@ package final class ReadersService {
 
   /// Acknowledges all events up to a position; does nothing if they were acknowledged before.
   package func acknowledge(_ name: String, upTo seq: UInt64) throws(ReaderError) {
-    guard let present = ledger.newest[name] else { throw .unknown(name: name) }
+    guard let present = ledger.pending[name] else { throw .unknown(name: name) }
     guard seq > present else { return }
     ledger.record(.acked(seq: seq), in: "readers/\(name)")
   }
@@ -71,7 +71,7 @@ package final class ReadersService {
 
   /// Finishes one event of a shared reader, and everything up to a position.
   package func finish(_ name: String, _ seq: UInt64, floor: UInt64) throws(ReaderError) {
-    guard ledger.newest.shared(name) != nil else { throw .unknown(name: name) }
+    guard ledger.pending.shared(name) != nil else { throw .unknown(name: name) }
     ledger.record(.finished(seq: seq, floor: floor), in: "readers/\(name)")
   }
 
@@ -79,7 +79,7 @@ package final class ReadersService {
   package func park(
     _ name: String, _ seq: UInt64, reason: String, deliveries: Int, floor: UInt64
   ) throws(ReaderError) {
-    guard ledger.newest.shared(name) != nil else { throw .unknown(name: name) }
+    guard ledger.pending.shared(name) != nil else { throw .unknown(name: name) }
     ledger.record(
       .parked(seq: seq, reason: reason, deliveries: deliveries, floor: floor),
       in: "readers/\(name)")
@@ -106,8 +106,8 @@ package final class ReadersService {
   }
 
   private func parked(_ name: String, _ seq: UInt64?) throws(ReaderError) -> [UInt64] {
-    guard ledger.newest[name] != nil else { throw .unknown(name: name) }
-    let parked = ledger.newest.shared(name)?.parked ?? [:]
+    guard ledger.pending[name] != nil else { throw .unknown(name: name) }
+    let parked = ledger.pending.shared(name)?.parked ?? [:]
     guard !parked.isEmpty, seq.map({ parked[$0] != nil }) ?? true else {
       throw .notParked(name: name, seq: seq)
     }
@@ -118,7 +118,7 @@ package final class ReadersService {
   ///
   /// - Returns: Its position.
   package func remove(_ name: String) throws(ReaderError) -> UInt64 {
-    guard let present = ledger.newest[name] else { throw .unknown(name: name) }
+    guard let present = ledger.pending[name] else { throw .unknown(name: name) }
     ledger.record(.removed, in: "readers/\(name)")
     return present
   }
@@ -231,7 +231,7 @@ package struct Readers: ServiceState, Codable {
       $0.member("seq", position)
       reading.write(to: &$0)
     }
-    return JSONText(kept: text.string)
+    return JSONText(trusted: text.string)
   }
 
   package var sources: some Sequence<String> { positions.keys }

@@ -242,7 +242,7 @@ final class SharedReader {
 
   /// Returns whether an event that was read is still to be delivered.
   private func needsDelivery(_ seq: UInt64) -> Bool {
-    let newest = service.ledger.newest
+    let newest = service.ledger.pending
     guard items[seq]?.isBusy != true, let position = newest[name], let state = newest.shared(name)
     else { return false }
     return seq <= position || state.isSettled(seq) ? state.retried.contains(seq) : true
@@ -296,7 +296,7 @@ final class SharedReader {
 
   /// Puts an event aside; returns `false` if the journal refuses, or too many are parked.
   private func park(_ seq: UInt64, _ reason: String, _ deliveries: Int) -> Bool {
-    let parked = service.ledger.newest.shared(name)?.parked.count ?? 0
+    let parked = service.ledger.pending.shared(name)?.parked.count ?? 0
     guard parked < SharedReading.maxParked else { return false }
     do throws(Refusal) {
       let command = Command(method: "readers.park", caller: host.daemon)
@@ -346,12 +346,14 @@ final class SharedReader {
 
   /// Reads again from the position of the reader on; events that a worker has stay there.
   private func reset() {
-    guard let state = service.ledger.newest.shared(name), hasWorkers || watch != nil else { return }
+    guard let state = service.ledger.pending.shared(name), hasWorkers || watch != nil else {
+      return
+    }
     reading?.dispose()
     readingAgain?.dispose()
     (reading, readingAgain, isCaughtUp) = (nil, nil, false)
     (window, start, open, read) = ([], 0, [], [])
-    cursor = service.ledger.newest[name] ?? 0
+    cursor = service.ledger.pending[name] ?? 0
     again = state.retried.filter { items[$0]?.isBusy != true }
   }
 
@@ -407,7 +409,7 @@ final class SharedReader {
   }
 
   private func add(_ page: Page<LogEntry>) {
-    let state = service.ledger.newest.shared(name)
+    let state = service.ledger.pending.shared(name)
     for hole in page.holes { pass(hole) }
     var new: [LogEntry] = []
     for entry in page.entries where state?.isSettled(entry.seq) == false {

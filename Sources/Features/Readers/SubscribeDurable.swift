@@ -7,7 +7,7 @@ internal import Model
 internal import Signals
 package import Wire
 
-extension LiveReaders: DurableReaders {
+extension ReaderHolders: DurableReaders {
   package func subscribe(
     _ context: CallContext, _ subscribe: Subscribe, as reader: String, _ call: Call
   ) throws(WireError) {
@@ -21,7 +21,7 @@ extension CallContext {
   /// Subscribes a client to events as a durable reader, which resumes after its last
   /// acknowledgement.
   func subscribeDurable(
-    _ subscribe: Subscribe, _ name: String, _ call: Call, _ readers: LiveReaders
+    _ subscribe: Subscribe, _ name: String, _ call: Call, _ readers: ReaderHolders
   ) throws(WireError) {
     try refuseValues(subscribe)
     _ = try showsOrigin(subscribe.who)
@@ -34,19 +34,19 @@ extension CallContext {
     try checkHolder(of: name, readers, subscribe)
     try call.connection.checkHandle(subscribe.sub, subscribe.bytes)
     let ledger = readers.service.ledger
-    if let position = ledger.shown[name] {
+    if let position = ledger.committed[name] {
       return try attach(subscribe, name, readers, at: position, isNew: false, call)
     }
-    guard ledger.newest[name] == nil else {
+    guard ledger.pending[name] == nil else {
       return attachLater(subscribe, name, readers, isNew: false, call)
     }
     try open(subscribe, name, readers, call)
   }
 
   private func checkHolder(
-    of name: String, _ readers: LiveReaders, _ subscribe: Subscribe
+    of name: String, _ readers: ReaderHolders, _ subscribe: Subscribe
   ) throws(WireError) {
-    let newest = readers.service.ledger.newest
+    let newest = readers.service.ledger.pending
     if newest[name] != nil, (newest.shared(name) != nil) != (subscribe.share == true) {
       throw subscribe.share == true
         ? .unusable("share", "reader '\(name)' is not shared")
@@ -60,7 +60,7 @@ extension CallContext {
 
   /// Creates a reader at the start position that the client asks for.
   private func open(
-    _ subscribe: Subscribe, _ name: String, _ readers: LiveReaders, _ call: Call
+    _ subscribe: Subscribe, _ name: String, _ readers: ReaderHolders, _ call: Call
   ) throws(WireError) {
     _ = try durableFilter(subscribe, call)
     try begin(subscribe, call) { [self] call, position in
@@ -73,7 +73,7 @@ extension CallContext {
         let position = position ?? host.durable
         _ = try host.perform(command("subscribe")) {
           // Another client may have created the reader meanwhile.
-          if readers.service.ledger.newest[name] == nil {
+          if readers.service.ledger.pending[name] == nil {
             try readers.service.open(name, at: position, isShared: subscribe.share == true)
           }
           return nil
@@ -90,7 +90,7 @@ extension CallContext {
 
   /// Subscribes once the existence of the reader is durable.
   private func attachLater(
-    _ subscribe: Subscribe, _ name: String, _ readers: LiveReaders, isNew: Bool, _ call: Call
+    _ subscribe: Subscribe, _ name: String, _ readers: ReaderHolders, isNew: Bool, _ call: Call
   ) {
     guard let call = call.later() else { return }
     if isNew { call.markBegun() }
@@ -98,7 +98,7 @@ extension CallContext {
       do throws(WireError) {
         try rights.checkIsBound(call.connection, showing: "events")
         try checkHolder(of: name, readers, subscribe)
-        guard let position = readers.service.ledger.shown[name] else {
+        guard let position = readers.service.ledger.committed[name] else {
           throw .notFound("reader", name, didYouMean: nil)
         }
         try attach(subscribe, name, readers, at: position, isNew: isNew, call)
@@ -109,7 +109,7 @@ extension CallContext {
   }
 
   private func attach(
-    _ subscribe: Subscribe, _ name: String, _ readers: LiveReaders, at position: UInt64,
+    _ subscribe: Subscribe, _ name: String, _ readers: ReaderHolders, at position: UInt64,
     isNew: Bool, _ call: Call
   ) throws(WireError) {
     let handle = try call.connection.reserveHandle(subscribe.sub, subscribe.bytes)
@@ -148,7 +148,7 @@ extension CallContext {
 
   /// Adds a worker to a shared reader.
   private func join(
-    _ subscribe: Subscribe, _ handle: Handle, _ name: String, _ readers: LiveReaders,
+    _ subscribe: Subscribe, _ handle: Handle, _ name: String, _ readers: ReaderHolders,
     _ filter: EventFilter, at position: UInt64, isNew: Bool, _ call: Call
   ) throws(WireError) {
     let withOrigin = try showsOrigin(subscribe.who)

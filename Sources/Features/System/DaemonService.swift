@@ -4,11 +4,11 @@ package import Signals
 
 /// The daemon's statistics; measured only while observed, never journaled.
 package final class DaemonService {
-  package let stats: Sampled<DaemonStats>
-  package let connections: Sampled<[ConnectionInfo]>
-  package let streams: Sampled<StreamRates>
-  package let slow: Sampled<SlowRequests>
-  package let users: Sampled<[UserInfo]>
+  package let stats: PolledValue<DaemonStats>
+  package let connections: PolledValue<[ConnectionInfo]>
+  package let streams: PolledValue<StreamRates>
+  package let slow: PolledValue<SlowRequests>
+  package let users: PolledValue<[UserInfo]>
 
   /// - Parameters:
   ///   - interval: Seconds between measurements.
@@ -23,12 +23,12 @@ package final class DaemonService {
     streams: StreamMeter, slow: @escaping () -> SlowRequests = { SlowRequests() },
     users: @escaping () -> [UserInfo] = { [] }
   ) {
-    self.users = Sampled(every: interval, on: scheduler, users)
-    self.stats = Sampled(every: interval, on: scheduler, stats)
-    self.connections = Sampled(every: interval, on: scheduler, connections)
-    self.streams = Sampled(
+    self.users = PolledValue(every: interval, on: scheduler, users)
+    self.stats = PolledValue(every: interval, on: scheduler, stats)
+    self.connections = PolledValue(every: interval, on: scheduler, connections)
+    self.streams = PolledValue(
       every: interval, on: scheduler, whileObserved: streams.count, streams.beginInterval)
-    self.slow = Sampled(every: interval, on: scheduler, slow)
+    self.slow = PolledValue(every: interval, on: scheduler, slow)
   }
 }
 

@@ -57,7 +57,7 @@ package func bindDaemon(_ catalog: Catalog, to daemon: DaemonService) {
 }
 
 /// Offers the part of this daemon among those that share a journal; call it if several may.
-package func bindCluster(_ catalog: Catalog, to state: Sampled<ClusterState>) {
+package func bindCluster(_ catalog: Catalog, to state: PolledValue<ClusterState>) {
   catalog.offerSource(
     "daemon/cluster", "The role of this daemon among those that share the journal.", state)
 }

@@ -3,21 +3,21 @@ package import Signals
 
 /// The machine's statistics; measured only while observed, never journaled.
 package final class SystemService {
-  package let load: Sampled<Load?>
-  package let memory: Sampled<Memory?>
-  package let processor: Sampled<Processor?>
-  package let uptime: Sampled<Double?>
-  package let disks: Sampled<[Disk]>
+  package let load: PolledValue<Load?>
+  package let memory: PolledValue<Memory?>
+  package let processor: PolledValue<Processor?>
+  package let uptime: PolledValue<Double?>
+  package let disks: PolledValue<[Disk]>
 
   /// - Parameter interval: Seconds between measurements. File systems are measured at every tenth
   ///   interval.
   package init(_ probe: any MachineProbe, on scheduler: any Scheduler, every interval: Double = 1) {
-    load = Sampled(every: interval, on: scheduler) { probe.load }
-    memory = Sampled(every: interval, on: scheduler) { probe.memory }
-    uptime = Sampled(every: interval, on: scheduler) { probe.uptime?.rounded() }
-    disks = Sampled(every: 10 * interval, on: scheduler) { probe.disks }
+    load = PolledValue(every: interval, on: scheduler) { probe.load }
+    memory = PolledValue(every: interval, on: scheduler) { probe.memory }
+    uptime = PolledValue(every: interval, on: scheduler) { probe.uptime?.rounded() }
+    disks = PolledValue(every: 10 * interval, on: scheduler) { probe.disks }
     var before: ProcessorTimes?
-    processor = Sampled(every: interval, on: scheduler) {
+    processor = PolledValue(every: interval, on: scheduler) {
       guard let now = probe.processorTimes else { return nil }
       defer { before = now }
       // The first measurement is the average since boot.

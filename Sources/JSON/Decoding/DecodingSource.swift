@@ -189,7 +189,7 @@ extension ByteBuffer {
     from start: Int = 0, _ body: (inout JSONScanner) throws(JSONFault) -> Result
   ) throws(JSONFault) -> Result {
     // A decoded text was accepted before, so limits do not apply here.
-    var scanner = JSONScanner(kept: span, at: start)
+    var scanner = JSONScanner(trusted: span, at: start)
     return try body(&scanner)
   }
 

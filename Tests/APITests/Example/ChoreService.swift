@@ -41,14 +41,14 @@ package final class ChoreService {
   /// Adds something to do and returns its id.
   func add(title: String) throws(ChoreError) -> Int {
     guard !title.isEmpty else { throw .emptyTitle }
-    let id = ledger.newest.lastID + 1
+    let id = ledger.pending.lastID + 1
     ledger.record(.added(id: id, title: title))
     return id
   }
 
   /// Takes something off the list and returns its title.
   func finish(_ id: Int) throws(ChoreError) -> String {
-    guard let title = ledger.newest.titles[id] else { throw .unknown(id: id) }
+    guard let title = ledger.pending.titles[id] else { throw .unknown(id: id) }
     ledger.record(.done(id: id))
     return title
   }

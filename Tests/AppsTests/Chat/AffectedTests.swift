@@ -135,7 +135,7 @@ struct AffectedTests {
     try bench.run { _ = try users[0].rooms.create("lobby", topic: "") }
     for _ in 0..<60 {
       guard let user = users.randomElement(using: &random) else { return }
-      let count = bench.chat.ledger.newest.messages(in: 1).count
+      let count = bench.chat.ledger.pending.messages(in: 1).count
       try? bench.run {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: _ = try user.messages(in: 1).join()
@@ -150,7 +150,7 @@ struct AffectedTests {
     }
     bench.store.commit()
     let coder = EventCoder()
-    let state = bench.chat.ledger.shown
+    let state = bench.chat.ledger.committed
     let copy = try #require(Chat(kept: state.kept(by: coder), by: coder))
     for user in users {
       let read = state.room(1)?.members[user.name]

@@ -28,7 +28,7 @@ struct ChatServiceTests {
   }
 
   private func unread(_ name: String) -> Int {
-    chat.ledger.shown.unread(by: name, in: 1)
+    chat.ledger.committed.unread(by: name, in: 1)
   }
 
   @Test
@@ -57,11 +57,11 @@ struct ChatServiceTests {
     }
     try bench.run { try chat.edit(1, in: lobby, to: "ours", by: "lee") }
     bench.store.commit()
-    #expect(chat.ledger.shown.message(1, in: 1)?.text == "ours")
-    #expect(chat.ledger.shown.message(1, in: 1)?.isEdited == true)
+    #expect(chat.ledger.committed.message(1, in: 1)?.text == "ours")
+    #expect(chat.ledger.committed.message(1, in: 1)?.isEdited == true)
     try bench.run { try chat.removeMessage(1, in: lobby, by: "kim") }
     bench.store.commit()
-    #expect(chat.ledger.shown.message(1, in: 1)?.text == "")
+    #expect(chat.ledger.committed.message(1, in: 1)?.text == "")
     #expect(throws: ChatError.isRemoved(id: 1)) {
       try bench.run { try chat.edit(1, in: lobby, to: "back", by: "lee") }
     }
@@ -143,8 +143,8 @@ struct ChatServiceTests {
     let coder = EventCoder()
     for _ in 0..<60 {
       let name = names.randomElement(using: &random)?.randomElement(using: &random) ?? "attic"
-      let room = chat.ledger.newest.allRooms.dropFirst().randomElement(using: &random)
-      let others = chat.ledger.newest.allRooms.filter { look($0.name) == look(name) }
+      let room = chat.ledger.pending.allRooms.dropFirst().randomElement(using: &random)
+      let others = chat.ledger.pending.allRooms.filter { look($0.name) == look(name) }
       switch (Int.random(in: 0..<4, using: &random), room) {
       case (0, let room?):
         _ = try bench.run { try chat.remove(RoomKey(room.id), by: "kim") }
@@ -170,9 +170,9 @@ struct ChatServiceTests {
         if others.isEmpty { try create() } else { #expect(throws: ChatError.self) { try create() } }
       }
       if Bool.random(using: &random) { bench.store.commit() }
-      let state = chat.ledger.newest
+      let state = chat.ledger.pending
       check(state)
-      check(chat.ledger.shown)
+      check(chat.ledger.committed)
       check(try #require(Chat(kept: state.kept(by: coder), by: coder)))
     }
   }
@@ -233,10 +233,10 @@ struct ChatServiceTests {
     _ = try send("hello", by: "kim")
     _ = try send("hullo", by: "lee")
     try bench.run { try chat.edit(2, in: lobby, to: "hi", by: "lee") }
-    let before = bench.chat.ledger.newest
+    let before = bench.chat.ledger.pending
     for after in [try bench.restarted(), try snapshotted()] {
-      #expect(after.chat.ledger.shown.allRooms == before.allRooms)
-      #expect(after.chat.ledger.shown.messages(in: 1) == before.messages(in: 1))
+      #expect(after.chat.ledger.committed.allRooms == before.allRooms)
+      #expect(after.chat.ledger.committed.messages(in: 1) == before.messages(in: 1))
     }
   }
 

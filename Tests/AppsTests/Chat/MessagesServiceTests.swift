@@ -104,7 +104,7 @@ struct MessagesServiceTests {
     let messages = lee.messages(in: 1).window()
     for i in 1...3 { try say("\(i)", by: kim) }
     #expect(bench.chat.unread(by: "lee", in: 1) == 0)
-    #expect(bench.chat.ledger.shown.unread(by: "lee", in: 1) == 2)
+    #expect(bench.chat.ledger.committed.unread(by: "lee", in: 1) == 2)
     bench.sessions.marks.finish()
     #expect(bench.time.count == 0)
     let again = try bench.restarted()

@@ -212,8 +212,8 @@ struct BindEchoTests {
     private var newest = 0
     private(set) var pending: [Int] = []
 
-    var end: BindEnd<Int> {
-      BindEnd(
+    var end: BindEndpoint<Int> {
+      BindEndpoint(
         read: { [unowned self] in newest },
         write: { [unowned self] in
           newest = $0
@@ -238,7 +238,7 @@ struct BindEchoTests {
   @Test(arguments: [false, true])
   func `an end that emits later does not undo newer values`(isConflating: Bool) throws {
     let (left, right) = (Durable(), Durable())
-    let binding = try EndBinding(left.end, .bothLater, right.end, through: .identity).start()
+    let binding = try EndpointBinding(left.end, .bothLater, right.end, through: .identity).start()
     left.set(1)
     left.commit()
     left.set(2)
@@ -259,12 +259,12 @@ struct BindEchoTests {
   func `a refused value is not taken for an echo`() throws {
     let refused = PassthroughSubject<Int, Never>()
     let right = PassthroughSubject<Int, Never>()
-    let end = BindEnd<Int>(
+    let end = BindEndpoint<Int>(
       write: { if $0 == 1 { throw Broken() } else { right.send($0) } }, values: right.toSignal())
     var problems = 0
     var heard: [Int] = []
     refused.observeNext { heard.append($0) }.dispose(in: bag)
-    let binding = try EndBinding(
+    let binding = try EndpointBinding(
       refused.bindEnd(isHeld: true), .both, end, through: .identity
     ).start()
     binding.failures.observeNext { _ in problems += 1 }.dispose(in: bag)

@@ -14,7 +14,7 @@ private final class Person {
 }
 
 private class PersonViewModel: BindViewModel {
-  override class var bindings: [DeclaredBinding] {
+  override class var bindings: [ViewBinding] {
     super.bindings + [
       BINDModel("fullName", <>, "name"),
       BINDModel("hexColorCode", <>, "hexColorCode"),
@@ -39,7 +39,7 @@ private class PersonViewModel: BindViewModel {
 }
 
 private class NameCell: BindView {
-  override class var bindings: [DeclaredBinding] {
+  override class var bindings: [ViewBinding] {
     super.bindings + [
       BINDViewModel("name", ~>, "textLabel.text"),
       BINDViewModel("id", ~>, "detailTextLabel.text"),
@@ -59,7 +59,7 @@ private class NameCell: BindView {
 }
 
 private final class LoudCell: NameCell {
-  override class var bindings: [DeclaredBinding] {
+  override class var bindings: [ViewBinding] {
     super.bindings + [
       BINDViewModel("name", ~>, "loudLabel.text").transform { _, value in
         (value as? String)?.uppercased() ?? ""
@@ -71,7 +71,7 @@ private final class LoudCell: NameCell {
 }
 
 private final class ParentCell: NameCell {
-  override class var bindings: [DeclaredBinding] {
+  override class var bindings: [ViewBinding] {
     [BINDViewModel("child", ~>, "childCell.viewModel")]
   }
 }
@@ -216,7 +216,7 @@ struct BindViewTests {
   func `a declaration with a missing key traps`() async {
     await #expect(processExitsWith: .failure) {
       final class WrongCell: BindView {
-        override class var bindings: [DeclaredBinding] { [BINDViewModel("nmae", ~>, "viewModel")] }
+        override class var bindings: [ViewBinding] { [BINDViewModel("nmae", ~>, "viewModel")] }
       }
       WrongCell().viewModel = BindViewModel(model: nil)
     }

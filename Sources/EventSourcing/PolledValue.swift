@@ -1,7 +1,7 @@
 package import Signals
 
 /// A value that is polled at an interval, only while observed.
-package final class Sampled<Value: Equatable>: SignalProtocol {
+package final class PolledValue<Value: Equatable>: SignalProtocol {
   package typealias Element = Value
   package typealias Error = Never
 

@@ -16,7 +16,7 @@ package enum BindingEvent: ServiceEvent, Codable, Equatable {
 }
 
 /// The stored bindings, by name.
-package struct DeclaredBindings: ServiceState, Codable {
+package struct StoredBindings: ServiceState, Codable {
   /// The expressions by full name, for example `"bindings/warm"`.
   package private(set) var expressions: [String: String] = [:]
 

@@ -3,7 +3,7 @@ internal import JSON
 internal import Wire
 
 /// The start position of a subscription.
-enum Beginning {
+enum StartPosition {
   case now
   case after(UInt64)
   case last(Int)

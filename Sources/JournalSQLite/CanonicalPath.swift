@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The canonical path of a journal.
-enum JournalPath {
+enum CanonicalPath {
   /// Returns the path without symbolic links; if the file is missing, resolves its directory.
   static func resolved(_ path: String) -> String {
     if let found = real(path) { return found }

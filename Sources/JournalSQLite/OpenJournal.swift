@@ -4,7 +4,7 @@ internal import Journal
 internal import Model
 
 /// The files of one journal, after they were locked, verified and opened.
-final class JournalFiles {
+final class OpenJournal {
   let epoch: String
   let first: UInt64
   let last: UInt64
@@ -42,7 +42,7 @@ final class JournalFiles {
   private let durability: String?
 
   init(path: String, for purpose: Purpose) throws(JournalError) {
-    let path = JournalPath.resolved(path)
+    let path = CanonicalPath.resolved(path)
     self.path = path
     let lockPath = path + ".lock"
     var mayBeWritten = false
@@ -100,7 +100,7 @@ final class JournalFiles {
       (self.epoch, renewal) = (epoch, nil)
       return
     }
-    let inode = JournalPath.inode(path).map { "\($0)" } ?? ""
+    let inode = CanonicalPath.inode(path).map { "\($0)" } ?? ""
     if lostEvents > 0 {
       renewal = .lostEvents(lostEvents, log: log)
     } else {

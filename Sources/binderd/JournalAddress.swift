@@ -8,7 +8,7 @@ import Model
 import Wire
 
 /// The place of a journal.
-enum JournalLocation {
+enum JournalAddress {
   case file(path: String)
   case postgres(PostgresSettings)
 
@@ -30,7 +30,7 @@ extension Settings {
   /// The journal that the command line or the configuration names.
   ///
   /// - Throws: ``JournalError`` if a connection string cannot be read.
-  var journal: JournalLocation {
+  var journal: JournalAddress {
     get throws(JournalError) {
       if let location { return location }
       guard let text = options.journal else {

@@ -6,7 +6,7 @@ package import Model
 ///
 /// It never replaces the journal that is read, or one that a process has open. While this object
 /// lives, no other process can lock the journal at the destination for writing.
-package final class JournalPlace {
+package final class JournalDestination {
   private let path: String
   private var locks: [JournalLock] = []
 
@@ -30,7 +30,7 @@ package final class JournalPlace {
     if let source, Self.isPart(path, of: source) {
       throw .unavailable(detail: "\(path) is part of the source journal, \(source)")
     }
-    for name in Set([path, JournalPath.resolved(path)]).sorted() {
+    for name in Set([path, CanonicalPath.resolved(path)]).sorted() {
       do throws(JournalError) {
         locks.append(try JournalLock(reading: name + ".lock", mayBeWritten: false))
       } catch {

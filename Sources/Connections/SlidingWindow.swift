@@ -1,7 +1,7 @@
 /// The most recent elements up to a number of bytes.
 ///
 /// Each element has an index; the first one is 0.
-struct Window<Element: WindowElement> {
+struct SlidingWindow<Element: WindowElement> {
   /// The retained elements.
   ///
   /// The first ``unused`` slots are already dropped.

@@ -7,7 +7,7 @@ internal import Wire
 
 /// The durable readers in use, each held by one subscription, and their acknowledgements in this
 /// turn.
-package final class LiveReaders {
+package final class ReaderHolders {
   let service: ReadersService
 
   private var holders: [String: LogSubscription] = [:]
@@ -103,7 +103,7 @@ package final class LiveReaders {
     close(name, "stolen")
     holders[name] = subscription
     subscription.onEnd = { [unowned self, unowned subscription] in
-      if let last = subscription.lastUnacknowledged, service.ledger.newest[name] != nil {
+      if let last = subscription.lastUnacknowledged, service.ledger.pending[name] != nil {
         delivered[name] = max(delivered[name] ?? 0, last)
       }
       if holders[name] === subscription { holders[name] = nil }
@@ -126,7 +126,7 @@ package final class LiveReaders {
 
   /// Returns the position of a reader, including acknowledgements of this turn.
   func position(of name: String) -> UInt64 {
-    max(acknowledged[name] ?? 0, service.ledger.newest[name] ?? 0)
+    max(acknowledged[name] ?? 0, service.ledger.pending[name] ?? 0)
   }
 
   /// Notes an acknowledgement up to a position.
@@ -165,7 +165,7 @@ package final class LiveReaders {
   ) throws(Refusal) {
     let ledger = service.ledger
     let new = positions.sorted { $0.key < $1.key }
-      .filter { name, seq in ledger.newest[name].map { $0 < seq } ?? false }
+      .filter { name, seq in ledger.pending[name].map { $0 < seq } ?? false }
     guard !new.isEmpty else { return }
     _ = try context.host.perform(Command(method: "ack", caller: context.caller)) {
       for (name, seq) in new { try service.acknowledge(name, upTo: seq) }

@@ -3,7 +3,7 @@ internal import Model
 internal import Signals
 
 /// The host's view of a ledger; it retains the ledger.
-final class LedgerLink {
+final class AnyLedger {
   let service: String
 
   /// See ``Ledger``: whether its events only record reader positions.

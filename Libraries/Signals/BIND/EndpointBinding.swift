@@ -34,7 +34,7 @@ public enum NotBindable: Error, Equatable, CustomStringConvertible {
 /// A value that arrives through the binding is not sent back. A value equal to the current one is
 /// not written. Releasing the binding does not end it: it ends when it is disposed or an end goes
 /// away.
-public final class EndBinding<Left, Right>: Disposable {
+public final class EndpointBinding<Left, Right>: Disposable {
   private var toRight: BindFlow<Left, Right>?
   private var toLeft: BindFlow<Right, Left>?
   private let others = CompositeDisposable()
@@ -42,7 +42,7 @@ public final class EndBinding<Left, Right>: Disposable {
   private var isStarted = false
   private let problems = PassthroughSubject<any Error, Never>()
   private let successes = PassthroughSubject<Void, Never>()
-  private let live = LiveNode("EndBinding")
+  private let live = LiveNode("EndpointBinding")
 
   /// The number of written values.
   public private(set) var transferred = 0
@@ -53,7 +53,7 @@ public final class EndBinding<Left, Right>: Disposable {
   ///
   /// - Throws: ``NotBindable`` if values cannot go in that direction.
   public convenience init(
-    _ left: BindEnd<Left>, _ sign: BindOperator, _ right: BindEnd<Right>,
+    _ left: BindEndpoint<Left>, _ sign: BindOperator, _ right: BindEndpoint<Right>,
     through transformer: Transformer<Left, Right>
   ) throws(NotBindable) {
     if sign.goesRight {
@@ -72,7 +72,7 @@ public final class EndBinding<Left, Right>: Disposable {
 
   /// Creates a binding that needs no checks.
   fileprivate init(
-    _ left: BindEnd<Left>, _ sign: BindOperator, _ right: BindEnd<Right>,
+    _ left: BindEndpoint<Left>, _ sign: BindOperator, _ right: BindEndpoint<Right>,
     _ forward: TransformerStep<Left, Right>?, _ reverse: TransformerStep<Right, Left>?
   ) {
     assignsAtOnce = sign.assignsAtOnce
@@ -149,7 +149,7 @@ public final class EndBinding<Left, Right>: Disposable {
 }
 
 // Transforming and observing values.
-extension EndBinding {
+extension EndpointBinding {
   /// Transforms each value after the transformer.
   ///
   /// If the operator assigns a value at the start, a started binding assigns the current value
@@ -178,9 +178,9 @@ extension EndBinding {
   }
 }
 
-extension EndBinding where Left == Right {
+extension EndpointBinding where Left == Right {
   /// Creates a binding without a transformer.
-  convenience init(_ left: BindEnd<Left>, _ sign: BindOperator, _ right: BindEnd<Right>) {
+  convenience init(_ left: BindEndpoint<Left>, _ sign: BindOperator, _ right: BindEndpoint<Right>) {
     self.init(left, sign, right, .now { $0 }, .now { $0 })
   }
 
@@ -199,8 +199,8 @@ extension EndBinding where Left == Right {
 
 /// One direction of a binding.
 final class BindFlow<Source, Target> {
-  private let source: BindEnd<Source>
-  private let target: BindEnd<Target>
+  private let source: BindEndpoint<Source>
+  private let target: BindEndpoint<Target>
   private let step: TransformerStep<Source, Target>
   private let run = SerialDisposable(otherDisposable: nil)
   private let answer = SerialDisposable(otherDisposable: nil)
@@ -232,7 +232,7 @@ final class BindFlow<Source, Target> {
   var didFail: (any Error) -> Void = { _ in }
 
   init(
-    from source: BindEnd<Source>, to target: BindEnd<Target>,
+    from source: BindEndpoint<Source>, to target: BindEndpoint<Target>,
     through step: TransformerStep<Source, Target>
   ) {
     self.source = source
