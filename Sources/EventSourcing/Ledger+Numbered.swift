@@ -10,7 +10,7 @@ extension Ledger {
   func record(
     numbered event: State.Event, _ kind: String, in number: Int, _ host: ServiceHost
   ) {
-    let before = newestValue(numbered: number, host)
+    let before = pendingValue(numbered: number, host)
     let growth = size(of: State.value(after: event)) - size(of: before)
     let appended = host.record(type(kind), in: number, growing: growth, by: self.number)
     recorded.append(
@@ -22,7 +22,7 @@ extension Ledger {
 
   /// Returns the value of a source after all recorded events; only for a state by number.
   @inlinable
-  func newestValue(numbered number: Int, _ host: ServiceHost) -> JSONText? {
+  func pendingValue(numbered number: Int, _ host: ServiceHost) -> JSONText? {
     let seq = host.lastPosition(of: number)
     guard seq > host.durable, let event = pendingEvent(at: seq) else {
       return committed.value(numbered: number)

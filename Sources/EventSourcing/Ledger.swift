@@ -197,9 +197,9 @@ package final class Ledger<State: ServiceState> {
 
   /// Returns the pending value of a source by its full name, or `nil` if it has none.
   @inlinable
-  package func newestValue(of source: String) -> JSONText? {
+  package func pendingValue(of source: String) -> JSONText? {
     guard State.isNumbered else { return pending.value(of: source) }
-    return streamNames.number(of: source).flatMap { newestValue(numbered: $0, host) }
+    return streamNames.number(of: source).flatMap { pendingValue(numbered: $0, host) }
   }
 
   /// Returns whether a source has a durable value.
@@ -297,7 +297,7 @@ extension Ledger {
     else { return }
     let isThere =
       State.isNumbered
-      ? newestValue(numbered: number, host) != nil
+      ? pendingValue(numbered: number, host) != nil
       : pending.has(toRemove: event, in: stream(number))
     if isThere { record(event, in: number) }
   }
@@ -339,12 +339,12 @@ extension Ledger {
   /// Returns the bytes of state charged to a stream.
   private func size(_ number: Int) -> Int {
     State.isNumbered
-      ? size(of: newestValue(numbered: number, host)) : pending.size(of: stream(number))
+      ? size(of: pendingValue(numbered: number, host)) : pending.size(of: stream(number))
   }
 
   /// Returns whether the state keeps nothing of a stream.
   func isEmpty(_ number: Int) -> Bool {
-    if State.isNumbered { return newestValue(numbered: number, host) == nil }
+    if State.isNumbered { return pendingValue(numbered: number, host) == nil }
     let stream = stream(number)
     return pending.size(of: stream) == 0 && !pending.has(stream.name)
   }

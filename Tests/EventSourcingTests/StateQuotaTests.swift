@@ -234,7 +234,7 @@ struct StateQuotaTests {
     let maps = house.maps.ledger.pending
     return (0..<4).flatMap { i in
       [
-        cells.newestValue(of: "cells/c\(i)")?.text ?? "-",
+        cells.pendingValue(of: "cells/c\(i)")?.text ?? "-",
         lists["lists/c\(i)"].map(\.text).joined(separator: ","),
         maps["maps/c\(i)"].sorted { $0.key < $1.key }.map { $0.key + $0.value.text }
           .joined(separator: ","),
