@@ -1,6 +1,6 @@
 internal import Signals
 
-/// What is left to do for the clients at the end of a turn.
+/// The work that is left to do for the clients at the end of a turn.
 struct TurnAgenda {
   /// The clients that are served in this turn.
   private var listed: [Client] = []

@@ -5,7 +5,7 @@ import EventLoop
 import EventSourcing
 import Wire
 
-/// What clients may use: the catalogue, the rights of each role, and the roles.
+/// The access of clients: the catalogue, the rights of each role, and the choice of the role.
 struct DaemonAccess {
   let catalog: Catalog
   let rights: RightsTable

@@ -6,7 +6,7 @@ import EventSourcing
 import Journal
 import Wire
 
-/// What all services and clients of a daemon are built on: the loop, the journal, the host of the
+/// The base of all services and clients of a daemon: the loop, the journal, the host of the
 /// services, and the table of the connections.
 struct Engine {
   let loop: Loop

@@ -37,7 +37,7 @@ package class ValueCollection<Key: Hashable & Comparable, Value>: PartialRequest
     }
   }
 
-  /// How the values are written.
+  /// The form of the answer: its brackets, and the text of each value.
   package struct Form {
     let brackets: (UInt8, UInt8)
 

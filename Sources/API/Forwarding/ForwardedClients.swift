@@ -32,7 +32,7 @@ final class ForwardedClients {
   /// The number of clients of other daemons.
   var count: Int { clients.count }
 
-  /// Takes a message of a daemon that follows.
+  /// Handles a message from a follower.
   func receive(_ frame: ForwardedFrame, from address: String) {
     if let living = frame.living { return keep(living, of: address) }
     guard let number = frame.client else { return }
@@ -54,7 +54,7 @@ final class ForwardedClients {
       return
     }
     guard let peer = frame.peer?.peer, let id = frame.id, let method = frame.method else { return }
-    // A client that was known and is not any more has lost what it had here, such as its login.
+    // The connection here has ended, and its login with it: the client must learn that first.
     guard clients[key] != nil || frame.isNew == true else { return drop(key) }
     guard let client = clients[key] ?? begin(key, peer, id) else { return }
     guard client.isNext(id, after: frame.after) else { return refuse(toSkip: client, key) }
@@ -81,7 +81,7 @@ final class ForwardedClients {
     }
   }
 
-  /// Ends the clients of a daemon that are not there any more.
+  /// Ends the connections of clients that have left their own daemon, and resets the others.
   private func keep(_ living: [UInt64], of address: String) {
     let living = Set(living)
     for (key, client) in clients where key.address == address {
@@ -103,7 +103,7 @@ final class ForwardedClients {
     for address in addresses { send(frame, address) }
   }
 
-  /// Runs no request before the one that precedes it, and asks for both once.
+  /// Refuses a request whose predecessor is missing, and asks once for both.
   private func refuse(toSkip client: ForwardedClient, _ key: Key) {
     guard !client.isAsked else { return }
     client.isAsked = true
@@ -158,7 +158,7 @@ final class ForwardedClients {
     var frame = ForwardedFrame(of: key.client)
     (frame.at, frame.size) = (table.context.position, line.count)
     if let method = sent.method {
-      // It is about the connection here; the client has another one.
+      // `closing` is about the connection here; the connection of the client itself stays open.
       guard method != "closing" else { return }
       frame.line = JSONText(scanned: line)
     } else {
@@ -167,7 +167,7 @@ final class ForwardedClients {
     send(frame, key.address)
   }
 
-  /// Notes that this daemon has closed the connection of a client.
+  /// Reports to a follower that the connection of its client has ended here.
   fileprivate func close(_ key: Key) {
     // When this daemon stops, the clients stay where they are.
     guard let client = clients.removeValue(forKey: key), !table.context.isStopping else { return }
@@ -177,7 +177,7 @@ final class ForwardedClients {
     send(frame, key.address)
   }
 
-  /// Tells a daemon that its client is not known here any more.
+  /// Reports to a follower that its client was dropped here, with everything that it had.
   private func drop(_ key: Key) {
     var frame = ForwardedFrame(of: key.client)
     frame.isDropped = true
@@ -227,7 +227,7 @@ private final class ForwardedClient: Transport {
     return bytes.count
   }
 
-  /// Notes that its daemon begins again: the client has taken all lines, or they were lost.
+  /// Counts all output as read, after a possible loss of messages: it has arrived, or is lost.
   func restart() {
     isAsked = false
     subtractUnread(untaken)
@@ -235,7 +235,7 @@ private final class ForwardedClient: Transport {
 
   func subtractUnread(_ count: Int) {
     let wasFull = untaken >= Self.most
-    // The message comes from the database, where others may write it.
+    // Others may send messages through the database, so the number may be wrong.
     untaken = max(0, untaken - max(0, count))
     if wasFull, untaken < Self.most { connection.becameWritable() }
   }

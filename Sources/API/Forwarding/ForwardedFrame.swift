@@ -52,10 +52,10 @@ struct ForwardedFrame: Codable {
   /// Whether the client has disconnected.
   var hasEnded: Bool?
 
-  /// Whether the client has closed its sending side, and nothing is left of it at its own daemon.
+  /// Whether the client has closed its sending side, and its own daemon has nothing left to send.
   var isAtEnd: Bool?
 
-  /// Whether nothing is left of such a client at the active daemon either.
+  /// Whether the active daemon has nothing left to send either: the answer to ``isAtEnd``.
   var isDone: Bool?
 
   /// The clients that are still there, sent when messages may have been lost.

@@ -59,13 +59,13 @@ final class Forwarder: RequestForwarder {
     /// The numbers of its requests without an answer, in order.
     var requests: [UInt64] = []
 
-    /// The bytes of lines that the client has got and the active daemon does not know of.
+    /// The bytes sent to the client and not yet reported to the active daemon.
     var untold = 0
 
     /// Whether the active daemon knows that the client has closed its sending side.
     var hasToldEnd = false
 
-    /// Whether the active daemon has said that nothing of the client is left there after that.
+    /// Whether the active daemon has answered that it has nothing left to send to the client.
     var isDone = false
 
     init(_ connection: Connection) { self.connection = connection }
@@ -240,7 +240,7 @@ final class Forwarder: RequestForwarder {
     }
   }
 
-  /// Tells the active daemon what a client has taken, so that a slow one costs little memory.
+  /// Reports the bytes that a client has read: the active daemon sends no more to a slow one.
   private func reportRead(_ size: Int, takenBy client: Client) {
     client.untold += size + 1
     guard client.untold >= ForwardedFrame.takenBytes else { return }
@@ -286,7 +286,7 @@ final class Forwarder: RequestForwarder {
 
   // MARK: Changes
 
-  /// Notes where the active daemon is now.
+  /// Changes the address of the active daemon.
   ///
   /// - Parameters:
   ///   - address: `nil` while it is not known, or out of reach.
@@ -310,7 +310,7 @@ final class Forwarder: RequestForwarder {
   /// The active daemon that the clients' sessions belong to.
   private var lastKnown: String?
 
-  /// Notes that messages between the daemons may have been lost.
+  /// Begins again with the active daemon, because messages may have been lost.
   func messagesWereLost() {
     if active != nil { begin() }
   }
@@ -385,7 +385,7 @@ private final class ForwardedRequest {
   /// Whether it leaves something at the active daemon that ends with the connection.
   var leavesSomething = false
 
-  /// Whether it is refused once the commands before it have their answers, because it was perhaps lost.
+  /// Whether it may have been lost; it is then refused once earlier commands have their answers.
   var isLost = false
 
   init(_ call: Call, _ frame: ForwardedFrame, isRepeatable: Bool, isCancellable: Bool) {

@@ -48,7 +48,7 @@ package final class Forwarding {
     }
   }
 
-  /// Notes the part of this daemon, and the addresses of all.
+  /// Applies a change of the active daemon, or of the daemons that live.
   ///
   /// - Parameters:
   ///   - active: The address of the active daemon; `nil` while it is not known, or out of reach.

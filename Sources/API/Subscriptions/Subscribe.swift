@@ -5,7 +5,7 @@ internal import Model
 internal import Signals
 package import Wire
 
-/// Subscriptions to events that go on after what a reader has acknowledged; a feature offers them.
+/// Durable subscriptions, which resume after the last acknowledgement; a feature offers them.
 package protocol DurableReaders: AnyObject {
   /// Subscribes a client to events as the reader of a name.
   func subscribe(
@@ -108,7 +108,7 @@ extension Subscribe {
     }
   }
 
-  /// Sets what a subscription costs, and what survives a restart of it.
+  /// Sets the bytes charged for a subscription, and the terms that restore it after a restart.
   package func describe(_ subscription: Subscription) {
     (subscription.terms, subscription.bytes) = (terms, bytes)
   }

@@ -166,7 +166,7 @@ package final class Handover {
   /// - Parameter isWhole: Whether all were, so that the client has no part of a line.
   func endSending(isWhole: Bool) { if isWhole { memory[.isCutting] = 0 } }
 
-  /// Records that all clients have been sent what they are to have at a position.
+  /// Records the position up to which all clients have been sent everything.
   ///
   /// Has no effect once the clients have been left to the next daemon: they are sent nothing more.
   func flushed(at position: UInt64) {
@@ -179,9 +179,9 @@ package final class Handover {
 
   private var names = HandoverNames()
 
-  /// Notes that a source that is not journaled has a value now, or has none any more.
+  /// Records whether a source that is not journaled has a value.
   ///
-  /// The next daemon does not have the value. It tells those who watch a pattern that it is gone.
+  /// The value ends with this daemon. The next one sends `gone` to subscriptions to patterns.
   package func update(_ source: String, exists: Bool) {
     if exists { names.insert(source) } else { names.remove(source) }
   }

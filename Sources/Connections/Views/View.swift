@@ -55,7 +55,7 @@ package final class View: DisposeBagProvider {
   /// The bytes charged to the user while the view is open.
   var bytes: Int { ItemBytes.view + ItemBytes.copies * (arguments?.text.utf8.count ?? 0) }
 
-  /// What its binder has said about a restart of the daemon.
+  /// The ways to bring the view back after a restart of the daemon, set by its binder.
   var restart = ViewRestart()
   private let live = LiveNode("View")
 

@@ -9,7 +9,7 @@ extension Programs {
     let definition: ProvidedService
     let methods: [String: Method]
 
-    /// The providers, oldest first; one that was late with a queued call is the last.
+    /// The providers, oldest first; one that is late with a queued call moves to the end.
     var providers: [Provider] = []
 
     /// The service as the catalog shows it.

@@ -104,7 +104,7 @@ private func bindProviders(_ catalog: Catalog, to programs: Programs) {
   }
 }
 
-/// Offers what is done to declarations and calls that the journal keeps.
+/// Offers the methods that change declarations and queued calls in the journal.
 private func bindStored(_ catalog: Catalog, to programs: Programs) {
   catalog.command(
     "services.retry", "Delivers one or all parked calls of a service again; returns how many.",

@@ -72,7 +72,8 @@ final class SharedReader {
   /// The events that were read and not delivered yet, newest first.
   private var read: [LogEntry] = []
 
-  /// The most of them, and the largest in bytes, that are taken as they happen.
+  /// The limits of ``read`` for new events: their number, and the bytes of each. Events beyond
+  /// them are read from the journal later.
   private static let (maxTaken, maxTakenBytes) = (256, 4096)
 
   /// The positions of events to read and deliver again.
@@ -113,7 +114,7 @@ final class SharedReader {
     guard !worker.client.context.isStopping else { return end() }
     for (i, seq) in worker.open.enumerated().reversed() {
       if let tooLong = worker.tooLong {
-        // No worker with such lines can take it, and the others are not to blame.
+        // The event fits into no line of such a worker; its other events are not at fault.
         if seq != tooLong { items[seq]?.deliveries -= 1 }
         deliverAgain(seq, parkedFor: seq == tooLong ? "too long for a line of the worker" : nil)
         continue
@@ -450,7 +451,7 @@ final class SharedReader {
     let entries = page.entries.filter { found.contains($0.seq) }
     // Behind those that were read: they are the next to be delivered.
     read += entries.reversed()
-    // Those that these workers do not want stay for others.
+    // Events that only the filter of these workers excludes stay for other workers.
     for seq in found.subtracting(entries.map(\.seq))
     where page.holes.contains(where: { $0.contains(seq) }) { forget(seq) }
   }

@@ -134,7 +134,7 @@ final class PostgresDialer {
     giveUp()
   }
 
-  /// Takes an avoided host, if it is the only one; otherwise reports the failure.
+  /// Connects to an avoided host if no other one is ready; otherwise reports the failure.
   private func giveUp() {
     if let attempt = attempts.first(where: \.isDone) { return finish(attempt) }
     let limit = Self.limitMilliseconds

@@ -69,7 +69,7 @@ struct CommitQueue {
   /// Sends the batch in flight again after a pause.
   mutating func retry() { retryTimer?.start(afterMilliseconds: retryPause.next()) }
 
-  /// Takes the durable batch in flight out.
+  /// Removes the batch in flight, which is durable now.
   ///
   /// - Returns: The events, and the time since they were first sent.
   mutating func commit(at nanoseconds: UInt64) -> (events: RecordBatch, nanoseconds: UInt64) {

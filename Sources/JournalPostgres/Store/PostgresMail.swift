@@ -36,7 +36,7 @@ final class PostgresMail: DaemonMail {
     var isBroken = false
   }
 
-  /// Tells later that messages were lost, so that messages which fail are not sent again at once.
+  /// Delays the report of a loss, so that messages that have failed are not sent again at once.
   private var lossTimer: EventLoop.Timer?
   private var lossPause = GrowingPause()
 

@@ -79,7 +79,7 @@ extension PostgresStore: DatabaseConnectionDelegate {
     }
   }
 
-  /// Takes a settled connection into use.
+  /// Starts to append on a connection, once the outcome of all earlier appends is known.
   private func welcome(_ head: JournalHead, _ link: PostgresLink) {
     if case .active(let term) = role, head.term != term { return supersede(head) }
     connection.accept(link)

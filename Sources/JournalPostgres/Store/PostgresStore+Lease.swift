@@ -274,7 +274,7 @@ extension PostgresStore {
     lease.timer?.start(afterMilliseconds: Self.hintMilliseconds)
   }
 
-  /// Takes a hint that the active daemon is gone.
+  /// Tries to take over, because the active daemon seems to be gone.
   func hint() {
     guard case .following = role else { return }
     (lease.hasHint, lease.attempts) = (true, 0)
