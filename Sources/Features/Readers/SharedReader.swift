@@ -72,8 +72,9 @@ final class SharedReader {
   /// The events that were read and not delivered yet, newest first.
   private var read: [LogEntry] = []
 
-  /// The limits of ``read`` for new events: their number, and the bytes of each. Events beyond
-  /// them are read from the journal later.
+  /// The limits of ``read`` for new events: their number, and the bytes of each.
+  ///
+  /// Events beyond them are read from the journal later.
   private static let (maxTaken, maxTakenBytes) = (256, 4096)
 
   /// The positions of events to read and deliver again.
