@@ -88,7 +88,7 @@ public enum ErrorName: String, CaseIterable, Sendable {
     case .resultTooLarge:
       Row(-32010, false, ["size", "limit", "max"], "the answer does not fit into a line")
     case .rejected:
-      Row(1000, false, ["reason"], ["faults"], "the service refuses")
+      Row(1000, false, ["reason"], ["faults", "condition", "value"], "the service refuses")
     case .notFound:
       Row(1001, false, ["what", "id"], ["did_you_mean"], "there is no such thing")
     case .alreadyExists:

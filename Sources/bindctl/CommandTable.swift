@@ -6,7 +6,8 @@ private var commandGroups: [(title: String, commands: [Command])] {
     (
       "Values",
       [
-        getCommand, setCommand, removeCommand, isCommand, waitCommand, watchCommand, treeCommand,
+        getCommand, setCommand, removeCommand, atomicCommand, isCommand, waitCommand, watchCommand,
+        treeCommand,
       ]
     ),
     ("The past", [historyCommand, atCommand, plotCommand, sparkCommand]),

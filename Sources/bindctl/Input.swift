@@ -9,8 +9,14 @@ extension Context {
   ///
   /// - Throws: ``UsageError`` for a text that begins as JSON and is none.
   func value(_ word: String) throws -> JSONText {
-    // Foreign text is never a file name.
-    if invocation.has("string") { return JSONText(string: word) }
+    try value(word, isText: invocation.has("string"))
+  }
+
+  /// Returns an operand as JSON.
+  ///
+  /// - Parameter isText: Whether it is a text as it is. Foreign text is never a file name.
+  func value(_ word: String, isText: Bool) throws -> JSONText {
+    if isText { return JSONText(string: word) }
     let command = invocation.command
     if word == "-" {
       return try .typed(textOfStandardInput(), named: "stdin", command: command)

@@ -48,6 +48,89 @@ struct AtomicTests {
         == #"{"jsonrpc":"2.0","id":1,"result":{"values":[false],"events":0}}"#)
   }
 
+  // MARK: Conditions
+
+  /// A call that sells three of `cells/stock` if conditions hold.
+  private func sell(_ conditions: String...) -> String {
+    let texts = conditions.map { "\"\($0)\"" }.joined(separator: ",")
+    return atomic(
+      #"cells.add {"name":"stock","by":-3}"#, #"lists.append {"name":"sold","value":3}"#,
+      meta: #","if":[\#(texts)]"#)
+  }
+
+  /// The reply to a request whose condition does not hold.
+  private func failed(_ message: String, _ condition: Int, _ value: String?) -> String {
+    let value = value.map { #","value":\#($0)"# } ?? ""
+    return
+      #"{"jsonrpc":"2.0","id":1,"error":{"code":1000,"message":"\#(message)","data":{"name":"rejected","#
+      + #""retry":false,"reason":"condition_failed","condition":\#(condition)\#(value)}}}"#
+  }
+
+  @Test
+  func `conditions are decided on the newest state, in the commit of the calls`() {
+    client.send(atomic(#"cells.set ["stock",4]"#))
+    // The first two are not durable yet when the others run.
+    client.send(sell("cells/stock >= 3", "cells/closed !exists"))
+    client.send(sell("cells/stock >= 3"))
+    let lines = client.settle()
+    #expect(lines[1] == #"{"jsonrpc":"2.0","id":1,"result":{"values":[1,0],"seq":3,"events":2}}"#)
+    #expect(lines[2] == failed("'cells/stock >= 3' does not hold: it is 1", 0, "1"))
+    #expect(bench.host.last == 3)
+    #expect(
+      client.call(sell("cells/stock == 1", "cells/closed == true"))
+        == failed("'cells/closed == true' does not hold: it is not set", 1, nil))
+    #expect(bench.host.last == 3)
+  }
+
+  @Test
+  func `a condition sees what its own calls have not done yet`() {
+    _ = client.call(atomic(#"cells.set ["a",1]"#))
+    let text = atomic(#"cells.set ["a",2]"#, meta: #","if":["cells/a == 1"]"#)
+    #expect(
+      client.call(text) == #"{"jsonrpc":"2.0","id":1,"result":{"values":[2],"seq":2,"events":1}}"#)
+  }
+
+  @Test
+  func `a repeat with the same cmd gets the same answer, whatever the value is now`() {
+    _ = client.call(atomic(#"cells.set ["a",1]"#))
+    let failing = atomic(
+      #"cells.set ["b",1]"#, meta: #","if":["cells/a == 2"],"_meta":{"cmd":"x"}"#)
+    let answer = failed("'cells/a == 2' does not hold: it is 1", 0, "1")
+    #expect(client.call(failing) == answer)
+    let done = atomic(#"cells.set ["b",2]"#, meta: #","if":["cells/a == 1"],"_meta":{"cmd":"y"}"#)
+    _ = client.call(done)
+    _ = client.call(atomic(#"cells.set ["a",2]"#))
+    #expect(client.call(failing) == answer)
+    #expect(client.call(done).contains(#""replayed":true"#))
+  }
+
+  @Test(arguments: [
+    ("cells/a", #""path":"/if/0""#), ("cells/a >", #""path":"/if/0""#),
+    ("cells/a > [1]", "a number or a string"), ("cells/* == 1", "not_found"),
+    ("nothing/a == 1", "not_found"), ("lists/l == []", "only 'exists'"),
+    ("cells/a in [1]", #""path":"/if/0""#),
+  ])
+  func `a condition that cannot be is refused, with its place`(text: String, part: String) {
+    let answer = client.call(atomic(#"cells.set ["b",1]"#, meta: #","if":["\#(text)"]"#))
+    #expect(answer.contains(part), "\(answer)")
+    #expect(bench.host.last == 0)
+  }
+
+  @Test
+  func `the values that conditions look at are limited together`() {
+    let long = String(repeating: "x", count: 200_000)
+    _ = client.call(atomic(#"cells.set ["a","\#(long)"]"#))
+    let conditions = [String](repeating: #""cells/a != 1""#, count: 6)
+    let answer = client.call(
+      atomic(
+        #"cells.set ["b",1]"#, meta: #","if":[\#(conditions.joined(separator: ","))]"#))
+    #expect(answer.contains("too_expensive"), "\(answer)")
+    let many = [String](repeating: #""cells/b !exists""#, count: 65).joined(separator: ",")
+    let refused = client.call(atomic(#"cells.set ["b",1]"#, meta: #","if":[\#(many)]"#))
+    #expect(refused.contains("at most 64 conditions"), "\(refused)")
+    #expect(bench.host.last == 1)
+  }
+
   @Test
   func `one refused call rolls back all, and the error names its index`() {
     _ = client.call(atomic(#"cells.set ["text","x"]"#, #"lists.append ["l",1]"#))

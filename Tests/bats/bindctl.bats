@@ -153,6 +153,30 @@ start_false_daemon() { # script
     refuses 2 "option '--if' needs one SRC, not '-'; see 'bindctl help set'" set - --if 1
 }
 
+@test "atomic runs steps in one commit if conditions hold" {
+    gives 0 '' set cells/stock 4
+    gives 0 1 atomic --if 'cells/stock >= 3' -- call cells.add name=stock by:=-3 -- set cells/sold true
+    refuses 5 "'cells/stock >= 3' does not hold: it is 1" atomic --if 'cells/stock >= 3' \
+        -- call cells.add name=stock by:=-3
+    gives 0 '' atomic --if 'cells/room !exists' -- set -s cells/room @home -- set cells/at '[1, 2]'
+    gives 0 '"@home"' get cells/room
+    gives 0 '[1,2]' get cells/at
+    refuses 5 "'cells/room !exists' does not hold: it is \"@home\"" atomic --if 'cells/room !exists' \
+        -- set cells/room other
+    gives 0 2 atomic --cmd x -- call cells.add name=stock
+    gives 0 '{"values":[2],"seq":6,"events":1,"replayed":true}' --json atomic --cmd x \
+        -- call cells.add name=stock
+    # Nothing of it happens if one step is refused.
+    refuses 5 "call 1: cell 'room' is not a number" atomic -- set cells/room2 1 -- call cells.add name=room
+    gives 4 '' get cells/room2
+    refuses 2 "a step begins with --: bindctl atomic -- set …; see 'bindctl help atomic'" atomic set cells/a 1
+    refuses 2 "missing a step, such as: -- set SRC VALUE; see 'bindctl help atomic'" atomic
+    refuses 2 "a step is 'set' or 'call', not 'get'; see 'bindctl help atomic'" atomic -- get cells/a
+    refuses 2 "an empty step: two -- in a row, or one at the end; see 'bindctl help atomic'" atomic -- set cells/a 1 --
+    refuses 2 "'cells/a' is not a condition; for example: 'a/b > 20'; see 'bindctl help atomic'" \
+        atomic --if cells/a -- set cells/a 1
+}
+
 @test "set --if and --if-version refuse what has moved on" {
     gives 0 '' set cells/lock mine --if null
     refuses 5 "cell 'lock' holds another value" set cells/lock yours --if null

@@ -29,6 +29,8 @@ recipe() { # title commands
 
 @test "a configuration watcher" { recipe 'A configuration watcher' 9; }
 
+@test "a sale" { recipe 'A sale' 4; }
+
 @test "a metrics pipeline" { recipe 'A metrics pipeline' 8; }
 
 @test "a thermostat" { recipe 'A thermostat' 10; }

@@ -17,11 +17,13 @@ func bindAtomic(_ catalog: Catalog) {
   ) { context, call, request, line in
     var call = call
     var command = context.command(name)
+    let conditions: AtomicConditions
     let steps: [() throws -> JSONText?]
     do throws(WireError) {
       let (atomic, options): (Atomic, _) = try context.decode(request, line, names, .refused)
       call = try options?.applied(to: call) ?? call
       try context.add(options, to: &command, request, line)
+      conditions = try AtomicConditions(atomic.conditions ?? [], context)
       steps = try context.steps(of: atomic)
       if atomic.calls.contains(where: { context.isPersonal($0.method) }) {
         command.addActor(context.catalog.actor(context.connection))
@@ -31,7 +33,8 @@ func bindAtomic(_ catalog: Catalog) {
       return nil
     }
     do throws(WireError) {
-      let accepted = try context.perform(command, steps, CallTimer(call, context.catalog.clock))
+      let accepted = try context.perform(
+        command, conditions, steps, CallTimer(call, context.catalog.clock))
       context.answer(call, accepted) { $0.writeAtomic(to: &$2, room: $1) }
     } catch {
       call.refuse(error, after: context.host.last)
@@ -47,8 +50,16 @@ private struct Atomic: DocumentedParameters {
   }
 
   let calls: [Part]
+  let conditions: [String]?
+
+  private enum CodingKeys: String, CodingKey {
+    case calls
+    case conditions = "if"
+  }
 
   static let docs = [
+    "if":
+      #"Conditions such as "cells/stock >= 3", on the newest state; if one fails, nothing runs."#,
     "calls": #"The commands, each {"method":…,"params":…}; other methods are refused."#
   ]
 }
@@ -108,12 +119,14 @@ extension CallContext {
   /// If the returned values do not fit into a line, the result and the result stored for `cmd` omit
   /// them.
   fileprivate func perform(
-    _ command: Command, _ steps: [() throws -> JSONText?], _ timer: CallTimer
+    _ command: Command, _ conditions: AtomicConditions, _ steps: [() throws -> JSONText?],
+    _ timer: CallTimer
   ) throws(WireError) -> Accepted {
     var current: Int?
     let before = host.last
     do throws(Refusal) {
       return try host.perform(command) {
+        try conditions.check()
         var values = ByteBuffer()
         var fits = true
         for (i, step) in steps.enumerated() {
@@ -135,8 +148,11 @@ extension CallContext {
         return JSONText(trusted: result.string)
       }
     } catch {
-      if case .service(let failed as FailedCall) = error {
+      switch error {
+      case .service(let failed as FailedCall):
         throw WireError(failed.error).inCall(failed.index)
+      case .service(let failed as FailedCondition): throw WireError(failed).with(failed)
+      default: break
       }
       let error = access.error(error)
       throw current.map(error.inCall) ?? error

@@ -204,7 +204,18 @@ var callCommand: Command {
 
 /// Returns the arguments of the call as JSON.
 private func parameters(_ context: Context) throws -> JSONText {
-  let words = context.invocation.operands.dropFirst()
+  let arguments = try arguments(context.invocation.operands.dropFirst())
+  let options = try options(context)
+  guard !options.members.isEmpty else { return arguments }
+  guard case .object(var object) = arguments.value else {
+    throw misuse("--cmd and --expect need arguments by name, not […]")
+  }
+  object["_meta"] = .object(options)
+  return JSONValue.object(object).text
+}
+
+/// Returns the arguments of a call, as typed, as JSON.
+func arguments(_ words: ArraySlice<String>) throws -> JSONText {
   var object = JSONObject()
   if let word = words.first, word.hasPrefix("{") || word.hasPrefix("[") {
     let whole: JSONText
@@ -214,18 +225,9 @@ private func parameters(_ context: Context) throws -> JSONText {
       throw misuse("'\(word)' is not JSON: \(error)")
     }
     if let extra = words.dropFirst().first { throw misuse("unexpected argument '\(extra)'") }
-    guard word.hasPrefix("{") else {
-      guard try options(context).members.isEmpty else {
-        throw misuse("--cmd and --expect need arguments by name, not […]")
-      }
-      return whole
-    }
-    object = whole.object
-  } else {
-    for word in words { try object.add(word: word, command: "call") }
+    return whole
   }
-  let options = try options(context)
-  if !options.members.isEmpty { object["_meta"] = .object(options) }
+  for word in words { try object.add(word: word, command: "call") }
   return JSONValue.object(object).text
 }
 
