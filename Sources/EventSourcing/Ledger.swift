@@ -16,8 +16,7 @@ public import Signals
 /// return title
 /// ```
 ///
-/// A ``NumberedState`` may have a million sources, so it is in memory once, as ``committed``. What its
-/// recorded events add is looked up in ``recorded``.
+/// ``ServiceState/Lookup`` says how the ledger reaches the values of the state.
 ///
 /// The code for each event is inlinable. The compiler specializes it in the module of the state.
 @usableFromInline
@@ -55,7 +54,7 @@ package final class Ledger<State: ServiceState> {
 
   /// The names of all streams; see ``EventStore/names``.
   @usableFromInline
-  let streamNames: Names
+  package let streamNames: Names
   private let forms = EventForms(State.Event.upcasters)
   @usableFromInline
   let watchers: Watchers
@@ -86,8 +85,8 @@ package final class Ledger<State: ServiceState> {
 
   /// Returns the stream with a number.
   @inlinable
-  func stream(_ number: Int) -> Stream {
-    Stream(number, in: streamNames, isNamed: !State.isNumbered)
+  package func stream(_ number: Int) -> Stream {
+    Stream(number, in: streamNames, isNamed: State.Lookup.needsNames)
   }
 
   @inlinable
@@ -106,12 +105,11 @@ package final class Ledger<State: ServiceState> {
   /// Returns a durable value by number; made where the type of the state is known, so that it runs
   /// specialized code.
   @usableFromInline
-  let numberedValue: (Ledger, Int) -> JSONText?
+  let numberedValue: ((Ledger, Int) -> JSONText?)?
 
   /// The durable sources by the numbers of their names; `nil` if the state is not by number.
   package var numbered: NumberedSources? {
-    guard State.isNumbered else { return nil }
-    return NumberedSources { [self, numberedValue] in numberedValue(self, $0) }
+    numberedValue.map { value in NumberedSources { [self] in value(self, $0) } }
   }
 
   /// Registers with a host; call it before the host starts.
@@ -123,7 +121,7 @@ package final class Ledger<State: ServiceState> {
     streamNames = host.streamNames
     watchers = Watchers(streamNames)
     names = SourceNames(of: service, in: streamNames)
-    numberedValue = { $0.committed.value(numbered: $1) }
+    numberedValue = State.Lookup.numberedValue(of: Ledger.self)
     number = register { [self] in commit() }
   }
 
@@ -151,30 +149,12 @@ package final class Ledger<State: ServiceState> {
     // First, because the answer to a command has the position of its last event.
     if host.leasing.isOn { recordLeasable(event, in: stream) }
     let kind = host.write { event.write(to: &$0, coder) }
-    if State.isNumbered { return record(numbered: event, kind, in: number, host) }
-    let growth = pending.growth(by: event, in: stream)
-    let before = growth == nil ? pending.size(of: stream) : 0
-    let inverse = pending.inverse(of: event, in: stream)
-    let emptied = emptied.flatMap(streamNames.number(of:)).map(self.stream)
-    let rest = emptied.map(pending.size(of:)) ?? 0
-    let appended = host.record(type(kind), in: number, growing: growth ?? 0, by: self.number)
-    let (time, user) = (host.running.time, host.running.user)
-    pending.apply(
-      event,
-      at: EventContext(
-        stream, seq: appended.seq, version: appended.version, time: time, origin: .user(user)))
-    var isBare = appended.isBare
-    if growth == nil { isBare = host.grow(number, by: pending.size(of: stream) - before) ?? isBare }
-    if isBare { releaseEmpty(number) }
-    if let emptied, host.grow(emptied.number, by: -rest) == true { releaseEmpty(emptied.number) }
-    recorded.append(
-      Pending(
-        event, inverse: inverse, stream: number, appended: appended, time: time, user: user))
+    State.Lookup.record(event, kind, in: stream, emptying: emptied, self)
   }
 
   /// Ends the charge for a stream if it has no state after the last recorded event.
   @usableFromInline
-  func releaseEmpty(_ stream: Int) {
+  package func releaseEmpty(_ stream: Int) {
     if isEmpty(stream) { host.release(stream) }
   }
 
@@ -191,22 +171,18 @@ package final class Ledger<State: ServiceState> {
   /// Returns the durable value of a source by its full name, or `nil` if it has none.
   @inlinable
   package func value(of source: String) -> JSONText? {
-    guard State.isNumbered else { return committed.value(of: source) }
-    return streamNames.number(of: source).flatMap { committed.value(numbered: $0) }
+    State.Lookup.value(of: source, in: committed, streamNames)
   }
 
   /// Returns the pending value of a source by its full name, or `nil` if it has none.
   @inlinable
   package func pendingValue(of source: String) -> JSONText? {
-    guard State.isNumbered else { return pending.value(of: source) }
-    return streamNames.number(of: source).flatMap { pendingValue(numbered: $0, host) }
+    State.Lookup.pendingValue(of: source, self)
   }
 
   /// Returns whether a source has a durable value.
   @inlinable
-  func has(_ source: String) -> Bool {
-    State.isNumbered ? value(of: source) != nil : committed.has(source)
-  }
+  func has(_ source: String) -> Bool { State.Lookup.has(source, in: committed, streamNames) }
 
   /// Returns the durable content of a list or a map, or `nil` for other sources.
   package func collection(of source: String) -> SourceCollection? {
@@ -277,6 +253,67 @@ package final class Ledger<State: ServiceState> {
   }
 }
 
+extension Ledger: PendingState {
+  @inlinable
+  @inline(__always)
+  package func append(
+    _ event: State.Event, _ kind: String, inverse: State.Inverse?, in stream: Stream,
+    growing bytes: Int
+  ) -> (place: EventContext, isBare: Bool) {
+    let host = host
+    let appended = host.record(type(kind), in: stream.number, growing: bytes, by: number)
+    let (time, user) = (host.running.time, host.running.user)
+    recorded.append(
+      Pending(
+        event, inverse: inverse, stream: stream.number, appended: appended, time: time, user: user))
+    let place = EventContext(
+      stream, seq: appended.seq, version: appended.version, time: time, origin: .user(user))
+    return (place, appended.isBare)
+  }
+
+  @inlinable
+  package func pendingPosition(of stream: Int) -> UInt64? {
+    let seq = host.lastPosition(of: stream)
+    return seq > host.durable ? seq : nil
+  }
+
+  @inlinable
+  package func pendingEvent(at seq: UInt64) -> State.Event? {
+    guard let first = recorded.first?.appended.seq, seq >= first else { return nil }
+    // The place of the event if all events since the oldest one are of this service, and the last
+    // place where it can be.
+    var (low, high) = (0, min(recorded.count &- 1, Int(seq &- first)))
+    while low < high, recorded[high].appended.seq != seq {
+      let middle = (low &+ high) / 2
+      if recorded[middle].appended.seq < seq { low = middle &+ 1 } else { high = middle }
+    }
+    return recorded[high].appended.seq == seq ? recorded[high].event : nil
+  }
+
+  @inlinable
+  package func grow(_ stream: Int, by bytes: Int) -> Bool? { host.grow(stream, by: bytes) }
+
+  @inlinable
+  package var isWatched: Bool { !watchers.isEmpty }
+
+  @inlinable
+  package func isWatched(_ source: String) -> Bool { watchers.isWatched(source) }
+
+  @inlinable
+  package func isWatched(_ number: Int) -> Bool { watchers.isWatched(number) }
+
+  @inlinable
+  package func send(_ change: SourceChange) { watchers.send(change) }
+
+  @inlinable
+  package func updateName(_ source: String, isThere: Bool) {
+    names.update(source, isThere: isThere)
+  }
+
+  @inlinable
+  package func updateName(_ number: Int, isThere: Bool) { names.update(number, isThere: isThere) }
+}
+
 extension Ledger {
   /// Tells the host that a part of the state was written or removed.
   @usableFromInline
@@ -295,11 +332,7 @@ extension Ledger {
     guard let number = streamNames.number(of: part.stream),
       let event = State.Event(kind: part.kind, data: data, coder)
     else { return }
-    let isThere =
-      State.isNumbered
-      ? pendingValue(numbered: number, host) != nil
-      : pending.has(toRemove: event, in: stream(number))
-    if isThere { record(event, in: number) }
+    if State.Lookup.has(toRemove: event, in: number, self) { record(event, in: number) }
   }
 
   /// Registers with the host and returns the host's number for this ledger.
@@ -322,7 +355,7 @@ extension Ledger {
       start: { [self] in start?.start(from: $0) ?? false },
       replay: { [self] in start?.replay($0, in: $1) },
       finishReplay: { [self] in finishReplay() },
-      size: { [self] in size($0) },
+      size: { [self] in State.Lookup.size(of: $0, self) },
       isEmpty: { [self] in isEmpty($0) },
       commit: commit,
       apply: { [self] record, number, note throws(JournalError) in
@@ -336,49 +369,27 @@ extension Ledger {
       makeProjection: { [service] in StateProjection<State>(service: service, Names()) })
   }
 
-  /// Returns the bytes of state charged to a stream.
-  private func size(_ number: Int) -> Int {
-    State.isNumbered
-      ? size(of: pendingValue(numbered: number, host)) : pending.size(of: stream(number))
-  }
-
   /// Returns whether the state keeps nothing of a stream.
-  func isEmpty(_ number: Int) -> Bool {
-    if State.isNumbered { return pendingValue(numbered: number, host) == nil }
-    let stream = stream(number)
-    return pending.size(of: stream) == 0 && !pending.has(stream.name)
-  }
+  func isEmpty(_ number: Int) -> Bool { State.Lookup.isEmpty(number, self) }
 
   private func finishReplay() {
     guard let start else { return }
-    var state = start.state
+    let state = start.state
     unknown = start.unknown
     self.start = nil
-    if !State.isNumbered {
-      pending = state
-      state.makeUnique()
-    }
-    committed = state
-    names.start(sourceNumbers(), host)
+    State.Lookup.start(state, self)
+    names.start(State.Lookup.numbers(of: committed, streamNames), host)
   }
 
   /// The names of the durable sources, in any order.
-  package var sources: [String] { sourceNumbers().map(streamNames.text) }
-
-  /// The numbers of the names of the durable sources.
-  private func sourceNumbers() -> [Int] {
-    guard State.isNumbered else { return committed.sources.map(streamNames.add) }
-    var sources: [Int] = []
-    committed.forEachNumber { sources.append($0) }
-    return sources
-  }
+  package var sources: [String] { State.Lookup.sources(of: committed, streamNames) }
 
   /// Applies the oldest recorded event, which is durable now.
   @inlinable
   func commit() {
     let pending = recorded.removeFirst()
     let place = place(of: pending, in: stream(pending.stream))
-    show(pending.event, at: place)
+    State.Lookup.show(pending.event, at: place, self)
     tell(pending.event, at: place)
   }
 
@@ -386,85 +397,6 @@ extension Ledger {
   func tell(_ event: State.Event, at place: EventContext) {
     if !streams.isEmpty { streams.send((event, place), to: place.stream) }
     if happened.hasObservers { happened.send((event, place)) }
-  }
-
-  @inlinable
-  func show(_ event: State.Event, at place: EventContext) {
-    if State.isNumbered { return showNumbered(event, at: place) }
-    let sources = State.sources(changedBy: event, at: place)
-    if sources.count == 1 {
-      let wasThere = committed.has(sources[0])
-      show(event, at: place, sources)
-      updateName(sources[0], wasThere)
-    } else {
-      let wereThere = sources.map(committed.has)
-      show(event, at: place, sources)
-      for (source, wasThere) in zip(sources, wereThere) { updateName(source, wasThere) }
-    }
-  }
-
-  /// Applies an event that changes the source with the name of its stream.
-  @inlinable
-  func showNumbered(_ event: State.Event, at place: EventContext) {
-    let number = place.number
-    guard watchers.isWatched(number) else {
-      let wasThere = committed.value(numbered: number) != nil
-      committed.apply(event, at: place)
-      let isThere = committed.value(numbered: number) != nil
-      if isThere != wasThere { names.update(number, isThere: isThere) }
-      return
-    }
-    let before = committed.value(numbered: number)
-    committed.apply(event, at: place)
-    let (source, value) = (place.stream, committed.value(numbered: number))
-    if (value == nil) != (before == nil) { names.update(number, isThere: value != nil) }
-    watchers.send(
-      SourceChange(source: source, seq: place.seq, value: value, before: before))
-  }
-
-  @inlinable
-  func updateName(_ source: String, _ wasThere: Bool) {
-    let isThere = committed.has(source)
-    if isThere != wasThere { names.update(source, isThere: isThere) }
-  }
-
-  @inlinable
-  func show(_ event: State.Event, at place: EventContext, _ sources: [String]) {
-    guard !watchers.isEmpty else { return committed.apply(event, at: place) }
-    if State.isCollection { return showStep(event, at: place) }
-    let watched = sources.filter(watchers.isWatched)
-    let before = watched.map(value(of:))
-    committed.apply(event, at: place)
-    for (source, before) in zip(watched, before) {
-      let value = value(of: source)
-      watchers.send(
-        SourceChange(source: source, seq: place.seq, value: value, before: before))
-    }
-  }
-
-  /// Reports only the step, because the whole value may be long.
-  @usableFromInline
-  func showStep(_ event: State.Event, at place: EventContext) {
-    let changes = committed.changes(by: event, at: place).filter {
-      watchers.isWatched($0.source)
-    }
-    let wereEmpty = changes.map {
-      $0.step != nil && committed.isEmpty(collection: $0.source)
-    }
-    let before = changes.map { $0.step == nil ? value(of: $0.source) : nil }
-    committed.apply(event, at: place)
-    for ((change, wasEmpty), before) in zip(zip(changes, wereEmpty), before) {
-      guard let step = change.step else {
-        let value = value(of: change.source)
-        watchers.send(
-          SourceChange(source: change.source, seq: change.seq, value: value, before: before))
-        continue
-      }
-      watchers.send(
-        SourceChange(
-          source: change.source, seq: change.seq, step: step, isNew: wasEmpty,
-          isGone: committed.isEmpty(collection: change.source)))
-    }
   }
 
   /// Returns a function that encodes the present ``committed`` as a snapshot, on any thread.
@@ -488,12 +420,10 @@ extension Ledger {
     var isUndone = true
     while let last = recorded.last, last.appended.seq > seq {
       _ = recorded.popLast()
-      if State.isNumbered { continue }
-      if isUndone, let inverse = last.inverse {
-        pending.revert(inverse, at: place(of: last, in: stream(last.stream)))
-      } else {
-        isUndone = false
-      }
+      isUndone =
+        isUndone
+        && State.Lookup.revert(
+          last.inverse, at: place(of: last, in: stream(last.stream)), self)
     }
     if !isUndone {
       rebuildNewest()
@@ -554,5 +484,17 @@ extension Ledger {
         let keys = keys(event, place)
         return keys.isEmpty ? nil : .rows(keys)
       })
+  }
+}
+
+/// The durable sources of a state by number; see ``NumberedState``.
+///
+/// Their names are valid, so they need no escapes in JSON.
+package final class NumberedSources {
+  /// Returns the value of the source with the name of a number; `nil` if there is none.
+  package let value: (_ number: Int) -> JSONText?
+
+  init(_ value: @escaping (_ number: Int) -> JSONText?) {
+    self.value = value
   }
 }

@@ -118,7 +118,7 @@ final class StateProjection<State: ServiceState>: Projection {
   }
 
   private func stream(_ number: Int) -> Stream {
-    Stream(number, in: names, isNamed: !State.isNumbered)
+    Stream(number, in: names, isNamed: State.Lookup.needsNames)
   }
 
   private func place(of record: Record) -> EventContext {
@@ -126,7 +126,7 @@ final class StateProjection<State: ServiceState>: Projection {
   }
 
   private func sources(changedBy event: State.Event, at place: EventContext) -> [String] {
-    State.isNumbered ? [place.stream] : State.sources(changedBy: event, at: place)
+    State.Lookup.sources(changedBy: event, at: place)
   }
 
   func sources(changedBy record: Record) -> [String] {
@@ -226,17 +226,9 @@ final class StateProjection<State: ServiceState>: Projection {
     return State.changes(givenBy: event, at: place(of: record))
   }
 
-  var sources: [String] {
-    guard State.isNumbered else { return Array(state.sources) }
-    var sources: [String] = []
-    state.forEachNumber { sources.append(names.text($0)) }
-    return sources
-  }
+  var sources: [String] { State.Lookup.sources(of: state, names) }
 
-  func value(of source: String) -> JSONText? {
-    guard State.isNumbered else { return state.value(of: source) }
-    return names.number(of: source).flatMap(state.value(numbered:))
-  }
+  func value(of source: String) -> JSONText? { State.Lookup.value(of: source, in: state, names) }
 
   func snapshot(at seq: UInt64) -> Snapshot {
     Self.snapshot(of: state, service, at: seq, coder, names.list)

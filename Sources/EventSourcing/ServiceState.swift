@@ -24,6 +24,9 @@ package protocol ServiceState: Sendable {
   /// The data that undoes an event: often an event itself.
   associatedtype Inverse = Event
 
+  /// The way in which a ledger reaches the values of the state.
+  associatedtype Lookup: StateLookup<Self> = NamedLookup<Self>
+
   /// Creates the state before the first event.
   init()
 
@@ -117,21 +120,6 @@ package protocol ServiceState: Sendable {
   /// Whether the state has lists or maps, whose steps ``changes(by:at:)`` returns.
   static var isCollection: Bool { get }
 
-  /// Whether each stream is a source, which only the events of the stream change.
-  ///
-  /// The values are then found by the number of the stream, and nothing else is asked by name; see
-  /// ``NumberedState``.
-  static var isNumbered: Bool { get }
-
-  /// Returns the value of the source with the name of a stream; only for a state by number.
-  func value(numbered stream: Int) -> JSONText?
-
-  /// Returns the value that an event gives the source of its stream; only for a state by number.
-  static func value(after event: Event) -> JSONText?
-
-  /// Calls `body` with the number of each source that has a value; only for a state by number.
-  func forEachNumber(_ body: (Int) -> Void)
-
   /// The conversions between snapshot forms, from each form to the next, the oldest first.
   ///
   /// A form must stay convertible: after a compaction, the snapshot is the only copy of the
@@ -207,15 +195,6 @@ extension ServiceState {
   /// By default all sources are plain values.
   package static var isCollection: Bool { false }
 
-  /// By default sources are found by their names.
-  package static var isNumbered: Bool { false }
-
-  package func value(numbered stream: Int) -> JSONText? { nil }
-
-  package static func value(after event: Event) -> JSONText? { nil }
-
-  package func forEachNumber(_ body: (Int) -> Void) {}
-
   /// By default the changes depend on the state.
   @usableFromInline
   package static func changes(givenBy event: Event, at place: EventContext) -> [SourceChange]? {
@@ -237,13 +216,25 @@ extension ServiceState where Self: Codable {
 
 /// A state whose sources are its streams, with plain values by number.
 ///
-/// Each event gives the source of its stream a new value, or removes it. Such a state needs no
+/// Each event gives the source of its stream a new value, or removes it. The values are found by the
+/// number of the stream, and nothing is asked by name. Such a state needs no
 /// ``ServiceState/growth(by:in:)`` and no ``ServiceState/inverse(of:in:)``.
+@usableFromInline
 package protocol NumberedState: ServiceState
-where Sources == EmptyCollection<String> {}
+where Sources == EmptyCollection<String> {
+  override associatedtype Lookup = NumberedLookup<Self>
+
+  /// Returns the value of the source with the name of a stream.
+  func value(numbered stream: Int) -> JSONText?
+
+  /// Returns the value that an event gives the source of its stream.
+  static func value(after event: Event) -> JSONText?
+
+  /// Calls `body` with the number of each source that has a value.
+  func forEachNumber(_ body: (Int) -> Void)
+}
 
 extension NumberedState {
-  package static var isNumbered: Bool { true }
   package func value(of source: String) -> JSONText? { nil }
   package var sources: EmptyCollection<String> { EmptyCollection() }
   package static func sources(changedBy event: Event, at place: EventContext) -> [String] { [] }

@@ -1,0 +1,155 @@
+public import JSON
+public import Model
+
+/// The way in which a ledger reaches the parts of a state: by the names of its sources, or by the
+/// numbers of its streams.
+///
+/// A state chooses it by its protocol: ``ServiceState`` or ``NumberedState``. The functions that run
+/// for each event are inlinable, so that the compiler specializes them for the state.
+@usableFromInline
+package protocol StateLookup<State> {
+  associatedtype State: ServiceState
+
+  /// Whether the state needs the names of streams.
+  static var needsNames: Bool { get }
+
+  // MARK: One state
+
+  /// Returns the value of a source by its full name, or `nil` if it has none.
+  static func value(of source: String, in state: State, _ names: Names) -> JSONText?
+
+  /// Returns whether a source has a value.
+  static func has(_ source: String, in state: State, _ names: Names) -> Bool
+
+  /// Returns the names of the sources that have a value, in any order.
+  static func sources(of state: State, _ names: Names) -> [String]
+
+  /// Returns the numbers of the names of the sources that have a value, in any order.
+  static func numbers(of state: State, _ names: Names) -> [Int]
+
+  /// Returns the sources whose values an event may change.
+  static func sources(changedBy event: State.Event, at place: EventContext) -> [String]
+
+  // MARK: Recorded events
+
+  /// Records an event, so that it takes effect in the pending state.
+  ///
+  /// - Parameter emptied: Another stream whose remaining state the event removes.
+  static func record(
+    _ event: State.Event, _ kind: String, in stream: Stream, emptying emptied: String?,
+    _ ledger: some PendingState<State>)
+
+  /// Undoes the last recorded event.
+  ///
+  /// - Returns: Whether the pending state is as before the event.
+  static func revert(
+    _ inverse: State.Inverse?, at place: EventContext, _ ledger: some PendingState<State>
+  ) -> Bool
+
+  /// Returns the pending value of a source by its full name, or `nil` if it has none.
+  static func pendingValue(of source: String, _ ledger: some PendingState<State>) -> JSONText?
+
+  /// Returns the bytes of pending state that are charged to a stream.
+  static func size(of stream: Int, _ ledger: some PendingState<State>) -> Int
+
+  /// Returns whether the pending state keeps nothing of a stream.
+  static func isEmpty(_ stream: Int, _ ledger: some PendingState<State>) -> Bool
+
+  /// Returns whether there is something that a removal would remove.
+  static func has(
+    toRemove removal: State.Event, in stream: Int, _ ledger: some PendingState<State>
+  ) -> Bool
+
+  // MARK: Durable events
+
+  /// Begins with the state after the replay.
+  static func start(_ state: State, _ ledger: some PendingState<State>)
+
+  /// Applies a durable event to the committed state, and reports the changes of its sources.
+  static func show(_ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>)
+
+  /// Returns the rule that an event of another daemon breaks, or `nil` if it is valid.
+  static func fault(
+    of event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
+  ) -> String?
+
+  /// Applies an event of another daemon to the pending state.
+  static func follow(
+    _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
+  ) -> FollowedEffect
+
+  /// Returns a function for durable values by number; `nil` if the state is not by number.
+  static func numberedValue<Holder: PendingState<State>>(
+    of type: Holder.Type
+  ) -> ((Holder, Int) -> JSONText?)?
+}
+
+/// The state of one service with its recorded events, as ``StateLookup`` sees it: a ``Ledger``.
+@usableFromInline
+package protocol PendingState<State>: AnyObject {
+  associatedtype State: ServiceState
+
+  /// The pending state, including all recorded events; unused by a state by number.
+  var pending: State { get set }
+
+  /// The durable state.
+  var committed: State { get set }
+
+  /// The names of all streams.
+  var streamNames: Names { get }
+
+  /// Returns the stream with a number.
+  func stream(_ number: Int) -> Stream
+
+  // MARK: Recorded events
+
+  /// Appends an event to the journal and to the recorded events.
+  ///
+  /// - Returns: Its place, and whether its stream is charged nothing.
+  func append(
+    _ event: State.Event, _ kind: String, inverse: State.Inverse?, in stream: Stream,
+    growing bytes: Int
+  ) -> (place: EventContext, isBare: Bool)
+
+  /// Returns the recorded event at a position; `nil` if it is durable or of another service.
+  func pendingEvent(at seq: UInt64) -> State.Event?
+
+  /// Returns the position of the last event of a stream if it is not durable; otherwise `nil`.
+  func pendingPosition(of stream: Int) -> UInt64?
+
+  /// Charges a stream for more bytes.
+  ///
+  /// - Returns: Whether it is charged nothing any more; `nil` if nothing has changed.
+  func grow(_ stream: Int, by bytes: Int) -> Bool?
+
+  /// Ends the charge for a stream if it has no state after the last recorded event.
+  func releaseEmpty(_ stream: Int)
+
+  // MARK: Durable events
+
+  /// Whether a change of some source is observed.
+  var isWatched: Bool { get }
+
+  func isWatched(_ source: String) -> Bool
+  func isWatched(_ number: Int) -> Bool
+
+  /// Reports a change to those who observe its source.
+  func send(_ change: SourceChange)
+
+  /// Updates whether a source has a value.
+  func updateName(_ source: String, isThere: Bool)
+  func updateName(_ number: Int, isThere: Bool)
+}
+
+/// The effect of another daemon's event on the charges of streams.
+@usableFromInline
+package struct FollowedEffect {
+  /// The bytes to add to the charge of the event's stream.
+  var growth = 0
+
+  /// Another stream whose remaining state the event has removed.
+  var emptied: (stream: Int, growth: Int)?
+
+  /// The streams of both that have no state any more.
+  var released: [Int] = []
+}
