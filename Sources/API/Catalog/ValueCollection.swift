@@ -8,11 +8,39 @@ internal import Wire
 /// Many values with a key each, collected in slices of the client's time and then written in slices.
 ///
 /// All values are those of one position: changes of values that were passed already are noted
-/// meanwhile, and those values are read again at the end.
+/// meanwhile, and those values are read again at the end. Lists use it by
+/// ``Catalog/listQuery(_:_:of:rows:)``.
 ///
-///     let part = ValueCollection.Part(people.rows, where: mayRead) { $1 }
-///     let values = try context.inParts(call, "people.list") { ValueCollection(of: [part], …) }
-package class ValueCollection<Key: Hashable & Comparable, Value>: PartialRequest {
+/// It is not generic: code for each row that finds types at run time would take several times as
+/// long.
+package class ValueCollection: PartialRequest {
+  /// The key of a value: a number or a name, which gives the order.
+  package struct Key: Hashable, Comparable {
+    var number = 0
+    var name = ""
+
+    package static func < (left: Key, right: Key) -> Bool {
+      left.number == right.number ? left.name < right.name : left.number < right.number
+    }
+  }
+
+  /// A value.
+  enum Value {
+    case text(JSONText)
+
+    /// A row, which is encoded when it is written.
+    case row(() throws -> JSONText)
+
+    var text: JSONText {
+      get throws {
+        switch self {
+        case .text(let text): text
+        case .row(let encode): try encode()
+        }
+      }
+    }
+  }
+
   /// The values of one service.
   package struct Part {
     /// Calls a function with the keys from a place on, until it returns `false`.
@@ -26,24 +54,15 @@ package class ValueCollection<Key: Hashable & Comparable, Value>: PartialRequest
 
     /// Emits the keys whose values have changed, from now on.
     let changes: Signal<[Key], Never>
-
-    package init(
-      search: @escaping (inout SearchPlace, (Key) -> Bool) throws(NameIndex.TooVain) -> Void,
-      canGoOn: @escaping () -> Bool, value: @escaping (Key) -> Value?,
-      changes: Signal<[Key], Never>
-    ) {
-      (self.search, self.canGoOn, self.value) = (search, canGoOn, value)
-      self.changes = changes
-    }
   }
 
-  /// The form of the answer: its brackets, and the text of each value.
-  package struct Form {
-    let brackets: (UInt8, UInt8)
+  /// How the values are written.
+  enum Form {
+    /// An object whose members are named by the keys, without some bytes of each key.
+    case members(dropping: Int)
 
-    /// Returns the bytes that a value takes at least.
-    let size: (Key, Value) -> Int
-    let write: (Key, Value, inout ByteBuffer) throws -> Void
+    /// An array in the order of the keys.
+    case elements
   }
 
   private typealias Entry = (key: Key, value: Value)
@@ -74,6 +93,18 @@ package class ValueCollection<Key: Hashable & Comparable, Value>: PartialRequest
   private var corrected: ArraySlice<(key: Key, value: Value?)> = []
   private var text = ByteBuffer()
 
+  /// The pieces before ``text``, and the bytes of all.
+  ///
+  /// One buffer would be copied each time it grows, in one step.
+  private var pieces: [Piece] = []
+  private var textBytes = 0
+  private static let pieceBytes = 256 << 10
+
+  private final class Piece {
+    let text: ByteBuffer
+    init(_ text: consuming ByteBuffer) { self.text = text }
+  }
+
   init(of parts: [Part], _ host: ServiceHost, limit: Int, as form: Form) {
     (self.parts, self.host, self.limit, self.form) = (parts, host, limit, form)
   }
@@ -81,7 +112,11 @@ package class ValueCollection<Key: Hashable & Comparable, Value>: PartialRequest
   deinit { bag.dispose() }
 
   /// Appends the values, sorted by key.
-  func write(to buffer: inout ByteBuffer) { buffer.append(text) }
+  func write(to buffer: inout ByteBuffer) {
+    buffer.reserve(textBytes + text.count)
+    for piece in pieces { buffer.append(piece.text) }
+    buffer.append(text)
+  }
 
   // MARK: Slices
 
@@ -113,7 +148,9 @@ package class ValueCollection<Key: Hashable & Comparable, Value>: PartialRequest
             if let last, key < last { runs.append([]) }
             last = key
             runs[runs.count - 1].append((key, value))
-            size += form.size(key, value)
+            if case .text(let text) = value {
+              size += key.name.utf8.count + text.text.utf8.count + 4
+            }
           }
           guard size <= limit else { return false }
           isUp = slice.isOver() && canGoOn
@@ -159,21 +196,40 @@ package class ValueCollection<Key: Hashable & Comparable, Value>: PartialRequest
     corrections = [:]
     bag.dispose()
     heads = runs.map { _ in 0 }
-    text.append(form.brackets.0)
+    text.append(UInt8(ascii: isArray ? "[" : "{"))
   }
 
   // MARK: Writing
 
+  private var isArray: Bool { if case .elements = form { true } else { false } }
+
+  private func write(_ key: Key, _ value: JSONText) {
+    if text.count >= Self.pieceBytes {
+      textBytes += text.count
+      var piece = ByteBuffer()
+      swap(&piece, &text)
+      pieces.append(Piece(piece))
+      text.append(UInt8(ascii: ","))
+    }
+    switch form {
+    case .members(let dropped):
+      let name = key.name.utf8.span
+      text.key(quoted: name.extracting(droppingFirst: min(dropped, name.count)))
+    case .elements: text.separate()
+    }
+    text.append(value.text)
+  }
+
   private func merge(_ slice: Slice) throws -> Bool {
     while let (key, value) = popFirst() {
-      if let value { try form.write(key, value, &text) }
+      if let value { write(key, try value.text) }
       if slice.isOver() {
-        try checkSize(text.count)
+        try checkSize(textBytes + text.count)
         return false
       }
     }
-    text.append(form.brackets.1)
-    try checkSize(text.count)
+    text.append(UInt8(ascii: isArray ? "]" : "}"))
+    try checkSize(textBytes + text.count)
     runs = []
     return true
   }
@@ -202,11 +258,8 @@ package class ValueCollection<Key: Hashable & Comparable, Value>: PartialRequest
   }
 }
 
-/// The values of many sources, as an object.
-package typealias SourceValues = ValueCollection<String, JSONText>
-
 /// The values of many sources for a subscription, which also gets the changes after their position.
-final class SubscribedValues: SourceValues {
+final class SubscribedValues: ValueCollection {
   private let changes: [Signal<SourceChange, Never>]
   private let missedBag = DisposeBag()
 
@@ -218,7 +271,7 @@ final class SubscribedValues: SourceValues {
     of parts: [Part], _ host: ServiceHost, limit: Int, changes: [Signal<SourceChange, Never>]
   ) {
     self.changes = changes
-    super.init(of: parts, host, limit: limit, as: .members())
+    super.init(of: parts, host, limit: limit, as: .members(dropping: 0))
   }
 
   deinit { missedBag.dispose() }
@@ -231,77 +284,41 @@ final class SubscribedValues: SourceValues {
   }
 }
 
-extension ValueCollection.Form where Key == String, Value == JSONText {
-  /// An object whose members are named by the keys.
-  ///
-  /// - Parameter dropped: The bytes of each key that are left out.
-  package static func members(dropping dropped: Int = 0) -> Self {
-    Self(
-      brackets: (UInt8(ascii: "{"), UInt8(ascii: "}")),
-      size: { $0.utf8.count + $1.text.utf8.count + 4 },
-      write: { name, value, text in
-        text.key(quoted: name.utf8.span.extracting(droppingFirst: min(dropped, name.utf8.count)))
-        text.append(value.text)
-      })
-  }
-}
-
-extension ValueCollection.Form where Value: Encodable {
-  /// An array of the values in the order of their keys.
-  static func elements(_ encoder: JSONEncoder) -> Self {
-    Self(
-      brackets: (UInt8(ascii: "["), UInt8(ascii: "]")), size: { _, _ in 2 },
-      write: { _, value, text in
-        let element = try encoder.text(value)
-        text.separate()
-        text.append(element.text)
-      })
-  }
-}
-
 extension ValueCollection.Part {
-  /// Creates a part of the rows of a list.
+  /// Creates a part of sources.
   ///
   /// - Parameters:
-  ///   - isShown: Whether the row of a key is not left out.
-  ///   - value: Returns what is shown of a row; `nil` if it is left out.
-  package init<Row>(
-    _ rows: RowList<Key, Row>, where isShown: @escaping (Key) -> Bool,
-    _ value: @escaping (Key, Row) -> Value?
+  ///   - search: Calls a function with the names from a place on, until it returns `false`.
+  ///   - canGoOn: Whether the search can go on at its place later.
+  ///   - value: Returns the durable value of a source; `nil` if it is left out.
+  ///   - changes: The sources that have changed.
+  package init(
+    search: @escaping (inout SearchPlace, (String) -> Bool) throws(NameIndex.TooVain) -> Void,
+    canGoOn: @escaping () -> Bool, value: @escaping (String) -> JSONText?,
+    changes: Signal<String, Never>
   ) {
-    var known: Set<Key> = []
     self.init(
-      keys: {
-        let keys = rows.keys()
-        known = Set(keys)
-        return keys
+      search: { place, body throws(NameIndex.TooVain) in
+        try search(&place) { body(ValueCollection.Key(name: $0)) }
       },
-      value: { key in isShown(key) ? rows.row(key).flatMap { value(key, $0) } : nil },
-      changes: rows.changes.map { change in
-        switch change {
-        case .rows(let keys): keys
-        case .all: Array(known.union(rows.keys()))
-        }
-      })
+      canGoOn: canGoOn, value: { value($0.name).map { .text($0) } },
+      changes: changes.map { [ValueCollection.Key(name: $0)] })
   }
 
   /// Creates a part of the values of listed keys.
   ///
-  /// - Parameters:
-  ///   - keys: Returns all keys, in any order; called once.
-  ///   - value: Returns the present value; `nil` if it is left out.
-  ///   - changes: The keys whose values have changed. Without it each value is the one of the moment
-  ///     when it is found.
-  package init(
-    keys: @escaping () -> [Key], value: @escaping (Key) -> Value?,
-    changes: Signal<[Key], Never> = .never()
+  /// - Parameter keys: Returns all keys, in order; called once.
+  fileprivate init(
+    keys: @escaping () -> [ValueCollection.Key],
+    value: @escaping (ValueCollection.Key) -> ValueCollection.Value?,
+    changes: Signal<[ValueCollection.Key], Never>
   ) {
-    var sorted: [Key]?
+    var all: [ValueCollection.Key]?
     var next = 0
     self.init(
       search: { _, body throws(NameIndex.TooVain) in
-        let keys = sorted ?? keys().sorted()
-        sorted = keys
+        let keys = all ?? keys()
+        all = keys
         while next < keys.count {
           next += 1
           guard body(keys[next - 1]) else { return }
@@ -311,7 +328,61 @@ extension ValueCollection.Part {
   }
 }
 
+/// The rows of a list that a method answers with.
+package struct ListedRows<Shown: Codable> {
+  fileprivate let part: ValueCollection.Part
+}
+
 extension CallContext {
+  /// Returns the rows of a list with numbers as keys.
+  ///
+  /// - Parameters:
+  ///   - isShown: Whether the row of a key is not left out.
+  ///   - shown: Returns what is shown of a row; `nil` if it is left out.
+  package func rows<Row, Shown: Codable>(
+    _ rows: RowList<Int, Row>, where isShown: @escaping (Int) -> Bool,
+    _ shown: @escaping (Int, Row) -> Shown?
+  ) -> ListedRows<Shown> {
+    let encoder = catalog.encoder
+    return ListedRows(
+      part: .init(
+        keys: { rows.keys().sorted().map { .init(number: $0) } },
+        value: { key in
+          guard isShown(key.number), let row = rows.row(key.number),
+            let shown = shown(key.number, row)
+          else { return nil }
+          return .row { try encoder.text(shown) }
+        },
+        changes: rows.changes.map { change in
+          switch change {
+          case .rows(let keys): keys.map { .init(number: $0) }
+          case .all: rows.keys().map { .init(number: $0) }
+          }
+        }))
+  }
+
+  /// Returns the rows of a list with names as keys.
+  ///
+  /// - Parameters:
+  ///   - keys: Returns all keys, in any order; called once.
+  ///   - changes: The keys whose rows have changed. Without it each row is the one of the moment when
+  ///     it is found.
+  ///   - shown: Returns what is shown of a row; `nil` if it is left out.
+  package func rows<Shown: Codable>(
+    named keys: @escaping () -> [String], changes: Signal<String, Never> = .never(),
+    _ shown: @escaping (String) -> Shown?
+  ) -> ListedRows<Shown> {
+    let encoder = catalog.encoder
+    return ListedRows(
+      part: .init(
+        keys: { keys().sorted().map { .init(name: $0) } },
+        value: { key in
+          guard let shown = shown(key.name) else { return nil }
+          return .row { try encoder.text(shown) }
+        },
+        changes: changes.map { [.init(name: $0)] }))
+  }
+
   /// Answers a call with a value: an object of the values of sources.
   ///
   /// - Parameters:
@@ -319,16 +390,16 @@ extension CallContext {
   ///   - dropped: The bytes of each name that are left out.
   package func answer(
     _ call: Call, _ key: String, dropping dropped: Int,
-    with parts: () throws -> [SourceValues.Part]
+    with parts: () throws -> [ValueCollection.Part]
   ) throws {
     try answer(call, key) {
-      SourceValues(of: try parts(), host, limit: call.room, as: .members(dropping: dropped))
+      ValueCollection(of: try parts(), host, limit: call.room, as: .members(dropping: dropped))
     }
   }
 
   /// Answers a call with a value that is collected.
-  fileprivate func answer<Key, Value>(
-    _ call: Call, _ key: String, _ begin: () throws -> ValueCollection<Key, Value>
+  fileprivate func answer(
+    _ call: Call, _ key: String, _ begin: () throws -> ValueCollection
   ) throws {
     let values = try inParts(call, key, begin)
     call.answer { buffer in
@@ -343,31 +414,27 @@ extension CallContext {
 extension Catalog {
   /// Offers a query whose answer is an array of rows, made in slices of the client's time.
   ///
-  ///     catalog.listQuery("people.list", "All people, by number.") { context in
-  ///       .init(people.rows, where: { context.role.mayRead("people/\($0)") }) { $1 }
+  ///     catalog.listQuery("people.list", "All people, by number.", of: Person.self) { context in
+  ///       context.rows(people.rows, where: { context.role.mayRead("people/\($0)") }) { $1 }
   ///     }
-  package func listQuery<Key, Value: Codable>(
-    _ name: String, _ doc: String,
-    of rows: @escaping (CallContext) -> ValueCollection<Key, Value>.Part
+  package func listQuery<Shown>(
+    _ name: String, _ doc: String, of type: Shown.Type,
+    rows: @escaping (CallContext) -> ListedRows<Shown>
   ) {
-    listQuery(name, doc, NoParameters.self) { context, _ in (name, rows(context)) }
+    listQuery(name, doc, NoParameters.self, of: type) { context, _ in (name, rows(context)) }
   }
 
   /// Offers a query whose answer is an array of rows, made in slices of the client's time.
   ///
   /// - Parameter rows: Returns a text that tells the request from others of the client, and the rows.
-  package func listQuery<Parameters: Decodable, Key, Value: Codable>(
-    _ name: String, _ doc: String, _ parameters: Parameters.Type,
-    of rows:
-      @escaping (CallContext, Parameters) throws -> (
-        key: String, part: ValueCollection<Key, Value>.Part
-      )
+  package func listQuery<Parameters: Decodable, Shown>(
+    _ name: String, _ doc: String, _ parameters: Parameters.Type, of type: Shown.Type,
+    rows: @escaping (CallContext, Parameters) throws -> (key: String, rows: ListedRows<Shown>)
   ) {
-    query(name, doc, parameters, .value([Value].self)) { context, call, parameters in
-      let (key, part) = try rows(context, parameters)
+    query(name, doc, parameters, .value([Shown].self)) { context, call, parameters in
+      let (key, rows) = try rows(context, parameters)
       try context.answer(call, key) {
-        ValueCollection(
-          of: [part], context.host, limit: call.room, as: .elements(context.catalog.encoder))
+        ValueCollection(of: [rows.part], context.host, limit: call.room, as: .elements)
       }
     }
   }

@@ -148,8 +148,9 @@ extension CallContext {
     let providers = try providers(of: pattern, picking: part)
     let key = "get \(name) \(part?.pointer.text ?? "")"
     let values = try inParts(call, key) {
-      SourceValues(
-        of: providers.map { $0.part(of: pattern) }, host, limit: call.room, as: .members())
+      ValueCollection(
+        of: providers.map { $0.part(of: pattern) }, host, limit: call.room,
+        as: .members(dropping: 0))
     }
     call.answer { buffer in
       buffer.object {
@@ -209,12 +210,12 @@ extension CallContext {
 
 extension SourceProvider {
   /// Returns the sources of a pattern, to be collected.
-  func part(of pattern: Pattern) -> SourceValues.Part {
-    SourceValues.Part(
+  func part(of pattern: Pattern) -> ValueCollection.Part {
+    ValueCollection.Part(
       search: { [search] place, body throws(NameIndex.TooVain) in
         try search(pattern, [], &place, body)
       },
-      canGoOn: canSearchGoOn, value: value, changes: changesMatching(pattern).map { [$0.source] })
+      canGoOn: canSearchGoOn, value: value, changes: changesMatching(pattern).map(\.source))
   }
 }
 

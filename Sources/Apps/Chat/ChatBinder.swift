@@ -159,12 +159,12 @@ private func bindReading(
   }
   catalog.listQuery(
     "chat.unread", "The number of unread messages in each room that you have joined.",
-    OfUser.self
+    OfUser.self, of: UnreadRoom.self
   ) { context, who in
     let name = try clients[context].chatter(who.as)
     return (
       "chat.unread \(name)",
-      .init(
+      context.rows(
         RoomsService.rooms(for: name, in: chat),
         where: { context.role.mayRead("chat/rooms/\($0)/messages") }
       ) { id, entry in

@@ -58,10 +58,11 @@ package func bindFeeds(_ catalog: Catalog, to feeds: FeedsService) {
   ) { _, mark throws(FeedsError) in
     try feeds.mark(mark.id, mark.episode, played: mark.played ?? true)
   }
-  catalog.listQuery("feeds.list", "The feeds by id.") { context in
-    .init(feeds.rows, where: { context.role.mayRead("feeds/\($0)") }) { id, _ in
-      feeds.ledger.committed.feed(id)
-    }
+  catalog.listQuery("feeds.list", "The feeds by id.", of: Feed.self) { context in
+    context.rows(
+      named: { Array(feeds.ledger.committed.ids) },
+      changes: feeds.ledger.happened.map { String($0.place.stream.dropFirst("feeds/".count)) }
+    ) { id in context.role.mayRead("feeds/\(id)") ? feeds.ledger.committed.feed(id) : nil }
   }
 }
 

@@ -60,8 +60,8 @@ package func bindPeople(_ catalog: Catalog, to people: PeopleService) {
   ) { _, person throws(PeopleError) in
     try people.remove(person.id)
   }
-  catalog.listQuery("people.list", "All people, by number.") { context in
-    .init(people.rows, where: { context.role.mayRead("people/\($0)") }) { $1 }
+  catalog.listQuery("people.list", "All people, by number.", of: Person.self) { context in
+    context.rows(people.rows, where: { context.role.mayRead("people/\($0)") }) { $1 }
   }
 }
 

@@ -77,8 +77,8 @@ private func offerThreadMethods(
       thread.thread, by: context.caller.uid, as: clients[context].author(thread.as),
       isAnyAllowed: context.role == .owner)
   }
-  catalog.listQuery("threads.list", "All threads, by number.") { context in
-    .init(threads.rows, where: { context.role.mayRead("threads/\($0)") }) { ThreadRow($0, $1) }
+  catalog.listQuery("threads.list", "All threads, by number.", of: ThreadRow.self) { context in
+    context.rows(threads.rows, where: { context.role.mayRead("threads/\($0)") }, ThreadRow.init)
   }
 }
 

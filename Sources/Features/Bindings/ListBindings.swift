@@ -9,11 +9,12 @@ internal import Wire
 /// Offers `bindings.list`, the list of all persistent bindings.
 func bindBindingList(_ catalog: Catalog, _ service: BindingsService, _ live: LiveBindings) {
   catalog.listQuery(
-    "bindings.list", "Lists the bindings that the daemon keeps, and their state."
+    "bindings.list", "Lists the bindings that the daemon keeps, and their state.",
+    of: ShownBinding.self
   ) { context in
-    .init(
-      keys: { live.names(service) },
-      value: { context.role.mayRead("bindings/\($0)") ? live.shown($0, service) : nil })
+    context.rows(named: { live.names(service) }) {
+      context.role.mayRead("bindings/\($0)") ? live.shown($0, service) : nil
+    }
   }
 }
 

@@ -68,16 +68,16 @@ extension CellsService {
   /// Returns the cells whose names begin with a prefix, to be collected.
   fileprivate func part(
     prefix: String, where isWanted: @escaping (String) -> Bool
-  ) -> SourceValues.Part {
+  ) -> ValueCollection.Part {
     let prefix = "cells/\(prefix)"
-    return SourceValues.Part(
+    return ValueCollection.Part(
       search: { [ledger] place, body throws(NameIndex.TooVain) in
         ledger.search(withPrefix: prefix, from: &place, body)
       },
       canGoOn: { [ledger] in ledger.canSearchGoOn },
       value: { [ledger] in isWanted($0) ? ledger.value(of: $0) : nil },
       changes: ledger.changes(matching: .everything).map(\.source)
-        .filter { $0.hasPrefix(prefix) }.map { [$0] })
+        .filter { $0.hasPrefix(prefix) })
   }
 }
 
