@@ -73,7 +73,7 @@ public struct JSONText: Sendable {
   }
 
   /// Creates an array.
-  public init(elements: [JSONText]) {
+  public init(elements: some Sequence<JSONText>) {
     var buffer = ByteBuffer()
     buffer.append(UInt8(ascii: "["))
     for (i, element) in elements.enumerated() {
@@ -92,13 +92,16 @@ public struct JSONText: Sendable {
   }
 
   /// The elements of an array; `nil` for other values.
-  public var elements: [JSONText]? {
+  public var elements: [JSONText]? { elements(atMost: .max) }
+
+  /// Returns the first elements of an array; `nil` for other values.
+  public func elements(atMost max: Int) -> [JSONText]? {
     let bytes = text.utf8.span
     var scanner = JSONScanner(trusted: bytes)
     var elements: [JSONText] = []
     do throws(JSONFault) {
       var more = try scanner.enterArray()
-      while more {
+      while more, elements.count < max {
         let start = scanner.position
         _ = try scanner.value()
         elements.append(

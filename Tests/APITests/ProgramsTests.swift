@@ -75,7 +75,7 @@ struct ProgramsTests {
 
   // MARK: Costs of checks
 
-  /// Compared with each other, the words and the elements would be 80 million pairs.
+  /// Compared with each other, the words and the elements would be 40 million pairs.
   @Test
   func `a long list of words and a long value are compared in a table`() {
     let words = (0..<4_000).map { "\($0)" }.joined(separator: ",")
@@ -84,15 +84,15 @@ struct ProgramsTests {
       provider.call(provide(#""service":"lamp","methods":{"blink":{"params":\#(schema)}}"#))
         .contains("providers"))
     func call(_ last: Int) {
-      let values = repeatElement("3999", count: 20_000).joined(separator: ",")
+      let values = repeatElement("3999", count: 11_000).joined(separator: ",")
       caller.send(blink(#"{"v":[\#(values),\#(last)]}"#))
     }
     call(3998)
-    // It fits, but the provider does not take so long a line.
-    #expect(caller.received().first?.contains("unavailable") == true)
+    // It fits; the provider is asked, or does not take so long a line.
+    #expect(caller.received().allSatisfy { $0.contains("unavailable") })
     call(4000)
     let answer = caller.received().joined()
-    #expect(answer.contains(#""path":"/v/20000""#), "\(answer.prefix(200))")
+    #expect(answer.contains(#""path":"/v/11000""#), "\(answer.prefix(200))")
     #expect(answer.utf8.count < 2_000)
   }
 
@@ -122,7 +122,7 @@ struct ProgramsTests {
       return
     }
     #expect(error.name == .tooExpensive)
-    #expect(error.data["max"] == .number(JSONNumber(25_000)))
+    #expect(error.data["max"] == .number(JSONNumber(12_000)))
     // Commas and brackets within strings are no parts.
     #expect(caller.error(blink(#"{"times":"\#(text)"}"#))?.name == .invalidParams)
     let schema = #"{"properties":{"v":{"enum":[\#(many)]}}}"#

@@ -58,6 +58,19 @@ struct TodoServiceTests {
   }
 
   @Test
+  func `one command removes a limited number of things that are done, oldest first`() throws {
+    let count = TodoService.maxCleared + 2
+    try host.run {
+      for i in 1...count { _ = try todo.finish(try todo.add("\(i)").id) }
+    }
+    #expect(try host.run { todo.clearDone() } == TodoService.maxCleared)
+    store.commit()
+    #expect(todo.all.map(\.id) == [count - 1, count])
+    #expect(try host.run { todo.clearDone() } == 2)
+    store.commit()
+  }
+
+  @Test
   func `a command without effect records nothing, and an invalid one is refused with the reason`()
     throws
   {

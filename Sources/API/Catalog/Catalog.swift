@@ -60,7 +60,10 @@ package final class Catalog {
   package let parts = PartFinder()
   /// The calls that wait for a value of a source.
   let awaited = AwaitedSources()
-  package let decoder = JSONDecoder()
+  package let decoder = JSONDecoder(maxElements: Catalog.maxElements)
+
+  /// The most elements of an array in parameters; a request with more would take too long.
+  static let maxElements = 20_000
   package let encoder = JSONEncoder()
 
   /// Returns milliseconds of a monotonic clock that advances while a method runs.

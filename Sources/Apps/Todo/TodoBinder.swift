@@ -48,13 +48,14 @@ package func bindTodo(_ catalog: Catalog, to todo: TodoService) {
     try todo.remove(item.id)
   }
   catalog.command(
-    "todo.clear_done", "Removes all that is done; returns how many there were.",
+    "todo.clear_done",
+    "Removes what is done, at most \(TodoService.maxCleared) things; returns how many.",
     AllTodos.self, writes: ["todo.removed"]
   ) { _, _ throws(TodoError) in
     todo.clearDone()
   }
-  catalog.listQuery("todo.list", "All things to do, by number.") { context in
-    .init(todo.rows, where: { context.role.mayRead("todo/\($0)") }) { $1 }
+  catalog.listQuery("todo.list", "All things to do, by number.", of: TodoItem.self) { context in
+    context.rows(todo.rows, where: { context.role.mayRead("todo/\($0)") }) { $1 }
   }
 }
 

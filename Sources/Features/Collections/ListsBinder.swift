@@ -44,7 +44,9 @@ package func bindLists(_ catalog: Catalog, to lists: ListsService) {
     catalog, of: lists.ledger, "Observable arrays for scripts; watchers get each change.", .list,
     .array(.any), "elements", clearing: NamedList.self, exists: ListsService.isList,
     replace: { name, value throws(CollectionError) in
-      guard let values = value.elements else { throw .notAnArray }
+      guard let values = value.elements(atMost: ListsService.maxWritten + 1) else {
+        throw .notAnArray
+      }
       _ = try lists.replace(with: values, in: name)
     },
     clear: { name throws(CollectionError) in try lists.clear(name) })

@@ -9,6 +9,9 @@ package final class ListsService {
   /// The maximum number of elements in a list.
   package static let maxCount = 1_000_000
 
+  /// The most elements that one command writes: about 8 ms of work.
+  package static let maxWritten = 20_000
+
   package let ledger: Ledger<Lists>
 
   package init(in host: ServiceHost) {
@@ -91,7 +94,7 @@ package final class ListsService {
     with values: [JSONText], in name: String
   ) throws(CollectionError) -> Int {
     let list = try whole(name)
-    guard values.count <= Self.maxCount else { throw .tooMany(max: Self.maxCount) }
+    guard values.count <= Self.maxWritten else { throw .tooManyWritten(max: Self.maxWritten) }
     for value in values { try check(value) }
     ledger.record(.replaced(values: values), in: list)
     return values.count

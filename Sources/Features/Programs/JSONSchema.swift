@@ -58,7 +58,7 @@ struct JSONSchema {
   /// those within others.
   ///
   /// A check looks at each part once, in a table. It is not interrupted, so this bounds its time.
-  static let maxParts = 25_000
+  static let maxParts = 12_000
 
   /// Returns the number of parts of a JSON text, or of one that is as long; at most one too many for
   /// each array and object.

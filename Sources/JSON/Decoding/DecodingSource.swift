@@ -20,6 +20,9 @@ final class DecodingSource {
   /// The top-level member that the caller decodes separately; see ``JSONDecoder/decodeMember(_:)``.
   var otherMember: String?
 
+  /// The most elements of an array that is read element by element.
+  var maxElements = Int.max
+
   /// Indexes of the objects read so far.
   ///
   /// They are reused for the next text.

@@ -19,7 +19,9 @@ public final class JSONDecoder {
   private let source = DecodingSource()
 
   /// Creates a decoder.
-  public init() {}
+  ///
+  /// - Parameter maxElements: The most elements of an array that is decoded element by element.
+  public init(maxElements: Int = .max) { source.maxElements = maxElements }
 
   /// Decodes a whole text.
   ///

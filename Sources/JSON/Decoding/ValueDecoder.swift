@@ -145,10 +145,14 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
     var places: [DecodingSource.Place] = []
     try source.bytes.scanned(from: place.start) { scanner throws(JSONFault) in
       var more = try scanner.enterArray()
-      while more {
+      while more, places.count <= source.maxElements {
         places.append(try DecodingSource.Place(passing: &scanner))
         more = try scanner.nextElement()
       }
+    }
+    guard places.count <= source.maxElements else {
+      throw JSONDecodingError(
+        at: codingPath, expected: "at most \(source.maxElements) elements", got: "more")
     }
     self.source = source
     self.codingPath = codingPath
