@@ -7,13 +7,13 @@ package import Model
 /// An empty list does not exist as a source.
 package struct Lists: ServiceState, Codable {
   /// The elements by full name, for example `"lists/todo"`.
-  private var lists: [String: [JSONText]] = [:]
+  private var lists: [String: LongArray<JSONText>] = [:]
 
   package init() {}
 
   package static var isCollection: Bool { true }
 
-  package subscript(name: String) -> [JSONText] { lists[name] ?? [] }
+  package subscript(name: String) -> LongArray<JSONText> { lists[name] ?? [] }
 
   package mutating func apply(_ event: ListEvent, at place: EventContext) {
     guard fault(of: event, at: place) == nil else { return }
@@ -26,7 +26,7 @@ package struct Lists: ServiceState, Codable {
       if lists[name]?.isEmpty == true { lists[name] = nil }
     case .moved(let from, let to):
       if let value = lists[name]?.remove(at: from) { lists[name]?.insert(value, at: to) }
-    case .replaced(let values): lists[name] = values.isEmpty ? nil : values
+    case .replaced(let values): lists[name] = values.isEmpty ? nil : LongArray(values)
     case .cleared: lists[name] = nil
     }
   }
@@ -47,7 +47,10 @@ package struct Lists: ServiceState, Codable {
 
   package func value(of source: String) -> JSONText? { lists[source].map(JSONText.init(elements:)) }
 
-  package func collection(of source: String) -> SourceCollection? { .list(self[source]) }
+  package func collection(of source: String) -> SourceCollection? { .list(Array(self[source])) }
+
+  /// Called for each change; ``collection(of:)`` copies all elements.
+  package func isEmpty(collection source: String) -> Bool { lists[source] == nil }
 
   package func has(_ source: String) -> Bool { lists[source] != nil }
 
@@ -71,24 +74,39 @@ package struct Lists: ServiceState, Codable {
     return Self.size(of: values[index])
   }
 
-  private static func size(of values: [JSONText]) -> Int {
+  private static func size(of values: some Sequence<JSONText>) -> Int {
     values.reduce(0) { $0 + size(of: $1) }
   }
 
   /// Returns the size in bytes, including a fixed overhead per element.
   private static func size(of value: JSONText) -> Int { 96 + value.text.utf8.count }
 
-  package func inverse(of event: ListEvent, in stream: Stream) -> ListEvent? {
+  /// The data that undoes an event of a list.
+  package enum Inverse {
+    case event(ListEvent)
+
+    /// Restores all elements.
+    case whole(LongArray<JSONText>)
+  }
+
+  package func inverse(of event: ListEvent, in stream: Stream) -> Inverse? {
     func element(_ index: Int) -> JSONText? {
       let values = self[stream.name]
       return values.indices ~= index ? values[index] : nil
     }
     switch event {
-    case .inserted(let at, _): return .removed(at: at)
-    case .updated(let at, _): return element(at).map { .updated(at: at, value: $0) }
-    case .removed(let at): return element(at).map { .inserted(at: at, value: $0) }
-    case .moved(let from, let to): return .moved(from: to, to: from)
-    case .replaced, .cleared: return .replaced(values: self[stream.name])
+    case .inserted(let at, _): return .event(.removed(at: at))
+    case .updated(let at, _): return element(at).map { .event(.updated(at: at, value: $0)) }
+    case .removed(let at): return element(at).map { .event(.inserted(at: at, value: $0)) }
+    case .moved(let from, let to): return .event(.moved(from: to, to: from))
+    case .replaced, .cleared: return .whole(self[stream.name])
+    }
+  }
+
+  package mutating func revert(_ inverse: Inverse, at place: EventContext) {
+    switch inverse {
+    case .event(let event): apply(event, at: place)
+    case .whole(let values): lists[place.stream] = values.isEmpty ? nil : values
     }
   }
 
