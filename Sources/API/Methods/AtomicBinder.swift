@@ -197,15 +197,16 @@ extension Accepted {
   ///
   /// The stored value has the members `values` and `events`.
   fileprivate func writeAtomic(to buffer: inout ByteBuffer, room: Int) {
-    var result = JSONObject()
-    if case .object(let value)? = value?.value {
-      let isFitting = self.value.map { $0.text.utf8.count <= room } ?? true
-      if isFitting { result["values"] = value["values"] }
-      if let seq { result["seq"] = .number(JSONNumber(seq)) }
-      result["events"] = value["events"]
+    let isFitting = value.map { $0.text.utf8.count <= room } ?? true
+    let members = value?.members
+    buffer.object {
+      if let members {
+        if isFitting { $0.member("values", members["values"]) }
+        $0.member("seq", seq)
+        $0.member("events", members["events"])
+      }
+      $0.member("lease", lease)
+      if isReplayed { $0.member("replayed", true) }
     }
-    if let lease { result["lease"] = .string(lease) }
-    if isReplayed { result["replayed"] = .bool(true) }
-    JSONValue.object(result).write(to: &buffer)
   }
 }
