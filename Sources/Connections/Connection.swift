@@ -309,6 +309,17 @@ package final class Connection: Client {
     context.onEnd(self)
   }
 
+  /// Ends the connection, whose socket has closed, in the time of its user.
+  ///
+  /// Many connections with much to end may close in one turn.
+  package func endSoon() {
+    guard !isEnded else { return }
+    guard !subscriptions.isEmpty || !bindings.isEmpty || lateCount > 0 || openViews != nil,
+      !context.isStopping
+    else { return end() }
+    _ = context.add(for: user.uid) { [self] in end() }
+  }
+
   /// Whether the client has closed its sending side, and the daemon did not close the connection.
   package var hasEndedItself: Bool { link.hasEndedItself }
 

@@ -219,7 +219,7 @@ final class SocketClient: Transport, StreamSocketDelegate {
     // The socket has closed itself.
     if let storedName { store?.remove(storedName) }
     storedName = nil
-    connection.end()
+    connection.endSoon()
   }
 }
 

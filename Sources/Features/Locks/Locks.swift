@@ -35,7 +35,21 @@ package struct Locks: ServiceState, Codable {
   /// The number of claims of each user.
   private var counts: [UInt32: Int] = [:]
 
+  /// The leases with a claim, by full name of the lock: many may wait for one lock.
+  private var leases: [String: Set<String>] = [:]
+
+  private enum CodingKeys: String, CodingKey {
+    case claims, counts
+  }
+
   package init() {}
+
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    claims = try container.decode([String: [Claim]].self, forKey: .claims)
+    counts = try container.decode([UInt32: Int].self, forKey: .counts)
+    leases = claims.mapValues { Set($0.map(\.lease)) }
+  }
 
   /// Returns the holder of a lock; `nil` if it is free.
   package func holder(of lock: String) -> Claim? { claims[lock]?.first }
@@ -45,7 +59,7 @@ package struct Locks: ServiceState, Codable {
 
   /// Returns whether a lease has a lock or waits for it.
   package func has(_ lease: String, in lock: String) -> Bool {
-    claims[lock]?.contains { $0.lease == lease } ?? false
+    leases[lock]?.contains(lease) ?? false
   }
 
   package mutating func apply(_ event: LockEvent, at place: EventContext) {
@@ -55,16 +69,20 @@ package struct Locks: ServiceState, Codable {
       guard !has(lease, in: lock) else { return }
       let isFree = claims[lock] == nil
       counts[uid, default: 0] += 1
+      leases[lock, default: []].insert(lease)
       claims[lock, default: []].append(
         Claim(
           lease: lease, uid: uid, pid: pid, token: isFree ? place.seq : nil, since: place.time))
     case .left(let lease):
-      guard let i = claims[lock]?.firstIndex(where: { $0.lease == lease }) else { return }
+      guard has(lease, in: lock),
+        let i = claims[lock]?.firstIndex(where: { $0.lease == lease })
+      else { return }
+      leases[lock]?.remove(lease)
       if let uid = claims[lock]?.remove(at: i).uid {
         counts[uid] = counts[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
       }
       if claims[lock]?.isEmpty == true {
-        claims[lock] = nil
+        (claims[lock], leases[lock]) = (nil, nil)
       } else if i == 0 {
         claims[lock]?[0].token = place.seq
         claims[lock]?[0].since = place.time

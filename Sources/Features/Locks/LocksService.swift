@@ -15,16 +15,34 @@ package final class LocksService {
   package var maxPerUser = 10_000
 
   /// The number of calls that wait with a lease for a lock.
-  private var calls: [EventContext: Int] = [:]
+  private var calls: [Place: Int] = [:]
 
-  private struct EventContext: Hashable {
+  private struct Place: Hashable {
+    /// The full name of the lock.
     let lock: String
     let lease: String
   }
 
+  /// The places that may have changed, and whether the lease has left: those of the lease of an event,
+  /// and of the holder after it.
+  ///
+  /// So an event costs the same however many wait for the lock.
+  private let changed = KeyedSubject<Place, Bool>()
+  private let bag = DisposeBag()
+
   package init(in host: ServiceHost) {
     self.host = host
     ledger = Ledger("locks", in: host)
+    ledger.happened.observeNext { [unowned self] event, place in
+      let lock = place.stream
+      switch event {
+      case .asked(let lease, _, _): changed.send(false, to: Place(lock: lock, lease: lease))
+      case .left(let lease):
+        changed.send(true, to: Place(lock: lock, lease: lease))
+        guard let holder = ledger.committed.holder(of: lock), holder.lease != lease else { return }
+        changed.send(false, to: Place(lock: lock, lease: holder.lease))
+      }
+    }.dispose(in: bag)
   }
 
   /// Asks for a lock on behalf of the lease of a command; asking again changes nothing.
@@ -52,7 +70,7 @@ package final class LocksService {
       ledger.record(.asked(lease: asking, uid: caller.uid, pid: caller.pid), in: lock)
       return nil
     }
-    calls[EventContext(lock: name, lease: asking), default: 0] += 1
+    calls[Place(lock: "locks/\(name)", lease: asking), default: 0] += 1
     return (asking, isNew)
   }
 
@@ -61,11 +79,11 @@ package final class LocksService {
   /// - Parameter isNew: Whether the call had asked first. It then gives up the lock too, because
   ///   nobody knows the token.
   package func end(_ name: String, _ lease: String, hasToken: Bool, isNew: Bool) {
-    let place = EventContext(lock: name, lease: lease)
+    let lock = "locks/\(name)"
+    let place = Place(lock: lock, lease: lease)
     let others = (calls[place] ?? 1) - 1
     calls[place] = others > 0 ? others : nil
     guard others == 0, !hasToken else { return }
-    let lock = "locks/\(name)"
     guard ledger.pending.has(lease, in: lock),
       isNew || ledger.pending.holder(of: lock)?.lease != lease
     else { return }
@@ -109,15 +127,14 @@ package final class LocksService {
       return newest?.lease == lease && newest?.token == holder.token ? holder.token : nil
     }
     func isLost() -> Bool { !ledger.pending.has(lease, in: lock) }
-    return Signal { [ledger] observer in
+    return Signal { [ledger, changed] observer in
       if let token = given() { observer.receive(token) } else if isLost() { observer.receive(nil) }
-      let happened = ledger.events(in: lock).observeNext { event, _ in
+      let changes = changed.elements(of: Place(lock: lock, lease: lease)).observeNext { hasLeft in
         if let token = given() { return observer.receive(token) }
-        // Those who wait are many: each looks through all of them only when it may be gone.
-        if case .left(lease) = event, isLost() { observer.receive(nil) }
+        if hasLeft, isLost() { observer.receive(nil) }
       }
       let undone = ledger.undone.observeNext { if isLost() { observer.receive(nil) } }
-      return CompositeDisposable([happened, undone])
+      return CompositeDisposable([changes, undone])
     }
   }
 
