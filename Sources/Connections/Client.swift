@@ -96,13 +96,7 @@ package class Client: Interruptible {
   /// - Parameter bytes: The estimate for a new item; see ``ItemBytes``.
   /// - Throws: ``WireError`` `limit_reached` with the limit `memory_user`.
   package final func checkMemory(for bytes: Int) throws(WireError) {
-    let max = limits.memoryPerUser
-    guard user.itemBytes + bytes > max, !context.owners.contains(user.uid) else { return }
-    var data = JSONObject()
-    data.add(.memoryPerUser, max: max)
-    throw WireError(
-      .limitReached,
-      "\(LimitName.memoryPerUser.row.meaning): \(max) at most; end some of them first", data)
+    try context.checkMemory(for: bytes, of: user, limits)
   }
 
   /// Charges the user for an item, or, with a negative number, ends the charge.
@@ -110,6 +104,33 @@ package class Client: Interruptible {
 
   /// The bytes of output to gather before sending.
   final var chunkSize: Int { isCrowded ? Self.crowdedBytes : ConnectionContext.chunkSize }
+}
+
+extension ConnectionContext {
+  fileprivate func checkMemory(
+    for bytes: Int, of user: UserShare, _ limits: Limits
+  ) throws(WireError) {
+    let max = limits.memoryPerUser
+    guard user.itemBytes + bytes > max, !owners.contains(user.uid) else { return }
+    var data = JSONObject()
+    data.add(.memoryPerUser, max: max)
+    throw WireError(
+      .limitReached,
+      "\(LimitName.memoryPerUser.row.meaning): \(max) at most; end some of them first", data)
+  }
+
+  /// Checks that a user, who need not be connected, may hold more; see ``Client/checkMemory(for:)``.
+  package func checkMemory(for bytes: Int, of uid: UInt32) throws(WireError) {
+    guard bytes > 0 else { return }
+    let user = users.share(of: uid)
+    try checkMemory(for: bytes, of: user, user.limits ?? limits)
+  }
+
+  /// Charges a user, who need not be connected, for values that are held for the user; with a negative
+  /// number, ends the charge.
+  package func charge(_ bytes: Int, to uid: UInt32) {
+    if bytes != 0 { users.share(of: uid).itemBytes += bytes }
+  }
 }
 
 /// The output side of a connection, provided by its host.

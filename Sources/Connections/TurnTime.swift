@@ -193,7 +193,7 @@ final class UserShares {
 
   private var shares: [UInt32: UserShare] = [:]
 
-  /// Users who had work and no client at some time.
+  /// Users who had work or memory and no client at some time.
   private var visitors: [UserShare] = []
 
   subscript(uid: UInt32) -> UserShare? {
@@ -274,7 +274,9 @@ final class UserShare {
     self.uid = uid
   }
 
-  var isUnused: Bool { connections == 0 && lateCalls == 0 && work?.isEmpty ?? true }
+  var isUnused: Bool {
+    connections == 0 && lateCalls == 0 && itemBytes == 0 && work?.isEmpty ?? true
+  }
 }
 
 /// The right of a request to be done in parts, in several turns, until it is released.

@@ -158,4 +158,49 @@ struct MemoryQuotaTests {
     #expect(usage["memory_user"] == .number(JSONNumber(self.usage(client))))
     #expect(self.usage(client) > 0)
   }
+
+  // MARK: Held values
+
+  @Test(arguments: ["debounce(1h)", "sample(1h)", "throttle(1h)", "delay(1h)", "distinct"])
+  func `values that operators hold are charged to the maker of the binding`(_ step: String) {
+    bench.table.context.limits.memoryPerUser = 200_000
+    let (client, writer) = (bench.connect(uid: user), bench.connect(uid: 0))
+    let bound = client.call(
+      #"{"id":1,"method":"bind","params":{"binding":"b","expr":"cells/h | \#(step) ~> cells/o"}}"#)
+    #expect(bound.contains("result"), "\(bound)")
+    let empty = usage(client)
+    func set(_ number: Int, _ bytes: Int) {
+      let text = "\(number)" + String(repeating: "x", count: bytes)
+      _ = writer.call(#"{"id":1,"method":"cells.set","params":["h","\#(text)"]}"#)
+    }
+    set(1, 20_000)
+    set(2, 20_000)
+    #expect(usage(client) >= empty + 20_000, "\(usage(client))")
+    let failures = client.settle().filter { $0.contains(#""fail""#) }
+    #expect(failures == [])
+    // Values beyond the quota are not held, and the client learns of it.
+    for i in 3..<8 { set(i, 150_000) }
+    #expect(usage(client) <= 200_000)
+    let refused = client.settle().filter { $0.contains("memory_user") }
+    #expect(!refused.isEmpty)
+    _ = client.call(#"{"id":2,"method":"unbind","params":{"binding":"b"}}"#)
+    #expect(usage(client) == 0)
+  }
+
+  @Test
+  func `values of a binding of the daemon are charged to a maker who is not connected`() {
+    let client = bench.connect(uid: user)
+    let bound = client.call(
+      #"{"id":1,"method":"bind","params":{"binding":"b","scope":"daemon","expr":"cells/h | delay(1h) ~> cells/o"}}"#
+    )
+    #expect(bound.contains("result"), "\(bound)")
+    client.connection.end()
+    bench.table.flush()
+    let text = String(repeating: "x", count: 20_000)
+    _ = bench.connect(uid: 0).call(#"{"id":1,"method":"cells.set","params":["h","\#(text)"]}"#)
+    let again = bench.connect(uid: user)
+    #expect(20_000..<60_000 ~= usage(again), "\(usage(again))")
+    _ = again.call(#"{"id":2,"method":"unbind","params":{"binding":"b"}}"#)
+    #expect(usage(again) == 0)
+  }
 }

@@ -45,8 +45,13 @@ public protocol BindStage<Value>: AnyObject {
   var isDurable: Bool { get }
   /// Whether a value waits to be emitted.
   var isWaiting: Bool { get }
+  /// Whether it holds values that it has received; otherwise its state is small.
+  var holdsValues: Bool { get }
   /// The state; ``restore(_:)`` accepts it.
   var state: [Value?] { get }
+
+  /// Returns the sum of the weights of the values that it holds.
+  func weight(of weigh: (Value) -> Int) -> Int
 
   /// Restores a state of the same operator; a state that does not match is ignored.
   ///
@@ -68,6 +73,13 @@ extension BindStage {
   public var isDurable: Bool { false }
   /// By default nothing waits.
   public var isWaiting: Bool { false }
+  /// By default it holds no values.
+  public var holdsValues: Bool { false }
+  /// By default those of the state, if it holds values.
+  public func weight(of weigh: (Value) -> Int) -> Int {
+    guard holdsValues else { return 0 }
+    return state.reduce(0) { sum, value in sum + (value.map(weigh) ?? 0) }
+  }
   /// Does nothing by default.
   public func stop() {}
 }
@@ -133,6 +145,14 @@ public final class BindPipeline<Value> {
       if stage.isWaiting { return true }
     }
     return false
+  }
+
+  /// The number of operators that hold values which they have received.
+  public var holderCount: Int { stages.count { $0.holdsValues } }
+
+  /// Returns the sum of the weights of all values that operators hold.
+  public func weight(of weigh: (Value) -> Int) -> Int {
+    stages.reduce(0) { $0 + $1.weight(of: weigh) }
   }
 
   /// The states of all operators.
@@ -213,6 +233,7 @@ package class TimedStage<Value>: BindStage {
   fileprivate init(_ seconds: Double) { self.seconds = seconds }
 
   package var isWaiting: Bool { held != nil }
+  package var holdsValues: Bool { true }
   package var state: [Value?] { [held] }
 
   package func start(_ clock: BindClock, emit: @escaping (Value) -> Void) {
@@ -349,6 +370,11 @@ package final class DelayStage<Value>: BindStage {
   }
 
   package var isWaiting: Bool { !waiting.isEmpty }
+  package var holdsValues: Bool { true }
+
+  package func weight(of weigh: (Value) -> Int) -> Int {
+    waiting.reduce(0) { $0 + weigh($1) }
+  }
 
   /// The number of waiting values.
   package var count: Int { waiting.count }
@@ -396,6 +422,7 @@ package final class DistinctStage<Value: Equatable>: BindStage {
   package init() {}
 
   package var isDurable: Bool { true }
+  package var holdsValues: Bool { true }
   package var state: [Value?] { [last] }
 
   package func restore(_ state: [Value?], waits: Bool) { last = state.first ?? nil }

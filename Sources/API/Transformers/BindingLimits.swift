@@ -9,6 +9,17 @@ extension BindLimits {
 }
 
 extension JSONValue {
+  /// The estimated bytes of memory that the value takes.
+  package var memory: Int {
+    switch self {
+    case .null, .bool, .number: 32
+    case .string(let string): 32 + string.utf8.count
+    case .array(let elements): elements.reduce(32) { $0 + $1.memory }
+    case .object(let object):
+      object.members.reduce(32) { $0 + 32 + $1.name.utf8.count + $1.value.memory }
+    }
+  }
+
   /// Returns whether the JSON text is longer than `most` bytes, without building the text.
   ///
   /// Stops counting once the limit is exceeded.

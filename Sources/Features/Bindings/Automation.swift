@@ -1,4 +1,5 @@
 internal import API
+internal import Connections
 internal import EventSourcing
 internal import JSON
 internal import Model
@@ -63,6 +64,9 @@ final class Automation {
   /// Whether a recorded state was lost.
   private var isLost = false
 
+  /// The bytes of the values that operators hold, and of the last result; charged to the maker.
+  private var heldBytes = 0
+
   /// The binding that it is the left end of.
   weak var binding: LiveBinding?
 
@@ -84,7 +88,10 @@ final class Automation {
       outputs.send(value)
     }
     pipeline.onFault = { [unowned self] in faults.send($0) }
-    pipeline.onTime = { [unowned self] in keepState() }
+    pipeline.onTime = { [unowned self] in
+      keepState()
+      chargeHeld()
+    }
     guard let schedule, let scheduler = all.scheduler else { return }
     timer = ScheduleTimer(schedule, all.time, on: scheduler) { [unowned self] seconds in
       all.perform(for: access.caller.uid) { [weak self] in
@@ -111,6 +118,8 @@ final class Automation {
     bag.dispose()
     timer?.stop()
     pipeline.stop()
+    all.context.charge(-heldBytes, to: access.caller.uid)
+    heldBytes = 0
   }
 
   private var isList: Bool { !expression.isOfOnePath }
@@ -138,8 +147,24 @@ final class Automation {
   }
 
   private func pass(_ value: JSONValue) {
+    // Operators may hold it in place of others, or with them, and it may be the last result.
+    let (bytes, holders) = (value.memory, pipeline.holderCount)
+    let added = max(holders > 0 ? bytes : 0, (holders + 1) * bytes - heldBytes)
+    do throws(WireError) {
+      try all.context.checkMemory(for: added, of: access.caller.uid)
+    } catch {
+      return faults.send(error)
+    }
     pipeline.pass(value)
     keepState()
+    chargeHeld()
+  }
+
+  /// Charges the maker for what is held now.
+  private func chargeHeld() {
+    let bytes = pipeline.weight { $0.memory } + (last?.memory ?? 0)
+    all.context.charge(bytes - heldBytes, to: access.caller.uid)
+    heldBytes = bytes
   }
 
   // MARK: State
@@ -203,6 +228,7 @@ final class Automation {
     self.position = UInt64(max(0, position))
     keptPosition = self.position
     kept = encoded(pipeline.durableState)
+    chargeHeld()
   }
 
   /// Returns states as arrays; each value is an array of its own, empty if there is none.

@@ -21,7 +21,7 @@ package final class LiveBindings {
     inputs.onFinish = { [unowned self] in if !isPassing { evaluateLists() } }
   }
 
-  private let context: ConnectionContext
+  let context: ConnectionContext
 
   /// The sources that the bindings read.
   let inputs: BindingInputs

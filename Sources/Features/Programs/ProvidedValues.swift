@@ -247,9 +247,15 @@ package struct ProvidedValues: ServiceState, Codable {
     }
   }
 
+  /// The bytes for each byte of a declaration: it is also kept in the form in which values are checked
+  /// against it.
+  private static let declarationByte = 16
+
   private static func size(of declaration: ProvidedService.Declaration) -> Int {
-    declaration.doc.utf8.count + declaration.methods.text.utf8.count
+    let bytes =
+      declaration.doc.utf8.count + declaration.methods.text.utf8.count
       + (declaration.sources?.text.utf8.count ?? 0)
+    return declarationByte * bytes
   }
 
   private static func size(of params: JSONText) -> Int { callBytes + params.text.utf8.count }
