@@ -224,8 +224,11 @@ final class ManualTime: Scheduler {
   /// The nanoseconds spent within turns; advanced by ``work(nanoseconds:)`` and by each look.
   var nanoseconds: UInt64 {
     elapsed += nanosecondsPerLook
-    return elapsed
+    return elapsed + cost()
   }
+
+  /// Returns the nanoseconds that other work has cost so far; it only grows while a slice runs.
+  var cost: () -> UInt64 = { 0 }
 
   /// Lets time pass within a turn.
   func work(nanoseconds: UInt64) { elapsed += nanoseconds }

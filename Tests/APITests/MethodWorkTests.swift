@@ -1,0 +1,483 @@
+import API
+import Configuration
+import Connections
+import EventSourcing
+import Features
+import JSON
+import Model
+import TestSupport
+import Testing
+import Wire
+
+/// The work of all methods, operators and observers in one turn, with the largest inputs that the
+/// quotas allow.
+///
+/// Each method, operator and part of a connection is in a table that says what limits its work, so
+/// that a new one is thought about. No clock is involved: each recorded event and each look at the
+/// clock cost a fixed time. `Scripts/bench faults` measures the same inputs.
+@Suite(.leavesNothing)
+struct MethodWorkTests {
+  /// What limits the work that a method does in one turn.
+  private enum Limit {
+    /// It does the same few things for each call, in proportion to its parameters.
+    case short
+    /// Something has a fixed maximum.
+    case most(String)
+    /// It is done in slices of the client's time, in several turns.
+    case slices
+    /// Another thread does it, or a later turn answers.
+    case elsewhere
+  }
+
+  private static let limits: [String: Limit] = [
+    "ack": .most("held positions of a subscription"), "acl": .short, "act_as": .short,
+    "atomic": .most("1024 calls"), "bind": .most("32 sources, 16 transformers, and the graph"),
+    "bindings.list": .slices, "cancel": .short, "cells.add": .short,
+    "cells.compare_and_set": .most("256 KiB"), "cells.list": .slices, "cells.remove": .short,
+    "cells.set": .most("256 KiB"), "cells.toggle": .short, "chat.create": .short,
+    "chat.edit": .short, "chat.history": .most("24 KiB of text"), "chat.join": .short,
+    "chat.leave": .short, "chat.read": .short, "chat.remove": .short,
+    "chat.remove_message": .short, "chat.rename": .short, "chat.send": .short,
+    "chat.topic": .short, "chat.unread": .slices, "close": .most("children of a view"),
+    "describe": .slices, "drain": .short, "feeds.list": .slices,
+    "feeds.mark_played": .most("500 episodes"), "feeds.refresh": .most("1000 feeds"),
+    "feeds.subscribe": .most("1000 feeds"), "feeds.unsubscribe": .most("500 episodes"),
+    "get": .slices, "hello": .short, "history": .elsewhere, "intent": .short,
+    "journal.compact": .elsewhere, "journal.info": .elsewhere, "kick": .short,
+    "lease.grant": .short, "lease.release": .most("1000 values"), "lease.renew": .short,
+    "lease.resume": .short, "lists.append": .short, "lists.clear": .short,
+    "lists.insert": .short, "lists.move": .short, "lists.remove": .short,
+    "lists.replace": .most("20,000 elements"), "lists.update": .short,
+    "locks.acquire": .short, "locks.release": .short, "maps.clear": .short, "maps.put": .short,
+    "maps.remove": .short, "metrics": .most("methods"), "nack": .short,
+    "open": .most("10,000 rows of a view"), "people.color": .short, "people.create": .short,
+    "people.list": .slices, "people.remove": .short, "people.rename": .short,
+    "people.reverse_name": .short, "ping": .short, "provide": .most("12,000 parts"),
+    "publish": .most("256 KiB"), "readers.drop": .most("parked events"), "readers.remove": .short,
+    "readers.retry": .most("parked events"), "reload": .short,
+    "reply": .most("12,000 parts"), "rpc.discover": .slices, "search.backends": .short,
+    "search.find": .elsewhere, "services.drop": .most("1000 parked calls"),
+    "services.forget": .short, "services.retry": .most("1000 parked calls"),
+    "set": .most("256 KiB, or 20,000 elements"), "stats": .short, "subscribe": .slices,
+    "sync": .short, "threads.edit": .short, "threads.like": .short, "threads.list": .slices,
+    "threads.post": .short, "threads.remove": .short, "threads.remove_post": .short,
+    "threads.rename": .short, "threads.start": .short, "threads.unlike": .short,
+    "todo.add": .short, "todo.clear_done": .most("1000 things"), "todo.finish": .short,
+    "todo.list": .slices, "todo.remove": .short, "todo.rename": .short, "todo.reopen": .short,
+    "unbind": .short, "unsubscribe": .short, "users.add_friend": .short, "users.edit": .short,
+    "users.log_in": .elsewhere, "users.log_out": .short, "users.remove_friend": .short,
+    "users.revoke": .most("16 tokens"), "users.token": .most("16 tokens"),
+    "users.whoami": .most("16 names"), "wait": .most("256 KiB"), "whoami": .most("methods"),
+    "will": .most("100 calls"), "withdraw": .short, "working": .short,
+  ]
+
+  /// A large request, and what must be there before.
+  struct Load: Sendable, CustomTestStringConvertible {
+    let name: String
+    var before: [String] = []
+    let request: String
+
+    /// The answer is an error, because there is more than the limit.
+    var isRefused = false
+
+    /// The least turns for four requests, if the method works in slices.
+    var turns: UInt64 = 4
+
+    var testDescription: String { name }
+    var method: String { String(name.prefix { $0 != " " }) }
+  }
+
+  private static func atomic(_ count: Int, _ call: (Int) -> String) -> String {
+    let calls = (1...count).map(call).joined(separator: ",")
+    return #""atomic","params":{"calls":[\#(calls)]}"#
+  }
+
+  private static func text(_ bytes: Int) -> String { String(repeating: "x", count: bytes) }
+  private static func zeros(_ count: Int) -> String {
+    Array(repeating: "0", count: count).joined(separator: ",")
+  }
+
+  private static func cells(_ count: Int) -> [String] {
+    stride(from: 0, to: count, by: 1000).map { first in
+      atomic(1000) { #"{"method":"cells.set","params":["a/\#(first + $0)",1]}"# }
+    }
+  }
+
+  private static let services = (0..<40).map { service in
+    let methods = (0..<20).map { #""m\#($0)":{"doc":"Does."}"# }.joined(separator: ",")
+    return #""provide","params":{"service":"s\#(service)","methods":{\#(methods)}}"#
+  }
+
+  static let loads: [Load] = [
+    Load(
+      name: "atomic", request: atomic(1024) { #"{"method":"cells.add","params":["n",\#($0)]}"# }),
+    Load(
+      name: "atomic of large values",
+      request: atomic(1000) { #"{"method":"cells.set","params":["n\#($0)","\#(text(800))"]}"# }),
+    Load(
+      name: "atomic of insertions",
+      before: [#""lists.replace","params":["l",[\#(zeros(20_000))]]"#],
+      request: atomic(1024) { #"{"method":"lists.insert","params":["l",0,\#($0)]}"# }),
+    Load(name: "bind", request: bind(sources: 32)),
+    Load(
+      name: "bindings.list",
+      before: (0..<200).map {
+        #""bind","params":{"scope":"daemon","expr":"cells/a\#($0) ~> cells/b\#($0)"}"#
+      }, request: #""bindings.list""#),
+    Load(
+      name: "cells.compare_and_set", before: [#""cells.set","params":["a",[\#(zeros(120_000))]]"#],
+      request:
+        #""cells.compare_and_set","params":["a",[\#(zeros(120_000))],[\#(zeros(120_000))]]"#),
+    Load(name: "cells.list", before: cells(4_000), request: #""cells.list""#),
+    Load(name: "cells.set", request: #""cells.set","params":["a",[\#(zeros(120_000))]]"#),
+    Load(
+      name: "chat.unread", before: (0..<45).map { #""chat.create","params":["room \#($0)"]"# },
+      request: #""chat.unread""#, turns: 2),
+    Load(
+      name: "chat.history",
+      before: [#""chat.create","params":["room"]"#]
+        + Array(
+          repeating: #""chat.send","params":{"room":1,"text":"\#(text(3_000))"}"#, count: 100),
+      request: #""chat.history","params":{"room":1,"limit":200}"#),
+    Load(name: "describe", before: services, request: #""describe""#),
+    Load(
+      name: "feeds.list", before: feeds(200), request: #""feeds.list""#),
+    Load(name: "feeds.refresh", before: feeds(200), request: #""feeds.refresh""#),
+    Load(name: "get", before: cells(4_000), request: #""get","params":["cells/**"]"#),
+    Load(
+      name: "lease.release",
+      before: [
+        #""lease.grant","params":{"ttl_ms":600000}"#,
+        atomic(1000) { #"{"method":"cells.set","params":["a/\#($0)",1]}"# }.dropLast()
+          + #","_meta":{"lease":"lease/1"}}"#,
+      ], request: #""lease.release","params":["lease/1"]"#),
+    Load(name: "lists.replace", request: #""lists.replace","params":["l",[\#(zeros(20_000))]]"#),
+    Load(
+      name: "lists.replace with too many",
+      request: #""lists.replace","params":["l",[\#(zeros(20_001))]]"#, isRefused: true),
+    Load(
+      name: "open",
+      before: (0..<2).map { _ in
+        atomic(1000) { #"{"method":"people.create","params":{"name":"p\#($0)"}}"# }
+      }, request: #""open","params":{"binder":"people"}"#),
+    Load(
+      name: "people.list",
+      before: (0..<4).map { _ in
+        atomic(1000) { #"{"method":"people.create","params":{"name":"p\#($0)"}}"# }
+      }, request: #""people.list""#),
+    Load(name: "provide", request: provide(11_000)),
+    Load(name: "provide with too much", request: provide(13_000), isRefused: true),
+    Load(
+      name: "publish",
+      request: #""publish","params":{"source":"s/a","value":[\#(zeros(120_000))],"keep":true}"#),
+    Load(name: "rpc.discover", before: services, request: #""rpc.discover""#),
+    Load(name: "set", request: #""set","params":["lists/l",[\#(zeros(20_000))]]"#),
+    Load(
+      name: "set with too many", request: #""set","params":["lists/l",[\#(zeros(20_001))]]"#,
+      isRefused: true),
+    Load(name: "subscribe", before: cells(4_000), request: #""subscribe","params":["cells/**"]"#),
+    Load(
+      name: "threads.list",
+      before: (0..<4).map { _ in
+        atomic(1000) { #"{"method":"threads.start","params":["t\#($0)"]}"# }
+      }, request: #""threads.list""#),
+    Load(
+      name: "todo.clear_done",
+      before: (0..<3).map { _ in atomic(1000) { #"{"method":"todo.add","params":["t\#($0)"]}"# } }
+        + (0..<3).map { part in
+          atomic(1000) { #"{"method":"todo.finish","params":[\#(1000 * part + $0)]}"# }
+        }, request: #""todo.clear_done""#),
+    Load(
+      name: "todo.list",
+      before: (0..<4).map { _ in atomic(1000) { #"{"method":"todo.add","params":["t\#($0)"]}"# } },
+      request: #""todo.list""#),
+    Load(
+      name: "wait", before: [#""cells.set","params":["a",[\#(zeros(120_000))]]"#],
+      request: #""wait","params":{"source":"cells/a","op":"in","value":[\#(zeros(60))],"#
+        + #""_meta":{"timeout_ms":1}}"#,
+      isRefused: true),
+    Load(name: "will", request: will(100)),
+  ]
+
+  private static func bind(sources: Int) -> String {
+    let names = (1...sources).map { "cells/a\($0)" }.joined(separator: ", ")
+    return #""bind","params":{"expr":"(\#(names)) | sum ~> cells/sum"}"#
+  }
+
+  private static func feeds(_ count: Int) -> [String] {
+    (1...count).map { #""feeds.subscribe","params":{"url":"https://a.b/\#($0)"}"# }
+  }
+
+  private static func provide(_ parts: Int) -> String {
+    let words = (0..<parts).map(String.init).joined(separator: ",")
+    let schema = #"{"properties":{"v":{"enum":[\#(words)]}}}"#
+    return #""provide","params":{"service":"s","methods":{"m":{"params":\#(schema)}}}"#
+  }
+
+  private static func will(_ count: Int) -> String {
+    atomic(count) { #"{"method":"cells.set","params":["w\#($0)",1]}"# }
+      .replacing("atomic", with: "will")
+  }
+
+  /// The fixed costs in nanoseconds: of an event, and of a look at the clock.
+  private static let eventCost: UInt64 = 4_000
+  private static let lookCost: UInt64 = 100_000
+
+  /// The most events of a turn: those of one command, and of a slice of its user.
+  private static let mostEvents: UInt64 = 1024 + 4_000_000 / eventCost
+
+  private func connect(_ bench: Bench, uid: UInt32) -> TestClient {
+    let client = bench.connect(uid: uid)
+    _ = client.call(#"{"id":0,"method":"hello","params":{"limits":{"line":16000000}}}"#)
+    return client
+  }
+
+  /// Sends requests, and runs turns until all are answered; checks each turn.
+  ///
+  /// - Returns: The answers, and the number of turns.
+  private func run(
+    _ requests: [String], _ client: TestClient, beside other: TestClient, _ bench: Bench
+  ) -> (answers: [String], turns: UInt64) {
+    let context = bench.table.context
+    bench.time.nanosecondsPerLook = Self.lookCost
+    bench.time.cost = { [host = bench.host] in host.last * Self.eventCost }
+    defer {
+      bench.time.nanosecondsPerLook = 0
+      bench.time.cost = { 0 }
+    }
+    var answers: [String] = []
+    let first = context.turn
+    var (turn, events, steps) = (context.turn, bench.host.last, context.workSteps)
+    client.send(requests.joined(separator: "\n"))
+    while answers.count < requests.count, context.turn - first < 5_000 {
+      bench.store.commit()
+      bench.store.read()
+      other.send(#"{"id":"p","method":"ping"}"#)
+      answers += client.received().filter { $0.contains(#""id":"l""#) }
+      #expect(other.received().contains { $0.contains(#""id":"p","result""#) })
+      let turns = context.turn - turn
+      #expect(bench.host.last - events <= Self.mostEvents * turns, "\(bench.host.last - events)")
+      #expect(context.workSteps - steps <= 40 * turns)
+      (turn, events, steps) = (context.turn, bench.host.last, context.workSteps)
+      bench.time.advance(1)
+    }
+    return (answers, context.turn - first)
+  }
+
+  @Test
+  func `each method says what limits its work, and has a large input if it needs slices`() throws {
+    let bench = try WholeBench().bench
+    let document = try #require(
+      connect(bench, uid: 1000).result(#"{"id":1,"method":"rpc.discover"}"#))
+    guard case .array(let described)? = document["methods"] else { return }
+    let methods = described.compactMap { method -> String? in
+      if case .object(let method) = method, case .string(let name)? = method["name"] {
+        name
+      } else {
+        nil
+      }
+    }
+    // Some tests have no programs that make services.
+    #expect(methods.count > 100)
+    #expect(
+      Set(methods).symmetricDifference(Self.limits.keys).sorted() == [],
+      "say what limits the work of a method in a turn")
+    let tried = Set(Self.loads.map(\.method))
+    for (name, limit) in Self.limits {
+      if case .slices = limit { #expect(tried.contains(name), "\(name) needs a large input") }
+    }
+  }
+
+  @Test(arguments: loads)
+  func `the largest requests, many times, share their turns with others`(_ load: Load) throws {
+    let bench = try WholeBench().bench
+    bench.host.owners = [1000]
+    bench.table.context.owners = [1000]
+    let client = connect(bench, uid: 1000)
+    let other = connect(bench, uid: 1001)
+    _ = client.call(#"{"id":0,"method":"users.log_in","params":{"name":"jay"}}"#)
+    for request in load.before {
+      let answer = client.call(#"{"id":1,"method":\#(request)}"#)
+      #expect(answer.contains(#""result""#), "\(answer.prefix(300))")
+    }
+    let line = #"{"id":"l","method":\#(load.request)}"#
+    let count = 4
+    let (answers, turns) = run(Array(repeating: line, count: count), client, beside: other, bench)
+    #expect(answers.count == count)
+    let isWell = answers.first?.contains(#""result""#) ?? false
+    #expect(isWell != load.isRefused, "\(answers.first?.prefix(300) ?? "")")
+    if case .slices? = Self.limits[load.method] {
+      #expect(turns >= load.turns, "it is done in one turn")
+    }
+    _ = client.settle()
+  }
+
+  // MARK: Operators
+
+  /// The arguments of each transformer in a binding of numbers, or of a text where it needs one.
+  private static let transformers: [String: String] = [
+    "above": "(1)", "all": "", "any": "", "avg": "", "below": "(1)", "between": "(1, 2)",
+    "celsius_to_fahrenheit": "", "clamp": "(1, 2)", "constant": "(1)", "count": "(1h)",
+    "debounce": "(1s)", "default": "(1)", "delay": "(1s)", "differs": "(1)", "distinct": "",
+    "equals": "(1)", "format": "(\\\"v %\\\")", "hysteresis": "(1, 2)", "json": "", "length": "",
+    "lowercase": "", "map": "(1, 2, 3)", "max": "", "min": "", "negate": "", "not": "",
+    "offset": "(1)", "parse_json": "", "pick": "(\\\"/a\\\")", "round": "(1)", "sample": "(1s)",
+    "scale": "(2)", "scan": "(avg, 1h)", "sum": "", "throttle": "(1s)", "to_number": "",
+    "to_string": "", "trim": "", "uppercase": "", "where": "(above, 1)",
+  ]
+
+  @Test
+  func `each transformer and operator works in slices, in many bindings of one source`() throws {
+    let bench = try WholeBench().bench
+    let other = connect(bench, uid: 1001)
+    let known = try #require(other.result(#"{"id":1,"method":"describe"}"#)?["transformers"])
+    guard case .array(let transformers) = known else { return }
+    let names = transformers.compactMap { transformer -> String? in
+      guard case .object(let object) = transformer, case .string(let name)? = object["name"] else {
+        return nil
+      }
+      return name
+    }
+    #expect(
+      Set(names).symmetricDifference(Self.transformers.keys).sorted() == [],
+      "add the arguments of a new transformer")
+    var clients: [TestClient] = []
+    for (number, name) in names.enumerated() {
+      let client = connect(bench, uid: 1000)
+      clients.append(client)
+      let arguments = Self.transformers[name] ?? ""
+      for i in 0..<12 {
+        let expression = "cells/h | \(name)\(arguments) ~> cells/o/\(number)/\(i)"
+        let bound = client.call(#"{"id":1,"method":"bind","params":{"expr":"\#(expression)"}}"#)
+        #expect(bound.contains(#""result""#), "\(bound)")
+      }
+    }
+    let writer = connect(bench, uid: 1000)
+    let sets = Self.atomic(20) { #"{"method":"cells.set","params":["h",\#($0)]}"# }
+    let context = bench.table.context
+    let begun = context.workSteps
+    _ = run([#"{"id":"l","method":\#(sets)}"#], writer, beside: other, bench)
+    // Then what follows from the commit, and from timers of the operators.
+    for _ in 0..<3 {
+      bench.time.nanosecondsPerLook = Self.lookCost
+      let (first, before) = (context.turn, context.workSteps)
+      bench.time.advance(1_000)
+      while context.hasWork, context.turn - first < 2_000 {
+        bench.store.commit()
+        bench.table.flush()
+        other.send(#"{"id":"p","method":"ping"}"#)
+        #expect(other.received().contains { $0.contains(#""id":"p","result""#) })
+      }
+      #expect(context.workSteps - before <= 40 * (context.turn - first + 1))
+      bench.time.nanosecondsPerLook = 0
+    }
+    #expect(context.workSteps - begun > 12 * UInt64(names.count))
+    for client in clients { client.connection.end() }
+    _ = other.settle()
+  }
+
+  @Test(arguments: Condition.Operator.allCases)
+  func `each operator of a condition works in slices, in many waits and filters`(
+    _ comparison: Condition.Operator
+  ) throws {
+    let bench = try WholeBench().bench
+    let (other, writer) = (connect(bench, uid: 1001), connect(bench, uid: 1001))
+    let operand =
+      switch comparison {
+      case .isIn: "[\((1...60).map { "\(-$0)" }.joined(separator: ","))]"
+      case .exists: "false"
+      case .notEqual: "7"
+      case .less, .lessOrEqual: "-1"
+      case .greater, .greaterOrEqual: "8"
+      default: #""none""#
+      }
+    let condition = #""op":"\#(comparison.rawValue)","value":\#(operand)"#
+    let filter = #"{"where":[{"path":"/value",\#(condition)}]}"#
+    writer.send(#"{"id":0,"method":"cells.set","params":["h",7]}"#)
+    _ = writer.settle()
+    let clients = (0..<4).map { _ in connect(bench, uid: 1000) }
+    for client in clients {
+      for i in 0..<60 {
+        client.send(
+          #"{"id":\#(i),"method":"wait","params":{"source":"cells/h",\#(condition)}}"#,
+          #"{"id":\#(i),"method":"subscribe","params":{"source":"events","filter":\#(filter)}}"#)
+      }
+      #expect(client.settle().allSatisfy { $0.contains(#""sub""#) })
+    }
+    let begun = bench.table.context.workSteps
+    let set = #"{"id":"l","method":"cells.set","params":["h",7]}"#
+    _ = run([set, set, set], writer, beside: other, bench)
+    for _ in 0..<50 { _ = run([set], writer, beside: other, bench) }
+    #expect(bench.table.context.workSteps - begun >= 240)
+    for client in clients { client.connection.end() }
+    _ = other.settle()
+  }
+
+  // MARK: Parts of a connection
+
+  /// What a change or an end costs for each part of a connection; see ``ConnectionPart``.
+  private enum PartWork {
+    /// A change that others make is passed on in slices: a request that makes the part.
+    case observes(String)
+    /// It ends or changes only with its own connection, or belongs to the machinery.
+    case own
+  }
+
+  private static func work(of part: ConnectionPart) -> [PartWork] {
+    switch part {
+    case .bindings: [.observes(#""bind","params":{"expr":"cells/h ~> cells/o/#"}"#)]
+    case .subscriptions:
+      [
+        .observes(#""subscribe","params":["cells/h"]"#),
+        .observes(#""subscribe","params":["cells/**"]"#),
+        .observes(#""subscribe","params":{"source":"cells/h","mode":"every"}"#),
+        .observes(#""subscribe","params":["events"]"#),
+        .observes(#""subscribe","params":{"source":"events","filter":{"types":["todo.*"]}}"#),
+      ]
+    case .lateCalls: [.observes(#""wait","params":{"source":"cells/h","value":"none"}"#)]
+    case .views: [.observes(#""open","params":{"binder":"cell","args":{"name":"h"}}"#)]
+    case .socket, .peer, .actingUser, .number, .connectedAt, .requestCount, .handleNumber,
+      .position, .input, .output, .greeting, .login, .leases, .providers, .queuedCalls, .work,
+      .heldAnswers, .postponedAnswers, .behindAnswers, .batch, .skippedLine, .partOfValue, .hints,
+      .patience, .turn, .forwardedRequests:
+      [.own]
+    }
+  }
+
+  @Test(arguments: ConnectionPart.allCases)
+  func `a change for many observers of a user shares its turns with others`(
+    _ part: ConnectionPart
+  ) throws {
+    for case .observes(let request) in Self.work(of: part) {
+      let bench = try WholeBench().bench
+      let (other, writer) = (connect(bench, uid: 1001), connect(bench, uid: 1001))
+      let clients = (0..<40).map { _ in connect(bench, uid: 1000) }
+      for (place, client) in clients.enumerated() {
+        for i in 0..<10 {
+          let text = request.replacing("#", with: "\(place)/\(i)")
+          client.send(#"{"id":\#(i),"method":\#(text)}"#)
+        }
+        _ = client.settle()
+      }
+      let context = bench.table.context
+      let set = #"{"id":"l","method":"cells.set","params":["h",\#(context.turn)]}"#
+      _ = run([set], writer, beside: other, bench)
+      // Time passes with each look, and each client or step needs one.
+      bench.time.nanosecondsPerLook = Self.lookCost
+      let first = context.turn
+      for _ in 0..<100 {
+        let begun = bench.time.nanoseconds
+        bench.store.commit()
+        bench.table.flush()
+        #expect(bench.time.nanoseconds - begun < 8_000_000, "\(request)")
+        other.send(#"{"id":"p","method":"ping"}"#)
+        #expect(other.received().contains { $0.contains(#""id":"p","result""#) })
+      }
+      #expect(context.turn > first)
+      bench.time.nanosecondsPerLook = 0
+      #expect(!context.hasWork)
+      for client in clients { client.connection.end() }
+      _ = other.settle()
+    }
+  }
+}
