@@ -2,14 +2,15 @@
 
 A probe sends `ping` and `cells.set`, one request at a time, and measures the response times: alone, beside
 good clients that work as fast as the daemon answers, and beside bad ones. The rows 1 to 14 are the faults
-of Tests/README.md; the rows R1 to R21 are inputs found by a review. The work of a row runs in a process of
-its own, as fast as the daemon accepts it. The last column is the peak memory of the daemon meanwhile.
+of Tests/README.md; the rows R1 to R32 are inputs found by reviews. The work of a row runs in a process of
+its own, as fast as the daemon accepts it. The column "turn" is the longest turn of the loop in processor
+time, measured apart by a bystander of another user; the last one is the peak memory of the daemon.
 
     faults.py BINDERD [ROW…]    only the rows whose names begin so, and the good clients
 """
-import gc, json, os, resource, socket, subprocess, sys, time
+import gc, json, os, resource, socket, subprocess, sys, tempfile, time
 
-from daemon import connect, running
+from daemon import connect, home, running
 
 binderd, seconds = sys.argv[1], float(os.environ.get("SECONDS_EACH", "2"))
 rounds = int(os.environ.get("ROUNDS", "5"))
@@ -33,6 +34,38 @@ def probe(client):
             call(file, client, lines[kind])
             times[kind].append((time.perf_counter() - start) * 1e6)
     return [[sorted(t)[int(len(t) * p)] for p in (0.5, 0.99)] for t in times]
+
+
+def longest_turn(daemon):
+    """Returns the processor time of the longest turn in ms.
+
+    A bystander sends pings. The daemon answers one in each turn, so the time that its loop uses between two
+    answers is at most that of two turns, and at least that of one. Loop and bystander share a processor,
+    so that the kernel has counted all of the loop's time when the bystander runs.
+    """
+    is_root, all_processors = os.geteuid() == 0, os.sched_getaffinity(0)
+    if is_root:
+        os.seteuid(65534)
+    client = connect()
+    if is_root:
+        os.seteuid(0)
+    one = {min(all_processors)}
+    for process in (0, daemon.pid):
+        os.sched_setaffinity(process, one)
+    path, end = f"/proc/{daemon.pid}/task/{daemon.pid}/schedstat", time.monotonic() + seconds
+    longest, last = 0, None
+    with open(path, "rb", buffering=0) as times:
+        while time.monotonic() < end:
+            client.sendall(b'{"id":1,"method":"ping"}\n')
+            client.recv(65536)
+            now = int(os.pread(times.fileno(), 64, 0).split()[0])
+            if last is not None:
+                longest = max(longest, now - last)
+            last = now
+    for process in (0, daemon.pid):
+        os.sched_setaffinity(process, all_processors)
+    client.close()
+    return longest / 1e6
 
 
 # The work of the rows. Each function is one round; the process repeats it until it is killed.
@@ -209,7 +242,41 @@ def declared():
         kept.append(asked(lines(("provide", {"service": f"s{i}", "methods": methods})), 1))
 
 
-# The work of the rows R1 to R21.
+def atomic(calls):
+    return lines(("atomic", {"calls": [{"method": method, "params": params} for method, params in calls]}))
+
+
+def many_people():
+    for i in range(10):
+        asked(atomic([("people.create", {"name": "p" * 90}) for _ in range(1000)]), 1).close()
+
+
+def long_list():
+    for i in range(20):
+        asked(atomic([("lists.append", ["long", k]) for k in range(1000)]), 1).close()
+
+
+def long_map():
+    for i in range(20):
+        asked(atomic([("maps.put", ["long", f"key{i}-{k}", k]) for k in range(1000)]), 1).close()
+
+
+def program():
+    words = list(range(11_000))
+    schema = {"properties": {"v": {"type": "array", "items": {"enum": words}}}}
+    kept.append(asked(lines(("provide", {"service": "words", "methods": {"m": {"params": schema}}})), 1))
+
+
+def lock_holders():
+    """Lets 100 clients hold and await the same 40 locks."""
+    for _ in range(100):
+        client = connect()
+        client.sendall(lines(*(("locks.acquire", {"name": f"k{k}"}) for k in range(40))))
+        kept.append(client)
+    time.sleep(0.5)
+
+
+# The work of the rows R1 to R32.
 
 
 def guesses():
@@ -389,6 +456,47 @@ def wills():
         client.close()
 
 
+def done():
+    """Adds, finishes and removes 1,000 things to do."""
+    asked(atomic([("todo.add", ["x" * 190]) for _ in range(1000)]), 1).close()
+    client = asked(lines(WIDE, ("todo.list", {})), 1)
+    things = json.loads(client.makefile("rb").readline())["result"]["value"]
+    client.close()
+    asked(atomic([("todo.finish", [thing["id"]]) for thing in things[:1000]]), 1).close()
+    asked(lines(("todo.clear_done", {})), 1).close()
+
+
+def binders_leave():
+    """Connects 50 clients with 64 bindings of lists, and disconnects them together."""
+    clients = []
+    for i in range(50):
+        clients.append(asked(lines(*(
+            ("bind", {"expr": f"(cells/h,cells/g) | sum ~> cells/l/{i}/{k}"}) for k in range(64))), 64))
+    for client in clients:
+        client.close()
+
+
+def holders_leave():
+    lock_holders()
+    while kept:
+        kept.pop().close()
+
+
+def again(*requests):
+    """Sends the same requests again and again."""
+    data = b"".join(requests)
+
+    def work():
+        client = asked(lines(WIDE), 1)
+        for _ in range(10):
+            asked(data, len(requests), client)
+        client.close()
+    return work
+
+
+values = atomic([("cells.set", [f"n{k}", "x" * 900]) for k in range(1000)])
+insertions = atomic([("lists.insert", ["long", 0, k]) for k in range(1000)])
+removals = atomic([("lists.remove", ["long", 0]) for _ in range(1000)])
 noise = b'1\nnull\n[]\n[[]]\n{"jsonrpc":"2.0","result":1,"id":1}\nGET / HTTP/1.1\n\x16\x03\x01\x02\x00\n'
 beside = {
     "nobody": None,
@@ -432,6 +540,18 @@ beside = {
     "R19: 60,000 cells in one line": (cells_in_folders, whole("get", ["cells/**"])),
     "R20: 900 methods described": (declared, whole("rpc.discover", {})),
     "R21: 150 wills that run together": wills,
+    "R22: a list of 10,000 people": (many_people, whole("people.list", {})),
+    "R23: 1,000 values in an atomic": again(values),
+    "R24: 1,000 insertions in a list": (long_list, again(insertions, removals)),
+    "R25: a list of 20,000": (long_list, whole("get", ["lists/long"])),
+    "R26: a map of 20,000": (long_map, whole("get", ["maps/long"])),
+    "R27: a list is replaced": again(lines(("lists.replace", ["r", [1] * 20_000]))),
+    "R28: 1,000 things are done": done,
+    "R29: a call with 11,000 parts": (program, again(lines(("words.m", {"v": [9999] * 11_000 + [-1]})))),
+    "R30: 50 clients with bindings leave": binders_leave,
+    "R31: 100 clients with locks leave": holders_leave,
+    "R32: an array of 120,000 numbers": again(
+        lines(("cells.set", ["a", [1] * 120_000])), lines(("cells.set", ["a", [2] * 120_000]))),
 }
 wanted = sys.argv[2:]
 if wanted:
@@ -465,6 +585,7 @@ def measured(daemon, work):
         if child:
             time.sleep(0.5)
         times = probe(client)
+        turn = longest_turn(daemon)
     finally:
         client.close()
         if child:
@@ -473,7 +594,7 @@ def measured(daemon, work):
             time.sleep(0.5)
     with open(f"/proc/{daemon.pid}/status") as file:
         memory = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
-    return times + [memory]
+    return times + [memory, turn]
 
 
 gc.disable()
@@ -484,8 +605,19 @@ def limited():
     resource.setrlimit(resource.RLIMIT_NOFILE, (2048, 2048))
 
 
+# Everybody may use the daemon, so that a bystander can be another user.
+configuration = tempfile.NamedTemporaryFile("w", suffix=".conf")
+json.dump({
+    "socket_mode": "0666",
+    "roles": [{"name": "user", "users": ["*"], "methods": ["**"], "read": ["**"], "write": ["**"]}],
+}, configuration)
+configuration.flush()
+os.chmod(home, 0o711)
+
+
 def daemon():
-    return running(binderd, preexec_fn=limited, stderr=subprocess.DEVNULL)
+    return running(
+        binderd, "--config", configuration.name, preexec_fn=limited, stderr=subprocess.DEVNULL)
 
 
 def measured_alone(prepare, work):
@@ -526,12 +658,13 @@ def ratio(name, kind):
         found[name][i][kind][1] / max(times[i][kind][1] for times in good) for i in range(rounds)])
 
 
-print("| beside | ping p50 (us) | p99 | ratio | commit p50 (us) | p99 | ratio | memory (MiB) |")
-print("|---|---|---|---|---|---|---|---|")
+print("| beside | ping p50 (us) | p99 | ratio | commit p50 (us) | p99 | ratio | memory (MiB) | turn (ms) |")
+print("|---|---|---|---|---|---|---|---|---|")
 for name in beside:
     cells = [name]
     for kind in (0, 1):
         cells += [f"{time_of(name, kind, part):,.0f}" for part in (0, 1)]
         cells.append(f"{ratio(name, kind):.2f}")
     cells.append(f"{median([times[2] for times in found[name]]) / 1024:,.0f}")
+    cells.append(f"{median([times[3] for times in found[name]]):.1f}")
     print("| " + " | ".join(cells) + " |")
