@@ -259,6 +259,31 @@ struct HandoverTests {
     #expect(try bench.memory.isComplete == false)
   }
 
+  /// Subscriptions learn of a change at the end of the turn.
+  @Test
+  func `a client that becomes writable before its changes are sent keeps the place before them`()
+    throws
+  {
+    let bench = try KeptBench()
+    let changes = PassthroughSubject<SourceChange, Never>()
+    let source = StateSource(
+      key: "a", isJournaled: true, value: { nil }, changes: changes.toSignal())
+    let subscription = StateSubscription(.number(1), to: source, on: bench.connection)
+    subscription.terms = try JSONText(parsing: "{}")
+    bench.connection.add(subscription)
+    bench.transport.isOrderChecked = false
+    bench.transport.room = 0
+    bench.receive(request(1))
+    changes.send(SourceChange(source: "a", seq: 1, value: JSONText(1)))
+    bench.bench.table.advance(to: 1)
+    bench.transport.room = .max
+    bench.connection.becameWritable()
+    #expect(try bench.kept?.cursors.map(\.position) == [0])
+    bench.bench.table.flush()
+    #expect(try bench.kept?.cursors.isEmpty == true)
+    #expect(try bench.kept?.shown == 1)
+  }
+
   // MARK: The end
 
   @Test
