@@ -459,7 +459,8 @@ def wills():
 def done():
     """Adds, finishes and removes 1,000 things to do."""
     asked(atomic([("todo.add", ["x" * 190]) for _ in range(1000)]), 1).close()
-    client = asked(lines(WIDE, ("todo.list", {})), 1)
+    client = asked(lines(WIDE), 1)
+    client.sendall(lines(("todo.list", {})))
     things = json.loads(client.makefile("rb").readline())["result"]["value"]
     client.close()
     asked(atomic([("todo.finish", [thing["id"]]) for thing in things[:1000]]), 1).close()
