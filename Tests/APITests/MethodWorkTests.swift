@@ -17,7 +17,7 @@ import Wire
 /// clock cost a fixed time. `Scripts/bench faults` measures the same inputs.
 @Suite(.leavesNothing)
 struct MethodWorkTests {
-  /// What limits the work that a method does in one turn.
+  /// The limit of the work that a method does in one turn.
   private enum Limit {
     /// It does the same few things for each call, in proportion to its parameters.
     case short
@@ -415,7 +415,7 @@ struct MethodWorkTests {
 
   // MARK: Parts of a connection
 
-  /// What a change or an end costs for each part of a connection; see ``ConnectionPart``.
+  /// The work that a change or an end causes for a part of a connection; see ``ConnectionPart``.
   private enum PartWork {
     /// A change that others make is passed on in slices: a request that makes the part.
     case observes(String)

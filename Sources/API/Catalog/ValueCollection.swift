@@ -56,7 +56,7 @@ package class ValueCollection: PartialRequest {
     let changes: Signal<[Key], Never>
   }
 
-  /// How the values are written.
+  /// The form in which the values are written.
   enum Form {
     /// An object whose members are named by the keys, without some bytes of each key.
     case members(dropping: Int)
