@@ -153,7 +153,7 @@ package struct KnownValues {
   private let beginsInPast: Bool
 
   /// The last value of each source, to find changes after a reconnection.
-  private var told: [String: JSONText] = [:]
+  private var known: [String: JSONText] = [:]
 
   /// The last state of each list and map.
   private var collections: [String: JSONValue] = [:]
@@ -185,10 +185,10 @@ package struct KnownValues {
     func value(_ source: String, _ value: JSONText?) -> SourceValue {
       SourceValue(source: source, seq: seq, value: value, isPresent: isPresent)
     }
-    for (source, text) in values where told[source] != text { tell(value(source, text)) }
+    for (source, text) in values where known[source] != text { tell(value(source, text)) }
     let present = Dictionary(values.map { ($0.source, $0.value) }) { $1 }
-    for source in told.keys.sorted() where present[source] == nil { tell(value(source, nil)) }
-    if !isEvery { told = present }
+    for source in known.keys.sorted() where present[source] == nil { tell(value(source, nil)) }
+    if !isEvery { known = present }
   }
 
   /// Passes on the value of a source after a change, unless parts of it are missing.
@@ -213,10 +213,10 @@ package struct KnownValues {
         isPresent = incomplete.isPresent
         self.incomplete = nil
         // The same as before the connection was lost.
-        guard value != told[source] else { return }
+        guard value != known[source] else { return }
       }
     }
-    if !isEvery { told[source] = value }
+    if !isEvery { known[source] = value }
     tell(
       SourceValue(source: source, seq: seq, value: value, skipped: skipped, isPresent: isPresent))
   }

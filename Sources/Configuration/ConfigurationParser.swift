@@ -19,7 +19,7 @@ struct ConfigurationParser {
     _ bytes: [UInt8], file: String, _ accounts: Accounts, into configuration: inout Configuration
   ) throws(ConfigurationFaults) {
     let text: ConfigurationText
-    let root: Node
+    let root: ConfigurationValue
     do throws(JSONFault) {
       text = try ConfigurationText(bytes)
     } catch {
@@ -37,7 +37,7 @@ struct ConfigurationParser {
       ])
     }
     do throws(JSONFault) {
-      root = try Node(parsing: text.json.span)
+      root = try ConfigurationValue(parsing: text.json.span)
     } catch {
       throw ConfigurationFaults([reader.fault(at: error.offset, error.reason.rawValue)])
     }
@@ -49,7 +49,7 @@ struct ConfigurationParser {
     }
   }
 
-  private func read(_ root: Node, into configuration: inout Configuration) {
+  private func read(_ root: ConfigurationValue, into configuration: inout Configuration) {
     guard let members = reader.members(of: root, "the configuration", known: Self.members) else {
       return
     }
@@ -90,7 +90,7 @@ struct ConfigurationParser {
 
   // MARK: Limits and retention
 
-  private func readLimits(_ node: Node, into limits: inout Limits) {
+  private func readLimits(_ node: ConfigurationValue, into limits: inout Limits) {
     let names = LimitName.allCases.filter { $0.row.path != nil }
     let known = names.map(\.rawValue)
     guard let members = reader.members(of: node, "'limits'", known: known) else { return }
@@ -110,7 +110,7 @@ struct ConfigurationParser {
     }
   }
 
-  private func retention(_ node: Node) -> Retention? {
+  private func retention(_ node: ConfigurationValue) -> Retention? {
     guard
       let members = reader.members(
         of: node, "a retention",
@@ -130,7 +130,7 @@ struct ConfigurationParser {
     return Retention(
       streams: pattern,
       maxAge: members["max_age"].flatMap {
-        reader.word($0, "'max_age'", #"a time such as "90s", "12h" or "30d""#, Unit.seconds)
+        reader.word($0, "'max_age'", #"a time such as "90s", "12h" or "30d""#, ScaledNumber.seconds)
           .map { Int64($0) }
       },
       maxCount: members["max_count"].flatMap {
@@ -140,10 +140,10 @@ struct ConfigurationParser {
       maxStreamBytes: members["max_stream_bytes"].flatMap { bytes($0, "'max_stream_bytes'") })
   }
 
-  private func bytes(_ node: Node, _ name: String) -> Int? {
+  private func bytes(_ node: ConfigurationValue, _ name: String) -> Int? {
     if case .number = node.value { return reader.integer(node, name, in: 1...Int(Int64.max)) }
     return reader.word(
-      node, name, #"a number of bytes, or a size such as "64M" or "2G""#, Unit.bytes
+      node, name, #"a number of bytes, or a size such as "64M" or "2G""#, ScaledNumber.bytes
     )
     .map { Int($0) }
   }

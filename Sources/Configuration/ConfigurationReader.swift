@@ -19,7 +19,7 @@ final class ConfigurationReader {
   }
 
   /// Returns the line of a value, counted from 1.
-  func line(of node: Node) -> Int { text.place(of: node.offset).line }
+  func line(of node: ConfigurationValue) -> Int { text.place(of: node.offset).line }
 
   func fault(at offset: Int, _ message: String) -> ConfigurationFault {
     let place = text.place(of: offset)
@@ -36,19 +36,21 @@ final class ConfigurationReader {
   }
 
   /// Records an error for a value of the wrong type.
-  private func addFault(_ node: Node, _ name: String, is expected: String) {
+  private func addFault(_ node: ConfigurationValue, _ name: String, is expected: String) {
     addFault(at: node.offset, "\(name) is \(expected), not \(node.kind)")
   }
 
   // MARK: Objects and lists
 
   /// Returns the members of an object by name, and records unknown and duplicate names.
-  func members(of node: Node, _ name: String, known: [String]) -> [String: Node]? {
+  func members(of node: ConfigurationValue, _ name: String, known: [String]) -> [String:
+    ConfigurationValue]?
+  {
     guard case .object(let members) = node.value else {
       addFault(node, name, is: "an object")
       return nil
     }
-    var byName: [String: Node] = [:]
+    var byName: [String: ConfigurationValue] = [:]
     for member in members {
       if !known.contains(member.name) {
         let guess = nearest(to: member.name, among: known)
@@ -64,7 +66,7 @@ final class ConfigurationReader {
     return byName
   }
 
-  func elements(of node: Node, _ name: String) -> [Node]? {
+  func elements(of node: ConfigurationValue, _ name: String) -> [ConfigurationValue]? {
     guard case .array(let elements) = node.value else {
       addFault(node, name, is: "a list")
       return nil
@@ -74,7 +76,7 @@ final class ConfigurationReader {
 
   // MARK: Values
 
-  func string(_ node: Node, _ name: String) -> String? {
+  func string(_ node: ConfigurationValue, _ name: String) -> String? {
     guard case .string(let string) = node.value else {
       addFault(node, name, is: "a string")
       return nil
@@ -86,7 +88,7 @@ final class ConfigurationReader {
     return string
   }
 
-  func path(_ node: Node, _ name: String, maxBytes: Int = .max) -> String? {
+  func path(_ node: ConfigurationValue, _ name: String, maxBytes: Int = .max) -> String? {
     guard let path = string(node, name) else { return nil }
     guard path.hasPrefix("/") else {
       addFault(node, name, is: "a path from the root, beginning with /")
@@ -100,7 +102,7 @@ final class ConfigurationReader {
     return path
   }
 
-  func integer(_ node: Node, _ name: String, in range: ClosedRange<Int>) -> Int? {
+  func integer(_ node: ConfigurationValue, _ name: String, in range: ClosedRange<Int>) -> Int? {
     guard case .number(let integer?) = node.value, let value = Int(exactly: integer),
       range.contains(value)
     else {
@@ -110,7 +112,7 @@ final class ConfigurationReader {
     return value
   }
 
-  func bool(_ node: Node, _ name: String) -> Bool? {
+  func bool(_ node: ConfigurationValue, _ name: String) -> Bool? {
     guard case .bool(let bool) = node.value else {
       addFault(node, name, is: "true or false")
       return nil
@@ -120,7 +122,7 @@ final class ConfigurationReader {
 
   /// Returns the meaning of a string, or records an error if it has none.
   func word<Meaning>(
-    _ node: Node, _ name: String, _ expected: String, _ meaning: (String) -> Meaning?
+    _ node: ConfigurationValue, _ name: String, _ expected: String, _ meaning: (String) -> Meaning?
   ) -> Meaning? {
     guard case .string(let text) = node.value, let meaning = meaning(text) else {
       addFault(node, name, is: expected)
@@ -129,7 +131,7 @@ final class ConfigurationReader {
     return meaning
   }
 
-  func pattern(_ node: Node, _ name: String, separator: Unicode.Scalar) -> Pattern? {
+  func pattern(_ node: ConfigurationValue, _ name: String, separator: Unicode.Scalar) -> Pattern? {
     word(
       node, name,
       "a name or a pattern (* is one part between '\(separator)', ** at the end the rest)"

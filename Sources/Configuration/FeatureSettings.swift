@@ -21,7 +21,7 @@ package struct FeedSchedule: Equatable, Sendable {
 }
 
 extension ConfigurationParser {
-  func readWeb(_ node: Node, into web: inout WebSettings) {
+  func readWeb(_ node: ConfigurationValue, into web: inout WebSettings) {
     guard let members = reader.members(of: node, "'web'", known: ["allow_local", "search"])
     else { return }
     if let node = members["search"],
@@ -38,14 +38,14 @@ extension ConfigurationParser {
     }
   }
 
-  func readFeeds(_ node: Node, into feeds: inout FeedSchedule) {
+  func readFeeds(_ node: ConfigurationValue, into feeds: inout FeedSchedule) {
     guard
       let members = reader.members(of: node, "'feeds'", known: ["interval", "unwatched"])
     else { return }
     if let node = members["interval"],
       let seconds = reader.word(
         node, "'interval'", #"a time of at least ten seconds, such as "15m" or "12h""#,
-        { Unit.seconds($0).flatMap { $0 >= 10 ? $0 : nil } })
+        { ScaledNumber.seconds($0).flatMap { $0 >= 10 ? $0 : nil } })
     {
       feeds.interval = seconds
     }
@@ -65,7 +65,7 @@ package struct SlowLogSettings: Equatable, Sendable {
 }
 
 extension ConfigurationParser {
-  func readSlowLog(_ node: Node, into settings: inout SlowLogSettings) {
+  func readSlowLog(_ node: ConfigurationValue, into settings: inout SlowLogSettings) {
     guard let members = reader.members(of: node, "'slow_log'", known: ["ms", "keep"]) else {
       return
     }

@@ -40,7 +40,7 @@ extension Role {
 }
 
 extension RoleParser {
-  func gateways(_ node: Node) -> Gateways {
+  func gateways(_ node: ConfigurationValue) -> Gateways {
     var gateways: [UInt32: [String: UInt32]] = [:]
     for node in reader.elements(of: node, "'gateways'") ?? [] {
       guard let members = reader.members(of: node, "a gateway", known: ["user", "names"]) else {
@@ -68,7 +68,7 @@ extension RoleParser {
     return Gateways(gateways)
   }
 
-  private func names(_ node: Node) -> [String: UInt32] {
+  private func names(_ node: ConfigurationValue) -> [String: UInt32] {
     guard case .object(let members) = node.value else {
       reader.addFault(at: node.offset, "'names' is an object, with a user for each name")
       return [:]

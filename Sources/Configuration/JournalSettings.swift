@@ -38,7 +38,7 @@ package struct ClusterSettings: Equatable, Sendable {
 }
 
 extension ConfigurationParser {
-  func readJournal(_ node: Node) -> JournalSetting? {
+  func readJournal(_ node: ConfigurationValue) -> JournalSetting? {
     guard case .object = node.value else {
       // The text is not repeated: it may hold a password.
       if case .string(let text) = node.value, text.hasPrefix("postgres") {
@@ -63,7 +63,7 @@ extension ConfigurationParser {
     return .postgres(settings)
   }
 
-  func readCluster(_ node: Node, into settings: inout ClusterSettings) {
+  func readCluster(_ node: ConfigurationValue, into settings: inout ClusterSettings) {
     let known = ["node", "address", "takeover_ms", "patience_ms"]
     guard let members = reader.members(of: node, "'cluster'", known: known) else { return }
     settings.node = members["node"].flatMap {

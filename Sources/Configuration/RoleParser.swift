@@ -11,7 +11,7 @@ struct RoleParser {
     self.accounts = accounts
   }
 
-  func roles(_ node: Node) -> Roles {
+  func roles(_ node: ConfigurationValue) -> Roles {
     let roles = reader.elements(of: node, "'roles'") ?? []
     reportRepeatedNames(roles)
     let entries = roles.map(entry)
@@ -20,7 +20,7 @@ struct RoleParser {
   }
 
   /// Warns of roles after one for everybody: a client gets the first role that it is a member of.
-  private func warnOfUnreachable(_ nodes: [Node], _ entries: [Roles.Entry?]) {
+  private func warnOfUnreachable(_ nodes: [ConfigurationValue], _ entries: [Roles.Entry?]) {
     guard let i = entries.firstIndex(where: { $0?.members.isEverybody == true }),
       let name = entries[i]?.role.name
     else { return }
@@ -29,7 +29,7 @@ struct RoleParser {
     }
   }
 
-  private func entry(_ node: Node) -> Roles.Entry? {
+  private func entry(_ node: ConfigurationValue) -> Roles.Entry? {
     let known = ["name", "users", "groups", "methods", "read", "write", "limits"]
     guard let members = reader.members(of: node, "a role", known: known) else { return nil }
     let name = members["name"].flatMap(readName)
@@ -48,7 +48,7 @@ struct RoleParser {
     return Roles.Entry(role, who, line: reader.line(of: node))
   }
 
-  private func readName(_ node: Node) -> String? {
+  private func readName(_ node: ConfigurationValue) -> String? {
     reader.word(node, "'name'", "1 to 32 of a-z 0-9 _ - and not \"owner\"") {
       Self.isName($0) ? $0 : nil
     }
@@ -66,7 +66,7 @@ struct RoleParser {
     }
   }
 
-  private func reportRepeatedNames(_ roles: [Node]) {
+  private func reportRepeatedNames(_ roles: [ConfigurationValue]) {
     var seen: Set<String> = []
     for role in roles {
       guard case .object(let members) = role.value,
@@ -80,7 +80,9 @@ struct RoleParser {
   }
 
   /// Parses rules: a list of allowed patterns, or an object with `allow` and `deny`.
-  private func rules(_ node: Node?, _ name: String, separator: Unicode.Scalar) -> Rules {
+  private func rules(_ node: ConfigurationValue?, _ name: String, separator: Unicode.Scalar)
+    -> Rules
+  {
     guard let node else { return Rules() }
     guard case .object = node.value else {
       return Rules(allow: patterns(node, name, separator))
@@ -94,7 +96,7 @@ struct RoleParser {
   }
 
   /// Parses the limits of a role.
-  private func limits(_ node: Node) -> [LimitName: Int] {
+  private func limits(_ node: ConfigurationValue) -> [LimitName: Int] {
     let known = LimitName.ofRoles.map(\.rawValue)
     guard let members = reader.members(of: node, "the limits of a role", known: known) else {
       return [:]
@@ -107,15 +109,17 @@ struct RoleParser {
     return limits
   }
 
-  private func patterns(_ node: Node, _ name: String, _ separator: Unicode.Scalar) -> [Rule] {
+  private func patterns(_ node: ConfigurationValue, _ name: String, _ separator: Unicode.Scalar)
+    -> [Rule]
+  {
     reader.elements(of: node, name)?.compactMap { element in
       reader.pattern(element, "an element of \(name)", separator: separator)
         .map { Rule($0, line: reader.line(of: element)) }
     } ?? []
   }
 
-  private func members(users: Node?, groups: Node?) -> Members {
-    var members = Members()
+  private func members(users: ConfigurationValue?, groups: ConfigurationValue?) -> RoleMembers {
+    var members = RoleMembers()
     for node in users.flatMap({ reader.elements(of: $0, "'users'") }) ?? [] {
       if case .string("*") = node.value {
         members.isEverybody = true
@@ -132,7 +136,8 @@ struct RoleParser {
   /// Parses a user or group given by id or name.
   ///
   /// An unknown name is a warning and returns `nil`.
-  func account(_ node: Node, _ what: String, _ lookUp: (String) -> UInt32?) -> UInt32? {
+  func account(_ node: ConfigurationValue, _ what: String, _ lookUp: (String) -> UInt32?) -> UInt32?
+  {
     if case .number = node.value {
       return reader.integer(node, "a \(what)", in: 0...Int(UInt32.max) - 1).map { UInt32($0) }
     }

@@ -6,12 +6,12 @@ package struct Roles: Equatable, Sendable {
   /// A role with its members and its line in the file.
   package struct Entry: Equatable, Sendable {
     package let role: Role
-    package let members: Members
+    package let members: RoleMembers
 
     /// The line in the configuration file; 0 for built-in roles.
     package let line: Int
 
-    package init(_ role: Role, _ members: Members, line: Int = 0) {
+    package init(_ role: Role, _ members: RoleMembers, line: Int = 0) {
       self.role = role
       self.members = members
       self.line = line
@@ -39,8 +39,8 @@ package struct Roles: Equatable, Sendable {
     return entries.first { $0.members.contains(peer) }
   }
 
-  private static let owner = Entry(.owner, Members())
-  private static let gateway = Entry(.gateway, Members())
+  private static let owner = Entry(.owner, RoleMembers())
+  private static let gateway = Entry(.gateway, RoleMembers())
 
   /// Whether a role sets limits.
   package var haveLimits: Bool { entries.contains { !$0.role.limits.isEmpty } }
@@ -48,7 +48,7 @@ package struct Roles: Equatable, Sendable {
   /// The default roles: members of the group `binder` have the role ``Role/user``.
   package static func standard(_ accounts: Accounts) -> Roles {
     guard let group = accounts.group("binder") else { return Roles([]) }
-    return Roles([Entry(.user, Members(groups: [group]))])
+    return Roles([Entry(.user, RoleMembers(groups: [group]))])
   }
 }
 
@@ -79,7 +79,7 @@ extension Rules {
 }
 
 /// The members of a role: user ids and group ids, or everybody.
-package struct Members: Equatable, Sendable {
+package struct RoleMembers: Equatable, Sendable {
   package var users: Set<UInt32>
   package var groups: Set<UInt32>
   package var isEverybody: Bool

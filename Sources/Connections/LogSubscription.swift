@@ -38,7 +38,7 @@ package final class LogSubscription: Subscription {
   private var cursor: UInt64
 
   /// The last position sent in a frame, from which a returning client resumes.
-  private var told: UInt64
+  private var lastSent: UInt64
 
   /// Whether the client knows that it has caught up.
   ///
@@ -77,7 +77,7 @@ package final class LogSubscription: Subscription {
     self.passesGaps = passesGaps
     unacknowledged = maxUnacknowledged.map { Unacknowledged(max: $0) }
     cursor = position ?? broadcast.end
-    told = cursor
+    lastSent = cursor
     isCaughtUp = position == nil
     state = position == nil ? .live(next: broadcast.endIndex) : .past
     super.init(handle, on: client)
@@ -129,7 +129,7 @@ package final class LogSubscription: Subscription {
   package var lastUnacknowledged: UInt64? { unacknowledged?.last }
 
   /// The last position sent in a frame, up to which the client can acknowledge.
-  package var lastTold: UInt64 { told }
+  package var lastTold: UInt64 { lastSent }
 
   /// Acknowledges all entries up to a position.
   package func acknowledge(upTo seq: UInt64) {
@@ -167,7 +167,7 @@ package final class LogSubscription: Subscription {
         return fillLive(from: next, &buffer)
       case .past:
         guard cursor >= broadcast.start else {
-          if cursor - told >= LogBroadcast.eventsBetweenMarks { tell("mark", &buffer) }
+          if cursor - lastSent >= LogBroadcast.eventsBetweenMarks { tell("mark", &buffer) }
           read()
           return true
         }
@@ -213,7 +213,7 @@ package final class LogSubscription: Subscription {
     if !isCaughtUp {
       isCaughtUp = true
       tell("caught_up", &buffer)
-    } else if broadcast.marked > told {
+    } else if broadcast.marked > lastSent {
       tell("mark", &buffer)
     }
     return true
@@ -279,7 +279,7 @@ package final class LogSubscription: Subscription {
     if let unacknowledged { range = range.prefix(unacknowledged.room) }
     let copied = broadcast.write(range, to: self, of: client, itemLimit: itemLimit, &buffer)
     cursor = copied.seq
-    told = cursor
+    lastSent = cursor
     if unacknowledged != nil {
       for i in range.lowerBound..<copied.next { unacknowledged?.append(broadcast[i].seq) }
     }
@@ -306,7 +306,7 @@ package final class LogSubscription: Subscription {
       LogFrame.write(entries[next], after: head, to: &buffer)
     }
     cursor = entries[next + count - 1].seq
-    told = cursor
+    lastSent = cursor
     if unacknowledged != nil {
       for i in next..<next + count { unacknowledged?.append(entries[i].seq) }
     }
@@ -317,7 +317,7 @@ package final class LogSubscription: Subscription {
   /// Appends a notification with the client's position.
   private func tell(_ method: StaticString, _ buffer: inout ByteBuffer) {
     notify(method, seq: cursor, &buffer)
-    told = cursor
+    lastSent = cursor
   }
 
   /// Switches to reading from the journal because the next entry is no longer in memory.
@@ -342,7 +342,7 @@ package final class LogSubscription: Subscription {
   private func skip(_ missed: ClosedRange<UInt64>, _ buffer: inout ByteBuffer) {
     notifyLagged(missed: missed, &buffer)
     cursor = missed.upperBound
-    told = cursor
+    lastSent = cursor
   }
 
   private func read() {

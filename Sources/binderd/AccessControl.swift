@@ -93,7 +93,7 @@ final class AccessControl {
     rights.keep(only: Set(roles.entries.map(\.role) + [.owner]))
   }
 
-  func decision(on request: AccessRequest, by peer: Peer) -> Decision {
+  func decision(on request: AccessRequest, by peer: Peer) -> AccessDecision {
     roles.decision(on: request, by: peer, owner: Process.user)
   }
 

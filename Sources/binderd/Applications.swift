@@ -35,8 +35,9 @@ func applications(
     let users = UsersService(in: host, secrets: secrets, account: PasswordFile().user(named:))
     let presence = PresenceService()
     let chat = ChatService(in: host)
-    let sessions = Sessions(in: host, users: users, presence: presence, chat: chat, on: scheduler)
-    let clients = ClientSessions(sessions.session)
+    let sessions = SessionFactory(
+      in: host, users: users, presence: presence, chat: chat, on: scheduler)
+    let clients = SessionTable(sessions.session)
     let web = CurlClient(
       on: loop, agent: "binderd/\(Release.version)", allowsLocal: configuration.web.allowsLocal)
     let reader = FeedWorker(on: loop)

@@ -36,7 +36,7 @@ struct JournalWork {
   func run() -> CInt {
     umask(0o077)
     do {
-      if case .file(let path) = location { try JournalFile(path: path).checkKind() }
+      if case .file(let path) = location { try JournalFileCheck(path: path).checkKind() }
       switch task {
       case .verify: return try verify()
       case .info:
@@ -112,7 +112,7 @@ struct JournalWork {
     switch target {
     case .file(let path):
       try checkNobodyHas(target)
-      try JournalFile(path: path).makeDirectory()
+      try JournalFileCheck(path: path).makeDirectory()
       var source: String?
       if case .file(let path) = location, path != target.name { source = path }
       return try JournalBuilder(at: path, of: source, for: .use, isForced: isForced)

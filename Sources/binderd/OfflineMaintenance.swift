@@ -16,7 +16,7 @@ func removeValues(
   _ pattern: Pattern, _ options: Options, _ log: Log, _ manager: ServiceManager
 ) throws -> CInt {
   let settings = try Settings(reading: options)
-  if case .file(let path) = try settings.journal { try JournalFile(path: path).checkKind() }
+  if case .file(let path) = try settings.journal { try JournalFileCheck(path: path).checkKind() }
   let daemon = try Daemon(settings, ConfigurationFile(options), log, manager)
   defer { daemon.abandon() }
   try daemon.host.start()
@@ -55,7 +55,7 @@ private func reachDisk(_ daemon: Daemon) throws(JournalError) {
 /// - Returns: The exit code.
 func compactJournal(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
   let settings = try Settings(reading: options)
-  if case .file(let path) = try settings.journal { try JournalFile(path: path).checkKind() }
+  if case .file(let path) = try settings.journal { try JournalFileCheck(path: path).checkKind() }
   let daemon = try Daemon(settings, ConfigurationFile(options), log, manager)
   defer { daemon.abandon() }
   try daemon.start(settings, nil, log, manager)

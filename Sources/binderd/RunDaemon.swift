@@ -33,7 +33,7 @@ private func runOnce(
   let files = try settings.bindDirectory.read()
   for warning in settings.configuration.warnings { log.write(.warning, "\(warning)") }
   if case .file(let path) = try settings.journal {
-    let journal = JournalFile(path: path)
+    let journal = JournalFileCheck(path: path)
     try journal.checkKind()
     if settings.durability != nil {
       try journal.makeDirectory()

@@ -1,6 +1,6 @@
 import Apps
-import Features
 import Connections
+import Features
 import JSON
 import Journal
 import ServiceTestSupport
@@ -110,7 +110,9 @@ struct MixedLoadTests {
       #expect(bench.table.connections.isEmpty)
       try whole.checkNames()
       if round == 0 { before = nodes.counts } else { #expect(nodes.counts == before) }
-      for kind in ["Connection", "View", "Subscription", "Broadcast", "Session", "UserSession"] {
+      for kind in [
+        "Connection", "View", "Subscription", "Broadcast", "ClientSession", "LoggedInUser",
+      ] {
         let count = nodes.counts[kind] ?? 0
         #expect(count == 0, "\(kind)")
       }

@@ -44,7 +44,8 @@ struct NumberTests {
         let users = UsersService(in: host, secrets: NoSecrets())
         let (chat, presence) = (ChatService(in: host), PresenceService())
         logins = (users, chat)
-        return Sessions(in: host, users: users, presence: presence, chat: chat, on: time).session
+        return SessionFactory(in: host, users: users, presence: presence, chat: chat, on: time)
+          .session
       },
       services: { parts in
         let host = parts.host

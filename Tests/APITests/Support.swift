@@ -20,7 +20,7 @@ final class Bench {
   let table: ConnectionTable
   let catalog: Catalog
   let rights: RightsTable
-  let clients: ClientSessions
+  let clients: SessionTable
   let liveBindings: LiveBindings
   let cells: CellsService
   let time: ManualTime
@@ -29,7 +29,7 @@ final class Bench {
   /// The parts that services and binders are made with.
   struct Parts {
     let host: ServiceHost
-    let clients: ClientSessions
+    let clients: SessionTable
     let live: LiveBindings
   }
 
@@ -47,7 +47,7 @@ final class Bench {
   init(
     _ store: MemoryStore? = nil, time: ManualTime = ManualTime(),
     bind: (Catalog, Parts) -> Void = { _, _ in },
-    sessions: ((ServiceHost) -> (Peer) -> Session)? = nil,
+    sessions: ((ServiceHost) -> (Peer) -> ClientSession)? = nil,
     services: (Parts) -> (Catalog) -> Void = { _ in { _ in } },
     lineOrder: @escaping ([Assembly.Line]) -> [Assembly.Line] = { $0 }
   ) throws {
@@ -66,8 +66,8 @@ final class Bench {
     catalog = Catalog(over: host)
     rights = RightsTable(for: catalog)
     liveBindings = LiveBindings(on: time, in: table.context)
-    clients = ClientSessions(
-      sessions?(host) ?? { [unowned host] in Session(caller: $0, host: host) })
+    clients = SessionTable(
+      sessions?(host) ?? { [unowned host] in ClientSession(caller: $0, host: host) })
     let parts = Parts(host: host, clients: clients, live: liveBindings)
     table.context.views.lineOrder = lineOrder
     catalog.lineOrder = lineOrder

@@ -38,7 +38,8 @@ final class WholeBench {
       sessions: { host in
         let users = UsersService(in: host, secrets: CountedSecrets())
         let (presence, chat) = (PresenceService(), ChatService(in: host))
-        let sessions = Sessions(in: host, users: users, presence: presence, chat: chat, on: time)
+        let sessions = SessionFactory(
+          in: host, users: users, presence: presence, chat: chat, on: time)
         logins = (users, presence, chat)
         return sessions.session
       },

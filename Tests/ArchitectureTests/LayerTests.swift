@@ -135,7 +135,7 @@ struct LayerTests {
   @Test(arguments: ["Apps", "Features"])
   func `in a feature, only binders and views know clients`(layer: String) throws {
     let others: Set = [
-      "Leases/ClientLeases.swift", "Search/SelectedHit.swift", "Users/ClientSessions.swift",
+      "Leases/ClientLeases.swift", "Search/SelectedHit.swift", "Users/SessionTable.swift",
     ]
     // What these keep for clients is more than a binder. Their state and service know none.
     let ofClients: Set<Substring> = ["Bindings", "Programs", "Readers"]

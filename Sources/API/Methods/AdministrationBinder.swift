@@ -11,14 +11,14 @@ package struct Administration {
   package let reload: (_ isCheck: Bool) throws(ConfigurationFaults) -> ReloadReport
 
   /// Checks whether a client may perform an operation.
-  package let decide: (AccessRequest, Peer) -> Decision
+  package let decide: (AccessRequest, Peer) -> AccessDecision
 
   /// Returns the path of the configuration file; `nil` if there is none.
   package let file: () -> String?
 
   package init(
     reload: @escaping (_ isCheck: Bool) throws(ConfigurationFaults) -> ReloadReport,
-    decide: @escaping (AccessRequest, Peer) -> Decision, file: @escaping () -> String?
+    decide: @escaping (AccessRequest, Peer) -> AccessDecision, file: @escaping () -> String?
   ) {
     self.reload = reload
     self.decide = decide
@@ -105,7 +105,7 @@ extension ReloadReport {
   }
 }
 
-extension Decision {
+extension AccessDecision {
   fileprivate func shown(in file: String?) -> JSONValue {
     var object: JSONObject = ["allowed": .bool(isAllowed)]
     if let role { object["role"] = .string(role) }

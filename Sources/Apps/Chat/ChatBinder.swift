@@ -12,7 +12,7 @@ package let chatSummaries = ["chat/rooms": "chat/rooms/*"]
 
 /// Offers the chat rooms and their messages to clients.
 package func bindChat(
-  _ catalog: Catalog, to chat: ChatService, _ clients: ClientSessions
+  _ catalog: Catalog, to chat: ChatService, _ clients: SessionTable
 ) {
   catalog.offer(
     "Rooms and their messages. Log in with users.log_in, or give one of your names in 'as'.",
@@ -46,7 +46,7 @@ package func bindChat(
 extension Feature {
   /// - Parameter stop: Records what is known of the messages that users have read.
   package static func chat(
-    _ chat: ChatService, _ clients: ClientSessions, stop: @escaping () -> Void
+    _ chat: ChatService, _ clients: SessionTable, stop: @escaping () -> Void
   ) -> Feature {
     let remover = Remover("chat.remove", chat.ledger, depth: 3) { room in
       if let id = Int(room.dropFirst("rooms/".count)) {
@@ -58,7 +58,7 @@ extension Feature {
 }
 
 private func bindRooms(
-  _ catalog: Catalog, to chat: ChatService, _ clients: ClientSessions
+  _ catalog: Catalog, to chat: ChatService, _ clients: SessionTable
 ) {
   let errors = asErrors
   catalog.command(
@@ -110,7 +110,7 @@ private func bindRooms(
 }
 
 private func bindMessages(
-  _ catalog: Catalog, to chat: ChatService, _ clients: ClientSessions
+  _ catalog: Catalog, to chat: ChatService, _ clients: SessionTable
 ) {
   let errors = asErrors
   catalog.command(
@@ -139,7 +139,7 @@ private func bindMessages(
 }
 
 private func bindReading(
-  _ catalog: Catalog, to chat: ChatService, _ clients: ClientSessions
+  _ catalog: Catalog, to chat: ChatService, _ clients: SessionTable
 ) {
   catalog.command(
     "chat.read", "Marks a room as read; returns how many messages are unread.",
@@ -174,7 +174,7 @@ private func bindReading(
   }
 }
 
-extension Session {
+extension ClientSession {
   /// Returns the name of the user who acts.
   fileprivate func chatter(_ name: String?) throws(ChatError) -> String {
     do throws(UsersError) {
@@ -188,7 +188,7 @@ extension Session {
 extension CallContext {
   /// Returns the name of the user who acts, and checks that the role may know the room.
   fileprivate func chatter(
-    in parameters: some RoomParameters, _ clients: ClientSessions, _ chat: ChatService
+    in parameters: some RoomParameters, _ clients: SessionTable, _ chat: ChatService
   ) throws(ChatError) -> String {
     let user = try clients[self].chatter(parameters.as)
     // The service looks the room up again, so only restricted roles pay for this check.

@@ -2,7 +2,7 @@ internal import Connections
 internal import Signals
 
 /// Shows the chat: the main view for a logged-in user, otherwise the login view.
-func bindChat(_ view: View, _ session: Session) {
+func bindChat(_ view: View, _ session: ClientSession) {
   session.user.map { $0?.name }.bind(to: view["user"].hint(.quiet))
   session.user.bind(to: view) { view, user in
     if let user {
@@ -14,13 +14,13 @@ func bindChat(_ view: View, _ session: Session) {
 }
 
 /// Shows the tabs of a logged-in user: rooms and profile.
-func bindMain(_ view: View, _ session: UserSession) {
+func bindMain(_ view: View, _ session: LoggedInUser) {
   session.presence.rows.bind(to: view["here"])
   view.tabs(("rooms", { bindRooms($0, session) }), ("profile", { bindProfile($0, session) }))
 }
 
 /// Lets a user log in with a known name, a new name or a token.
-func bindLogin(_ view: View, _ session: Session) {
+func bindLogin(_ view: View, _ session: ClientSession) {
   view.assign("welcome", "Choose a name. A new one becomes yours.")
   session.names.bind(to: view["names"], as: NameRow.self)
   view.intent("log_in", NewName.self).calls { _ = try session.logIn(name: $0.name) }.unkept()
@@ -44,7 +44,7 @@ private struct GivenToken: Decodable {
 }
 
 /// Shows the rooms with their unread counts, and lets the user enter one.
-func bindRooms(_ view: View, _ session: UserSession) {
+func bindRooms(_ view: View, _ session: LoggedInUser) {
   session.presence.all.bind(to: view["here"].hint(.quiet), as: NamesLine.self)
   session.rooms.all.bind(to: view["rooms"], as: RoomRow.self)
   view.intent("enter", RoomRow.ID.self).calls { try session.rooms.enter($0.id) }

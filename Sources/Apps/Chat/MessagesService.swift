@@ -3,7 +3,7 @@ package import Signals
 
 /// The messages of one room, for one user.
 ///
-/// It is created when a view asks for it (``UserSession/messages(in:)``), shared by views, and
+/// It is created when a view asks for it (``LoggedInUser/messages(in:)``), shared by views, and
 /// released with the last one. Each view has a separate ``MessageWindow``.
 package final class MessagesService {
   package let room: Int

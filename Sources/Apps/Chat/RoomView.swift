@@ -10,7 +10,7 @@ internal import Wire
 /// of it.
 ///
 /// - Parameter message: The message to show first; `nil` for the last one.
-func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int? = nil) {
+func bindRoom(_ view: View, _ session: LoggedInUser, _ room: Int, at message: Int? = nil) {
   let messages = session.messages(in: room)
   let window = messages.window(at: message)
   view.remember("window", { window.place }, restore: window.show)

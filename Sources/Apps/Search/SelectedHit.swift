@@ -23,7 +23,7 @@ extension SearchHit {
 ///
 /// Other results are left for the client to open.
 package func openSelected(
-  _ hit: SearchHit, from view: View, _ context: CallContext, _ clients: ClientSessions,
+  _ hit: SearchHit, from view: View, _ context: CallContext, _ clients: SessionTable,
   _ threads: ThreadsService, _ chat: ChatService
 ) throws {
   guard let source = hit.source else { return }
@@ -43,7 +43,7 @@ package func openSelected(
 }
 
 private func open(
-  _ part: Threads.Part, from view: View, _ session: Session, _ threads: ThreadsService,
+  _ part: Threads.Part, from view: View, _ session: ClientSession, _ threads: ThreadsService,
   _ hit: SearchHit
 ) throws {
   _ = try threads.thread(part.id)
@@ -55,7 +55,7 @@ private func open(
 
 /// Opens a room at a message, after a login if nobody is logged in.
 private func open(
-  _ room: Int, at message: Int?, from view: View, _ session: Session, _ chat: ChatService,
+  _ room: Int, at message: Int?, from view: View, _ session: ClientSession, _ chat: ChatService,
   _ hit: SearchHit
 ) throws {
   _ = try chat.shownRoom(RoomKey(room))
@@ -79,7 +79,7 @@ private func open(
 
 /// Shows a room as long as the user is logged in.
 private func bindVisit(
-  _ view: View, _ session: Session, _ user: UserSession, _ room: Int, at message: Int?
+  _ view: View, _ session: ClientSession, _ user: LoggedInUser, _ room: Int, at message: Int?
 ) {
   bindRoom(view, user, room, at: message)
   view.isFor(user, in: session)

@@ -7,7 +7,7 @@ internal import Signals
 ///
 /// - Parameter isAnyAllowed: Whether the client may rename and remove threads of other users too.
 package func bindThreads(
-  _ view: View, _ session: Session, to threads: ThreadsService, isAnyAllowed: Bool = false
+  _ view: View, _ session: ClientSession, to threads: ThreadsService, isAnyAllowed: Bool = false
 ) {
   threads.rows.bind(to: view["threads"], as: ThreadRow.self)
   view.intent("open", ThreadArguments.self).calls { _ = try threads.thread($0.id) }
@@ -43,7 +43,7 @@ struct ThreadRow: Codable, ListRow {
 ///
 /// - Parameter isAnyAllowed: Whether the client may rename threads of other users too.
 package func bindThread(
-  _ view: View, _ session: Session, to threads: ThreadsService, _ thread: ThreadArguments,
+  _ view: View, _ session: ClientSession, to threads: ThreadsService, _ thread: ThreadArguments,
   isAnyAllowed: Bool = false
 ) throws {
   let (id, user) = (thread.id, session.caller.uid)

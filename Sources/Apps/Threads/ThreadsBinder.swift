@@ -7,7 +7,7 @@ internal import Model
 
 /// Offers the discussion threads to clients.
 package func bindThreads(
-  _ catalog: Catalog, to threads: ThreadsService, _ clients: ClientSessions
+  _ catalog: Catalog, to threads: ThreadsService, _ clients: SessionTable
 ) {
   catalog.offer(
     "Discussions: threads with posts, which can be liked; each change is sent alone.",
@@ -38,7 +38,7 @@ package func bindThreads(
 }
 
 extension Feature {
-  package static func threads(_ threads: ThreadsService, _ clients: ClientSessions) -> Feature {
+  package static func threads(_ threads: ThreadsService, _ clients: SessionTable) -> Feature {
     let remover = Remover("threads.remove", threads.ledger, depth: 2) { id in
       if let id = Int(id) { _ = try threads.remove(id, isAnyAllowed: true) }
     }
@@ -47,7 +47,7 @@ extension Feature {
 }
 
 private func offerThreadMethods(
-  _ catalog: Catalog, _ threads: ThreadsService, _ clients: ClientSessions
+  _ catalog: Catalog, _ threads: ThreadsService, _ clients: SessionTable
 ) {
   catalog.command(
     "threads.start", "Starts a thread as the logged-in user; returns its number.",
@@ -83,7 +83,7 @@ private func offerThreadMethods(
 }
 
 private func offerPostMethods(
-  _ catalog: Catalog, _ threads: ThreadsService, _ clients: ClientSessions
+  _ catalog: Catalog, _ threads: ThreadsService, _ clients: SessionTable
 ) {
   catalog.command(
     "threads.post", "Adds a post as the logged-in user; returns its number.",
@@ -121,7 +121,7 @@ private func offerPostMethods(
   }
 }
 
-extension Session {
+extension ClientSession {
   /// Returns the name of the user who acts; `nil` if nobody is logged in and no name is given.
   fileprivate func author(_ name: String?) throws(ThreadsError) -> String? {
     guard let name else { return self.name }

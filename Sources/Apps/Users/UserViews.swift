@@ -2,7 +2,7 @@ internal import Connections
 internal import Signals
 
 /// Shows the profile of another user.
-func bindUser(_ view: View, _ session: UserSession, _ name: String) {
+func bindUser(_ view: View, _ session: LoggedInUser, _ name: String) {
   view.assign("name", name)
   session.users.profile(of: name).map(\.fullName).bind(to: view["full_name"].hint(.quiet))
   session.users.profile(of: name).map(\.about).bind(to: view["about"].hint(.quiet))
@@ -10,7 +10,7 @@ func bindUser(_ view: View, _ session: UserSession, _ name: String) {
 }
 
 /// Shows the profile of the logged-in user.
-func bindProfile(_ view: View, _ session: UserSession) {
+func bindProfile(_ view: View, _ session: LoggedInUser) {
   view.assign("name", session.name)
   session.users.profile.map(\.fullName).bind(to: view["full_name"].hint(.quiet))
   session.users.profile.map(\.about).bind(to: view["about"].hint(.quiet))
@@ -33,7 +33,7 @@ private struct NamedFriend: Decodable {
 }
 
 /// Lets a user edit their profile and save or dismiss it.
-func bindEditProfile(_ view: View, _ session: UserSession) {
+func bindEditProfile(_ view: View, _ session: LoggedInUser) {
   let shown = session.users.user
   view.assign("full_name", shown?.fullName)
   view.assign("about", shown?.about)
@@ -59,7 +59,7 @@ private struct EditedProfile: Decodable {
 }
 
 /// Shows the friends of the logged-in user and which of them are online.
-func bindFriends(_ view: View, _ session: UserSession) {
+func bindFriends(_ view: View, _ session: LoggedInUser) {
   session.users.friendsHere.bind(to: view["friends"], as: FriendRow.self)
   view.intent("show", FriendRow.ID.self).calls { try session.users.check($0.id) }
     .opens("user") { view, friend in bindUser(view, session, friend.id) }
@@ -81,7 +81,7 @@ private struct FriendRow: Encodable, Rendering {
     case isHere = "here"
   }
 
-  init(_ friend: UserService.Friend) {
+  init(_ friend: ProfileService.Friend) {
     (id, fullName, isHere) = (friend.user.name, friend.user.fullName, friend.isHere)
   }
 
@@ -97,7 +97,7 @@ private struct NewFriend: Decodable {
 /// Creates login tokens for the logged-in user.
 ///
 /// Each token is shown only once.
-func bindToken(_ view: View, _ session: UserSession) {
+func bindToken(_ view: View, _ session: LoggedInUser) {
   view.assign(
     "how", "a token lets you log in as \(session.name) from elsewhere; it is shown only once")
   let token = view["token"].hint(.quiet).loadedWhenAsked()
@@ -110,7 +110,7 @@ func bindToken(_ view: View, _ session: UserSession) {
 
 extension View {
   /// Closes the view when the user logs out or another one logs in.
-  func isFor(_ user: UserSession, in session: Session) {
+  func isFor(_ user: LoggedInUser, in session: ClientSession) {
     session.user.bind(to: self) { view, now in if now !== user { view.dismiss() } }
   }
 }

@@ -7,7 +7,7 @@ internal import Signals
 
 /// Offers the users, their logins, profiles and friends to clients.
 package func bindUsers(
-  _ catalog: Catalog, to users: UsersService, _ clients: ClientSessions
+  _ catalog: Catalog, to users: UsersService, _ clients: SessionTable
 ) {
   catalog.actor = { clients.known($0)?.name }
   clients.restore(catalog)
@@ -42,7 +42,7 @@ package func bindUsers(
 extension Feature {
   /// - Parameter close: Ends the thread that compares secrets.
   package static func users(
-    _ users: UsersService, _ presence: PresenceService, _ clients: ClientSessions,
+    _ users: UsersService, _ presence: PresenceService, _ clients: SessionTable,
     close: @escaping () -> Void
   ) -> Feature {
     Feature(close: close) { catalog in
@@ -52,7 +52,7 @@ extension Feature {
   }
 }
 
-private func bindLogin(_ catalog: Catalog, to users: UsersService, _ clients: ClientSessions) {
+private func bindLogin(_ catalog: Catalog, to users: UsersService, _ clients: SessionTable) {
   catalog.command(
     "users.log_in",
     "Logs this connection in, with a token or a name; a free name becomes yours. "
@@ -94,7 +94,7 @@ private func bindLogin(_ catalog: Catalog, to users: UsersService, _ clients: Cl
   }
 }
 
-private func bindProfiles(_ catalog: Catalog, to users: UsersService, _ clients: ClientSessions) {
+private func bindProfiles(_ catalog: Catalog, to users: UsersService, _ clients: SessionTable) {
   catalog.command(
     "users.edit", "Changes your profile; omitted members stay. Returns the profile.",
     EditUser.self, writes: ["users.edited"], errors: asErrors
@@ -148,7 +148,7 @@ private struct Login: DocumentedParameters {
   ]
 
   /// Logs a session in.
-  func run(_ session: Session) throws(UsersError) -> User {
+  func run(_ session: ClientSession) throws(UsersError) -> User {
     switch (name, token) {
     case (let name?, nil): try session.logIn(name: name)
     case (nil, let token?): try session.logIn(token: token)

@@ -214,13 +214,13 @@ struct ViewContent {
 /// A value that is sent to one client: the newest one, and the last one sent.
 struct ShownText {
   private var text: JSONText?
-  private var told: JSONText?
+  private var lastSent: JSONText?
 
   /// Computes the newest value; `nil` if it is computed.
   private var pending: (() -> JSONText)?
 
   /// Whether the newest value differs from the sent one, as far as that is known.
-  var isNew: Bool { pending != nil || text != told }
+  var isNew: Bool { pending != nil || text != lastSent }
 
   mutating func set(_ text: @escaping () -> JSONText) { pending = text }
 
@@ -232,7 +232,7 @@ struct ShownText {
 
   mutating func write(_ buffer: inout ByteBuffer) {
     buffer.member("value", text ?? .null)
-    told = text
+    lastSent = text
   }
 }
 

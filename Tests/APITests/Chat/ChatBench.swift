@@ -1,6 +1,6 @@
 import Apps
-import Features
 import Configuration
+import Features
 import JSON
 import ServiceTestSupport
 import Signals
@@ -13,13 +13,13 @@ final class ChatBench {
   let bench: Bench
   let time: ManualTime
   let secrets: CountedSecrets
-  var sessions: [Session] { made.entries.compactMap(\.session) }
+  var sessions: [ClientSession] { made.entries.compactMap(\.session) }
   private let made: Made
 
   /// The sessions, held weakly: they end with their clients.
   private final class Made {
     struct Entry {
-      weak var session: Session?
+      weak var session: ClientSession?
     }
 
     var entries: [Entry] = []
@@ -38,7 +38,8 @@ final class ChatBench {
       sessions: { host in
         let users = UsersService(in: host, secrets: secrets)
         let (presence, chat) = (PresenceService(), ChatService(in: host))
-        let sessions = Sessions(in: host, users: users, presence: presence, chat: chat, on: time)
+        let sessions = SessionFactory(
+          in: host, users: users, presence: presence, chat: chat, on: time)
         logins = (users, presence, chat)
         return {
           let session = sessions.session(of: $0)

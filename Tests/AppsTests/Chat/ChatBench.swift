@@ -14,7 +14,7 @@ final class ChatBench {
   let users: UsersService
   let presence = PresenceService()
   let chat: ChatService
-  let sessions: Sessions
+  let sessions: SessionFactory
   let time = ManualScheduler()
 
   init(_ store: MemoryStore = MemoryStore()) throws {
@@ -22,7 +22,7 @@ final class ChatBench {
     host = ServiceHost(store: store)
     users = UsersService(in: host, secrets: CountedSecrets())
     chat = ChatService(in: host)
-    sessions = Sessions(in: host, users: users, presence: presence, chat: chat, on: time)
+    sessions = SessionFactory(in: host, users: users, presence: presence, chat: chat, on: time)
     try host.start()
   }
 
@@ -32,7 +32,7 @@ final class ChatBench {
     return try ChatBench(store)
   }
 
-  func session(uid: UInt32 = 1) -> Session { sessions.session(of: Peer(uid: uid, pid: 2)) }
+  func session(uid: UInt32 = 1) -> ClientSession { sessions.session(of: Peer(uid: uid, pid: 2)) }
 
   /// Runs a method as a command, and rethrows its error.
   @discardableResult
@@ -46,7 +46,7 @@ final class ChatBench {
   }
 
   /// Returns a user whose login is durable.
-  func user(_ name: String, uid: UInt32 = 1) throws -> UserSession {
+  func user(_ name: String, uid: UInt32 = 1) throws -> LoggedInUser {
     let session = session(uid: uid)
     try host.run { _ = try session.logIn(name: name) }
     store.commit()
@@ -55,5 +55,5 @@ final class ChatBench {
     return user
   }
 
-  private var kept: [Session] = []
+  private var kept: [ClientSession] = []
 }

@@ -11,8 +11,8 @@ import Testing
 @Suite(.leavesNothing)
 struct MessagesServiceTests {
   private let bench: ChatBench
-  private let kim: UserSession
-  private let lee: UserSession
+  private let kim: LoggedInUser
+  private let lee: LoggedInUser
 
   init() throws {
     bench = try ChatBench()
@@ -24,7 +24,7 @@ struct MessagesServiceTests {
     bench.store.commit()
   }
 
-  private func say(_ text: String, by user: UserSession) throws {
+  private func say(_ text: String, by user: LoggedInUser) throws {
     try bench.run { _ = try bench.chat.send(text, to: RoomKey(1), by: user.name) }
     bench.store.commit()
   }

@@ -133,7 +133,7 @@ struct SessionTests {
   }
 
   /// Returns the errors of all actions of a user.
-  private func refusals(of user: UserSession, _ messages: MessagesService) throws -> [String] {
+  private func refusals(of user: LoggedInUser, _ messages: MessagesService) throws -> [String] {
     var told: [String] = []
     let bag = DisposeBag()
     let asks: [() throws -> Void] = [

@@ -11,7 +11,7 @@ import Testing
 @Suite(.leavesNothing)
 struct UserServiceTests {
   private let bench: ChatBench
-  private let kim: UserSession
+  private let kim: LoggedInUser
 
   init() throws {
     bench = try ChatBench()

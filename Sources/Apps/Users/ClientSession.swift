@@ -3,7 +3,7 @@ package import Model
 package import Signals
 
 /// The factory of client sessions; it holds the services that all sessions share.
-package final class Sessions {
+package final class SessionFactory {
   package let users: UsersService
   package let presence: PresenceService
   package let chat: ChatService
@@ -21,8 +21,8 @@ package final class Sessions {
   }
 
   /// Creates the session of a new client.
-  package func session(of caller: Peer) -> Session {
-    Session(caller: caller, host: host, in: self)
+  package func session(of caller: Peer) -> ClientSession {
+    ClientSession(caller: caller, host: host, in: self)
   }
 }
 
@@ -30,7 +30,7 @@ package final class Sessions {
 ///
 /// Binders receive it together with the client. It provides the dependencies of all views that
 /// are opened later.
-package final class Session {
+package final class ClientSession {
   package let caller: Peer
 
   /// The host of the services.
@@ -39,7 +39,7 @@ package final class Session {
   /// The logged-in user with their services; `nil` if nobody is logged in.
   ///
   /// A newly registered user is logged in once the registration is durable.
-  package var user: AnyProperty<UserSession?> { current.readOnlyView }
+  package var user: AnyProperty<LoggedInUser?> { current.readOnlyView }
 
   /// Returns whether the client may cause events in a stream outside of commands; `nil` allows
   /// all streams.
@@ -80,14 +80,14 @@ package final class Session {
     }
   }
 
-  private let current = Property<UserSession?>(nil)
-  private let sessions: Sessions?
+  private let current = Property<LoggedInUser?>(nil)
+  private let sessions: SessionFactory?
   private var claim: Claim?
   private let observation = SerialDisposable(otherDisposable: nil)
 
   /// Counts the logins and logouts of this session.
   private var turn = 0
-  private let live = LiveNode("Session")
+  private let live = LiveNode("ClientSession")
 
   /// A login: the name, and the token if one was used.
   ///
@@ -102,7 +102,7 @@ package final class Session {
   }
 
   /// - Parameter sessions: `nil` if login is not supported.
-  package init(caller: Peer, host: ServiceHost, in sessions: Sessions? = nil) {
+  package init(caller: Peer, host: ServiceHost, in sessions: SessionFactory? = nil) {
     (self.caller, self.host, self.sessions) = (caller, host, sessions)
   }
 
@@ -217,7 +217,7 @@ package final class Session {
   /// If nobody is logged in, logs in under the given name.
   ///
   /// It never logs a user out: a name other than the logged-in one is rejected.
-  package func userSession(as name: String? = nil) throws(UsersError) -> UserSession {
+  package func userSession(as name: String? = nil) throws(UsersError) -> LoggedInUser {
     if let user = current.value, name == nil || user.name == name { return user }
     let name = try actor(as: name)
     if claim?.name != name { begin(Claim(name: name, token: nil)) }
@@ -258,7 +258,7 @@ package final class Session {
     if let name { sessions.presence.enter(name) }
     turn += 1
     current.value = name.map { name in
-      UserSession(name, self, sessions, loginCheck(of: name))
+      LoggedInUser(name, self, sessions, loginCheck(of: name))
     }
     if let before { sessions.presence.leave(before) }
   }

@@ -2,7 +2,7 @@ internal import EventSourcing
 package import Signals
 
 /// The profile and the friends of one logged-in user.
-package final class UserService {
+package final class ProfileService {
   package let name: String
   private let users: UsersService
   private let host: ServiceHost

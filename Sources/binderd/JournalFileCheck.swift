@@ -4,7 +4,7 @@ import Journal
 import Model
 
 /// The file of a journal, before it is opened.
-struct JournalFile {
+struct JournalFileCheck {
   let path: String
 
   /// Checks that the path is a regular file or missing.

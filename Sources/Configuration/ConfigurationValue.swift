@@ -1,14 +1,14 @@
 internal import JSON
 
 /// A JSON value of a configuration file with its position.
-struct Node {
+struct ConfigurationValue {
   indirect enum Value {
     case null
     case bool(Bool)
     /// A number; `nil` if it is not an integer.
     case number(Int64?)
     case string(String)
-    case array([Node])
+    case array([ConfigurationValue])
     case object([Member])
   }
 
@@ -17,7 +17,7 @@ struct Node {
 
     /// The byte offset of the name.
     let offset: Int
-    let value: Node
+    let value: ConfigurationValue
   }
 
   /// The byte offset of the value.
@@ -64,10 +64,10 @@ struct Node {
       value = .number(scanner.integer(start..<scanner.position))
     case .string: value = .string(scanner.text(try scanner.string()))
     case .array:
-      var elements: [Node] = []
+      var elements: [ConfigurationValue] = []
       var more = try scanner.enterArray()
       while more {
-        elements.append(try Node(&scanner))
+        elements.append(try ConfigurationValue(&scanner))
         more = try scanner.nextElement()
       }
       value = .array(elements)
@@ -78,7 +78,7 @@ struct Node {
         scanner.skipWhitespace()
         let offset = scanner.position
         let name = scanner.text(try scanner.key())
-        members.append(Member(name: name, offset: offset, value: try Node(&scanner)))
+        members.append(Member(name: name, offset: offset, value: try ConfigurationValue(&scanner)))
         more = try scanner.nextMember()
       }
       value = .object(members)
@@ -87,7 +87,7 @@ struct Node {
 }
 
 /// Parsers for numbers with a unit, such as `30d` or `64M`.
-enum Unit {
+enum ScaledNumber {
   /// Parses a duration such as `30d` and returns seconds; `nil` for other text.
   static func seconds(_ text: String) -> UInt64? {
     scaled(

@@ -6,19 +6,19 @@ package import Model
 internal import Signals
 
 /// The sessions of connected clients: each is created on first use and ends with its connection.
-package final class ClientSessions {
-  private let make: (Peer) -> Session
+package final class SessionTable {
+  private let make: (Peer) -> ClientSession
 
   /// The sessions by connection id.
-  private var sessions: [UInt64: Session] = [:]
+  private var sessions: [UInt64: ClientSession] = [:]
 
-  /// - Parameter make: Creates a session; see ``Sessions/session(of:)``.
-  package init(_ make: @escaping (Peer) -> Session) {
+  /// - Parameter make: Creates a session; see ``SessionFactory/session(of:)``.
+  package init(_ make: @escaping (Peer) -> ClientSession) {
     self.make = make
   }
 
   /// Returns the session of a client, with the client's present rights.
-  package subscript(context: CallContext) -> Session {
+  package subscript(context: CallContext) -> ClientSession {
     let connection = context.connection
     let session = sessions[connection.id] ?? begin(context.caller, connection)
     session.mayRecord = context.access.rights.mayRecord
@@ -30,7 +30,7 @@ package final class ClientSessions {
   func restore(_ catalog: Catalog) {
     catalog.restore(.login) { [self] context, items, _ throws(CannotRestore) in
       for item in items {
-        guard let login: Session.Login = try? JSONDecoder().decode(from: item.text) else {
+        guard let login: ClientSession.Login = try? JSONDecoder().decode(from: item.text) else {
           throw CannotRestore(unreadable: item)
         }
         self[context].resume(login)
@@ -39,9 +39,9 @@ package final class ClientSessions {
   }
 
   /// Returns the session of a client that has needed one; `nil` for others.
-  func known(_ connection: Connection) -> Session? { sessions[connection.id] }
+  func known(_ connection: Connection) -> ClientSession? { sessions[connection.id] }
 
-  private func begin(_ caller: Peer, _ connection: Connection) -> Session {
+  private func begin(_ caller: Peer, _ connection: Connection) -> ClientSession {
     let session = make(caller)
     session.onReady = { [weak connection] in connection?.endWork() }
     session.onLogin = { [weak connection] login in

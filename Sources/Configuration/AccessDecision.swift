@@ -9,7 +9,7 @@ package enum AccessRequest: Equatable, Sendable {
 }
 
 /// The result of a permission check, with the rule that decided it.
-package struct Decision: Equatable, Sendable {
+package struct AccessDecision: Equatable, Sendable {
   package let isAllowed: Bool
 
   /// The client's role.
@@ -36,32 +36,32 @@ package struct Decision: Equatable, Sendable {
 
 extension Roles {
   /// Checks whether a client may perform an operation.
-  package func decision(on request: AccessRequest, by peer: Peer, owner: UInt32) -> Decision {
+  package func decision(on request: AccessRequest, by peer: Peer, owner: UInt32) -> AccessDecision {
     guard let entry = entry(for: peer, owner: owner) else {
-      return Decision(false, nil, "it has no role and may not connect")
+      return AccessDecision(false, nil, "it has no role and may not connect")
     }
     var decision = decision(on: request, entry)
     decision.limits = entry.role.limits
     return decision
   }
 
-  private func decision(on request: AccessRequest, _ entry: Entry) -> Decision {
+  private func decision(on request: AccessRequest, _ entry: Entry) -> AccessDecision {
     let role = entry.role
     if role == .owner {
-      return Decision(true, role.name, "root and the user of the daemon may do everything")
+      return AccessDecision(true, role.name, "root and the user of the daemon may do everything")
     }
     switch request {
     case .read("events"):
-      return Decision(
+      return AccessDecision(
         true, role.name, "every client may read it: the events of those streams that it may read")
     case .read(let source): return entry.decision(on: source, role.read, "read")
     case .write(let source): return entry.decision(on: source, role.write, "write")
     case .call(let method):
       if Role.alwaysAllowed.contains(method) {
-        return Decision(true, role.name, "every client may call it")
+        return AccessDecision(true, role.name, "every client may call it")
       }
       if role.methods.verdict(on: method) == .unnamed, Role.boundBySources.contains(method) {
-        return Decision(true, role.name, "'read' and 'write' decide what it may do")
+        return AccessDecision(true, role.name, "'read' and 'write' decide what it may do")
       }
       return entry.decision(on: method, role.methods, "methods")
     }
@@ -69,13 +69,15 @@ extension Roles {
 }
 
 extension Roles.Entry {
-  fileprivate func decision(on name: String, _ rules: Rules, _ member: String) -> Decision {
+  fileprivate func decision(on name: String, _ rules: Rules, _ member: String) -> AccessDecision {
     switch rules.verdict(on: name) {
     case .allowed(let rule):
-      Decision(true, role.name, "'\(member)' allows \"\(rule.pattern.text)\"", line: rule.line)
+      AccessDecision(
+        true, role.name, "'\(member)' allows \"\(rule.pattern.text)\"", line: rule.line)
     case .denied(let rule):
-      Decision(false, role.name, "'\(member)' denies \"\(rule.pattern.text)\"", line: rule.line)
-    case .unnamed: Decision(false, role.name, "'\(member)' does not allow it", line: line)
+      AccessDecision(
+        false, role.name, "'\(member)' denies \"\(rule.pattern.text)\"", line: rule.line)
+    case .unnamed: AccessDecision(false, role.name, "'\(member)' does not allow it", line: line)
     }
   }
 }

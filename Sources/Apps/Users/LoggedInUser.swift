@@ -4,11 +4,11 @@ internal import Signals
 /// A logged-in user and their services.
 ///
 /// Some live as long as the login, others are created on demand for views.
-package final class UserSession {
+package final class LoggedInUser {
   package let name: String
 
   /// The user's profile and friends.
-  package let users: UserService
+  package let users: ProfileService
 
   /// The users online.
   package let presence: PresenceService
@@ -26,16 +26,18 @@ package final class UserSession {
   private let makeMessages: (Int) -> MessagesService
   private let leave: () -> Void
   private let prepare: () throws(UsersError) -> Void
-  private let live = LiveNode("UserSession")
+  private let live = LiveNode("LoggedInUser")
 
   /// - Parameter loginCheck: Checks whether the login is still valid. The services do nothing
   ///   without it.
-  init(_ name: String, _ session: Session, _ sessions: Sessions, _ loginCheck: LoginCheck) {
+  init(
+    _ name: String, _ session: ClientSession, _ sessions: SessionFactory, _ loginCheck: LoginCheck
+  ) {
     self.name = name
     leave = { [weak session] in if loginCheck.isGood() { session?.logOut() } }
     prepare = { [weak session] () throws(UsersError) in try session?.prepareToken() }
     presence = sessions.presence
-    users = UserService(of: name, sessions.users, sessions.presence, sessions.host, loginCheck)
+    users = ProfileService(of: name, sessions.users, sessions.presence, sessions.host, loginCheck)
     rooms = RoomsService(of: name, sessions.chat, loginCheck)
     makeMessages = { [weak session] room in
       MessagesService(
@@ -60,7 +62,7 @@ package final class UserSession {
     return messages
   }
 
-  /// Ensures that ``UserService/token`` can be issued in the same command.
+  /// Ensures that ``ProfileService/token`` can be issued in the same command.
   package func prepareToken() throws(UsersError) { try prepare() }
 
   /// Logs out.
