@@ -17,7 +17,10 @@ package final class ConnectionContext {
   /// The limits for clients.
   ///
   /// Changes apply immediately to all connections.
-  package var limits: Limits
+  package var limits: Limits {
+    get { users.limits }
+    set { users.limits = newValue }
+  }
 
   /// The time of a monotonic clock in milliseconds.
   package let now: () -> UInt64
@@ -27,7 +30,7 @@ package final class ConnectionContext {
   let time: TurnTime
 
   /// The shared resources of each user's clients and work.
-  let users = UserShares()
+  let users: UserShares
 
   /// Cumulative counters, for the metrics.
   package internal(set) var traffic = Traffic()
@@ -79,7 +82,7 @@ package final class ConnectionContext {
     limits: Limits, now: @escaping () -> UInt64, clock: @escaping () -> UInt64,
     scheduler: any Scheduler
   ) {
-    self.limits = limits
+    users = UserShares(limits)
     self.now = now
     self.scheduler = scheduler
     time = TurnTime(clock: clock)

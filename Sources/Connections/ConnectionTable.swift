@@ -48,7 +48,7 @@ package final class ConnectionTable {
   package func skipIDs(upTo id: UInt64) { lastID = max(lastID, id) }
 
   private func connect(_ peer: Peer, as id: UInt64) -> Connection {
-    let user = share(of: peer.uid)
+    let user = users.share(of: peer.uid)
     user.connections += 1
     let connection = Connection(id: id, peer: peer, user: user, in: context)
     connections[id] = connection
@@ -62,7 +62,7 @@ package final class ConnectionTable {
   /// All that counts for a user counts for that one. The client must not have done anything yet.
   package func move(_ connection: Connection, to peer: Peer, named name: String) {
     let old = connection.user
-    let new = share(of: peer.uid)
+    let new = users.share(of: peer.uid)
     old.connections -= 1
     new.connections += 1
     old.bufferedBytes -= connection.bufferedBytes
@@ -72,20 +72,8 @@ package final class ConnectionTable {
     users.release(old)
   }
 
-  private func share(of uid: UInt32) -> UserShare {
-    if let user = users[uid] { return user }
-    let user = UserShare(uid: uid)
-    user.limits = context.roleLimits.limits(of: uid, common: context.limits)
-    users[uid] = user
-    return user
-  }
-
   /// Applies changed limits, of all users and of roles, to the connected clients.
-  package func refreshLimits() {
-    for user in users.values {
-      user.limits = context.roleLimits.limits(of: user.uid, common: context.limits)
-    }
-  }
+  package func refreshLimits() { users.refreshLimits() }
 
   /// Returns the limits of the clients of a user.
   package func limits(of uid: UInt32) -> Limits {

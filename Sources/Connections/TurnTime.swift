@@ -185,6 +185,9 @@ protocol Interruptible: AnyObject {
 
 /// The shares of all users with clients or work.
 final class UserShares {
+  /// The limits for all users whose role sets none.
+  var limits: Limits
+
   /// The limits of roles.
   var roleLimits = RoleLimits()
 
@@ -196,10 +199,11 @@ final class UserShares {
   /// Users who had work or memory and no client at some time.
   private var visitors: [UserShare] = []
 
-  subscript(uid: UInt32) -> UserShare? {
-    get { shares[uid] }
-    set { shares[uid] = newValue }
+  init(_ limits: Limits) {
+    self.limits = limits
   }
+
+  subscript(uid: UInt32) -> UserShare? { shares[uid] }
 
   /// The shares of all users, in any order.
   var values: some Collection<UserShare> { shares.values }
@@ -208,9 +212,17 @@ final class UserShares {
   func share(of uid: UInt32) -> UserShare {
     if let known = shares[uid] { return known }
     let share = UserShare(uid: uid)
+    share.limits = roleLimits.limits(of: uid, common: limits)
     shares[uid] = share
     visitors.append(share)
     return share
+  }
+
+  /// Applies changed limits, of all users and of roles.
+  func refreshLimits() {
+    for share in shares.values {
+      share.limits = roleLimits.limits(of: share.uid, common: limits)
+    }
   }
 
   /// Removes a share whose last client has left, now or once its work is done.

@@ -45,6 +45,18 @@ struct HeldBytesTests {
     }
   }
 
+  @Test
+  func `the limits of a role apply to a user for whom values were held before`() {
+    let context = bench.table.context
+    context.roleLimits.ofUser = { $0 == 5 ? [.memoryPerUser: 4 << 20] : [:] }
+    context.charge(100, to: 5)
+    #expect(throws: WireError.self) { try context.checkMemory(for: 4 << 20, of: 5) }
+    let client = connect(bench, uid: 5)
+    #expect(client.connection.limits.memoryPerUser == 4 << 20)
+    client.connection.end()
+    context.charge(-100, to: 5)
+  }
+
   // MARK: Input
 
   @Test

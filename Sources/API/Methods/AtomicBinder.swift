@@ -60,7 +60,7 @@ private struct Atomic: DocumentedParameters {
   static let docs = [
     "if":
       #"Conditions such as "cells/stock >= 3", on the newest state; if one fails, nothing runs."#,
-    "calls": #"The commands, each {"method":…,"params":…}; other methods are refused."#
+    "calls": #"The commands, each {"method":…,"params":…}; other methods are refused."#,
   ]
 }
 
