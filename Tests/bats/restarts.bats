@@ -3,11 +3,15 @@
 
 bats_require_minimum_version 1.5.0
 
+load support
+
 @test "a kill at each system call of a turn: each request is answered once, or the connection has ended" {
     command -v gcc > /dev/null || skip "no gcc"
     project=$BATS_TEST_DIRNAME/../..
     export BINDERD=${BINDERD_BIN:-$project/.build/debug}/binderd TMPDIR=$BATS_TEST_TMPDIR
-    run -0 "$project/Scripts/kill-turns" 200
+    run "$project/Scripts/kill-turns" 200
+    # It says what went wrong, and how to repeat it.
     echo "$output"
+    is "$status" 0
     [[ ${lines[0]} == 20[0-9]" kills in "* ]]
 }
