@@ -39,6 +39,21 @@ export function argumentsOf(intent, row, list) {
   return { args, rest };
 }
 
+/** The size of a list on the screen. */
+function sizeOf(list) {
+  return `${list.clientWidth} ${list.clientHeight}`;
+}
+
+/** Whether the list has another size than when its observer ran last, which then looks after its end. */
+function hasNewSize(list) {
+  return list.size !== undefined && list.size !== sizeOf(list);
+}
+
+/** Remembers whether the user is at the end; a scroll that comes with another size is not the user's. */
+function rememberScroll(list) {
+  if (!hasNewSize(list)) list.wasAtEnd = isAtItsEnd(list);
+}
+
 /** Whether the last message is in sight, or nearly. */
 function isAtItsEnd(list) {
   return list.scrollHeight - list.scrollTop - list.clientHeight < 40;
@@ -96,11 +111,12 @@ export class Rows {
   // Messages
 
   #makeFeed() {
-    const list = h("ol.feed", { "aria-label": words(this.#name), tabindex: "0", role: "log", onscroll: () => (list.wasAtEnd = isAtItsEnd(list)) });
+    const list = h("ol.feed", { "aria-label": words(this.#name), tabindex: "0", role: "log", onscroll: () => rememberScroll(list) });
     list.wasAtEnd = true;
     // When the list appears, and on a phone that is turned or whose keyboard appears, the last message
     // is in sight, or the chosen one.
     new ResizeObserver(() => {
+      list.size = sizeOf(list);
       if (list.wasAtEnd) list.scrollTop = list.scrollHeight;
       else if (!list.isPlaced) list.querySelector(".chosen")?.scrollIntoView({ block: "center" });
       list.isPlaced = list.clientHeight > 0;
@@ -112,7 +128,7 @@ export class Rows {
   #drawFeed(items, intents, chosen) {
     this.list ??= this.#makeFeed();
     const { list } = this;
-    const isAtEnd = isAtItsEnd(list);
+    const isAtEnd = hasNewSize(list) ? list.wasAtEnd : isAtItsEnd(list);
     const height = list.scrollHeight;
     const wasFirst = list.firstElementChild?.key;
     keyed(list, items.map((item, i) => ({ item, key: this.#keyOf(item, i) })), ({ key }) => key,

@@ -10,6 +10,8 @@ setup() {
 teardown() { remove_place; }
 
 held() { bindctl get locks/backup > "$directory/no" 2>&1; }
+# Whether a process has blocked SIGTERM, to wait for it.
+awaits_term() { (((0x$(awk '/^SigBlk:/ { print $2 }' "/proc/$1/status") & 0x4000) != 0)); } # pid
 waiting() { [ "$(bindctl get locks/backup -F '{value.waiting_count}' 2> "$directory/no")" = "$1" ]; } # count
 
 @test "a command runs under a lock, and bindctl exits as it does" {
@@ -111,7 +113,7 @@ lock_a_family() { # what the other one does first
     lock_a_family
     kill -KILL "$holder"
     eventually gone "$child"
-    run_not held
+    eventually run_not held
 }
 
 @test "a command whose lock somebody releases is ended, if need be with SIGKILL, and bindctl exits with 6" {
@@ -173,6 +175,8 @@ third"
     rm "$directory/trace"
     beside bindctl set cells/here true --while-connected
     eventually bindctl get cells/here
+    # The value is there before bindctl knows it and waits for a signal.
+    eventually awaits_term "${background[-1]}"
     kill -TERM "${background[-1]}"
     wait "${background[-1]}" || true
     run ! bindctl get cells/here

@@ -277,6 +277,12 @@ class Views(FeedCase):
         self.confirm("Unsubscribe")
         self.browser.has("This view has ended: the view has closed")
 
+    def is_at_end(self):
+        """Waits until the last message of the feed is in sight."""
+        self.browser.eventually(lambda: self.browser.run("""
+            const list = document.querySelector('.feed');
+            return list.scrollHeight > list.clientHeight && list.scrollHeight - list.scrollTop - list.clientHeight < 2"""), what="the end of the messages")
+
     def chat(self):
         self.open("chat")
         self.browser.named("Profile", role="tab").click()
@@ -295,9 +301,15 @@ class Views(FeedCase):
         # The last message stays in sight, also if there is less room for it.
         for size in (360, 500), (1280, 900):
             self.browser.resize(*size)
-            self.browser.eventually(lambda: self.browser.run("""
-                const list = document.querySelector('.feed');
-                return list.scrollHeight > list.clientHeight && list.scrollHeight - list.scrollTop - list.clientHeight < 2"""), what="the end of the messages")
+            self.is_at_end()
+        # Also if the scroll that comes with another size is reported before that size.
+        self.browser.run("""
+            const list = document.querySelector('.feed');
+            list.style.height = '150px';
+            list.dispatchEvent(new Event('scroll'))""")
+        self.is_at_end()
+        self.browser.run("document.querySelector('.feed').style.height = ''")
+        self.is_at_end()
         self.act("Edit hello cellar")
         self.send("Edit", "dialog", text="hello all")
         self.browser.has("hello all")

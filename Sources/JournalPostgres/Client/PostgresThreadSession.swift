@@ -6,6 +6,12 @@ internal import Glibc
 final class PostgresThreadSession {
   /// The time for a statement, in milliseconds; a page of events needs a small part of it.
   private static let limitMilliseconds: UInt64 = 30_000
+
+  /// The time for the hosts to answer, in milliseconds.
+  ///
+  /// Longer than on the loop: a thread blocks nobody, and a tool does not try again, so a busy server
+  /// gets the time that it needs.
+  private static let dialMilliseconds: UInt64 = 5_000
   private let session: PostgresSession
 
   /// Connects to all hosts at once and keeps the first that takes writes; waits for it.
@@ -94,7 +100,7 @@ final class PostgresThreadSession {
         }
       }
     }
-    let end = Process.milliseconds + PostgresDialer.limitMilliseconds
+    let end = Process.milliseconds + Self.dialMilliseconds
     while !attempts.isEmpty {
       let now = Process.milliseconds
       guard now < end else { break }
@@ -118,7 +124,7 @@ final class PostgresThreadSession {
       }
     }
     for attempt in attempts {
-      let limit = PostgresDialer.limitMilliseconds
+      let limit = Self.dialMilliseconds
       failure.reasons.append(
         (attempt.host, PostgresError(message: "no answer within \(limit) ms")))
     }
