@@ -109,7 +109,7 @@ public actor AsyncBinderClient {
   public func call<Result: Decodable & Sendable>(
     _ method: String, with params: some Encodable & Sendable, result type: Result.Type = Result.self
   ) async throws -> Result {
-    try decoded(.object(await call(method, encoded(params))), as: type)
+    try decoded(.object(await call(method, encoded(params))), of: method, as: type)
   }
 
   /// Calls a method that changes something with encoded parameters, so that it takes effect exactly
@@ -131,7 +131,7 @@ public actor AsyncBinderClient {
   public func command<Result: Decodable & Sendable>(
     _ method: String, with params: some Encodable & Sendable, result type: Result.Type = Result.self
   ) async throws -> Result {
-    try decoded(.object(await command(method, encoded(params))), as: type)
+    try decoded(.object(await command(method, encoded(params))), of: method, as: type)
   }
 
   private func value<Value: Decodable>(
@@ -141,7 +141,7 @@ public actor AsyncBinderClient {
       throw .notUnderstood(
         "the result of \(method) has no 'value'; decode all of it with 'result:' instead of 'as:'")
     }
-    return try decoded(value, as: type)
+    return try decoded(value, of: method, as: type)
   }
 
   private func encoded(_ params: some Encodable) throws -> JSONObject {
@@ -150,12 +150,18 @@ public actor AsyncBinderClient {
   }
 
   private func decoded<Value: Decodable>(
-    _ value: JSONValue, as type: Value.Type
+    _ value: JSONValue, of method: String, as type: Value.Type
   ) throws(ClientError) -> Value {
     do {
       return try value.text.decoded(as: type)
     } catch {
-      throw .notUnderstood("\(error)")
+      var hint = ""
+      // The most usual mistake: the type of the value, where all of the result is decoded.
+      if case .object(let result) = value, result["value"] != nil {
+        let names = result.members.map(\.name).sorted().joined(separator: ", ")
+        hint = "; it has the members \(names): decode a type with these, or its value with 'as:'"
+      }
+      throw .notUnderstood("the result of \(method) is no \(type): \(error)\(hint)")
     }
   }
 
@@ -168,7 +174,7 @@ public actor AsyncBinderClient {
   public func get<Value: Decodable & Sendable>(
     _ source: String, as type: Value.Type = Value.self
   ) async throws -> Value {
-    try decoded(await get(source) ?? .null, as: type)
+    try decoded(await get(source) ?? .null, of: "get", as: type)
   }
 
   /// Sets a source, exactly once.

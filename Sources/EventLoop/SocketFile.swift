@@ -138,7 +138,8 @@ extension UnsafeDirectory: CustomStringConvertible {
     switch reason {
     case .owner(let user):
       "\(path) belongs to user \(Process.name(ofUser: user) ?? "\(user)"), who can replace what is in"
-        + " it; run this as that user, or use another directory"
+        + " it; run this as that user (sudo -u '\(Process.name(ofUser: user) ?? "#\(user)")'), or use"
+        + " another directory"
     case .group(let group):
       "\(path) is writable for group \(group); take that away (chmod g-w), or use another directory"
     case .everyone:

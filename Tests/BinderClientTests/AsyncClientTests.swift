@@ -73,7 +73,8 @@ struct AsyncClientTests {
       [
         ScriptedDaemon.hello, .answer(#"{"value":{"port":80}}"#), .answer(#"{"value":"x"}"#),
         .answer(#"{"value":2,"seq":9,"version":4}"#), .answer(#"{"value":3,"seq":10,"version":5}"#),
-        .answer(#"{"stats":{}}"#), .answer(#"{"value":4,"seq":11,"version":6}"#), .hang,
+        .answer(#"{"stats":{}}"#), .answer(#"{"value":3,"seq":10,"version":5}"#),
+        .answer(#"{"value":4,"seq":11,"version":6}"#), .hang,
       ]
     ])
     struct Settings: Codable, Equatable { var port: Int }
@@ -88,6 +89,12 @@ struct AsyncClientTests {
       try await client.call("stats", with: given, as: Int.self)
     }
     #expect("\(String(describing: error))".contains("decode all of it with 'result:'"))
+    let mistake = await #expect(throws: ClientError.self) {
+      try await client.command("cells.add", with: given, result: Int.self)
+    }
+    let text = "the result of cells.add is no Int: "
+    #expect("\(mistake.map(String.init(describing:)) ?? "")".contains(text))
+    #expect("\(String(describing: mistake))".contains("it has the members seq, value, version"))
     // As in the code that bindctl generates.
     let answer: [String: Int] = try await client.command("cells.add", with: given)
     #expect(answer == ["value": 4, "seq": 11, "version": 6])

@@ -128,7 +128,7 @@ start_far() {
         # shellcheck disable=SC2086
         run --separate-stderr bindctl journal $words
         is "$status" 1
-        [[ $stderr == *"the daemon at $BINDER_SOCKET runs on another machine, so its journal cannot be read here;"* ]]
+        [[ $stderr == *"the daemon at $BINDER_SOCKET seems to run on another machine (its boot ID differs), so its journal cannot be read here;"* ]]
         is "$output" ''
     done
     [ ! -e "$directory/copy.db" ]

@@ -396,8 +396,8 @@ struct JournalChoice {
       !isHere(connection)
     {
       throw Failure(
-        "the daemon at \(connection.path) runs on another machine, so its journal cannot be read"
-          + " here; run this command there, or name a file with --file JOURNAL")
+        "the daemon at \(connection.path) seems to run on another machine (its boot ID differs), so its"
+          + " journal cannot be read here; run this command there, or name a file with --file JOURNAL")
     }
     guard let path = value.string("path") else {
       throw Failure(
