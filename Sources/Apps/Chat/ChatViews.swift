@@ -19,30 +19,6 @@ func bindMain(_ view: View, _ session: LoggedInUser) {
   view.tabs(("rooms", { bindRooms($0, session) }), ("profile", { bindProfile($0, session) }))
 }
 
-/// Lets a user log in with a known name, a new name or a token.
-func bindLogin(_ view: View, _ session: ClientSession) {
-  view.assign("welcome", "Choose a name. A new one becomes yours.")
-  session.names.bind(to: view["names"], as: NameRow.self)
-  view.intent("log_in", NewName.self).calls { _ = try session.logIn(name: $0.name) }.unkept()
-    .main()
-  view.intent("choose", NameRow.self).calls { _ = try session.logIn(known: $0.id) }.unkept()
-  view.intent("token", GivenToken.self).calls { _ = try session.logIn(token: $0.token) }.unkept()
-}
-
-private struct NameRow: Codable, ListRow {
-  let id: String
-
-  init(_ name: String, _: String) { id = name }
-}
-
-private struct NewName: Decodable {
-  let name: String
-}
-
-private struct GivenToken: Decodable {
-  let token: String
-}
-
 /// Shows the rooms with their unread counts, and lets the user enter one.
 func bindRooms(_ view: View, _ session: LoggedInUser) {
   session.presence.all.bind(to: view["here"].hint(.quiet), as: NamesLine.self)

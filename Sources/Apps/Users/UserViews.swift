@@ -9,6 +9,42 @@ func bindUser(_ view: View, _ session: LoggedInUser, _ name: String) {
   session.presence.presence(of: name).bind(to: view["here"])
 }
 
+/// Shows the profile of the logged-in user; lets a user log in first if nobody is.
+func bindOwnProfile(_ view: View, _ session: ClientSession) {
+  session.user.map { $0?.name }.bind(to: view["user"].hint(.quiet))
+  session.user.bind(to: view) { view, user in
+    if let user {
+      view.open("profile", as: .replace) { bindProfile($0, user) }
+    } else {
+      view.open("login", as: .replace) { bindLogin($0, session) }
+    }
+  }
+}
+
+/// Lets a user log in with a known name, a new name or a token.
+func bindLogin(_ view: View, _ session: ClientSession) {
+  view.assign("welcome", "Choose a name. A new one becomes yours.")
+  session.names.bind(to: view["names"], as: NameRow.self)
+  view.intent("log_in", NewName.self).calls { _ = try session.logIn(name: $0.name) }.unkept()
+    .main()
+  view.intent("choose", NameRow.self).calls { _ = try session.logIn(known: $0.id) }.unkept()
+  view.intent("token", GivenToken.self).calls { _ = try session.logIn(token: $0.token) }.unkept()
+}
+
+private struct NameRow: Codable, ListRow {
+  let id: String
+
+  init(_ name: String, _: String) { id = name }
+}
+
+private struct NewName: Decodable {
+  let name: String
+}
+
+private struct GivenToken: Decodable {
+  let token: String
+}
+
 /// Shows the profile of the logged-in user.
 func bindProfile(_ view: View, _ session: LoggedInUser) {
   view.assign("name", session.name)

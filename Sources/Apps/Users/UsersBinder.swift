@@ -25,6 +25,9 @@ package func bindUsers(
     "profile", of: "users", "Your profile and friends; also logs you out.", As.self
   ) { view, context, who in
     let session = clients[context]
+    guard who.as != nil || session.user.value != nil else {
+      return bindOwnProfile(view, session)
+    }
     let user = try session.userSession(as: who.as)
     bindProfile(view, user)
     view.isFor(user, in: session)

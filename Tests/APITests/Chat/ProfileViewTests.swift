@@ -111,7 +111,22 @@ struct ProfileViewTests {
     let out = kim.ask("p", "log_out")
     #expect(out.filter { $0.contains(#""method":"closed""#) }.count == 2)
     #expect(kim.connection.views.all.isEmpty)
-    #expect(kim.open("profile", "p").first?.contains("not_logged_in") == true)
-    #expect(kim.open("profile", "p", #"{"as":"kim"}"#).first?.contains(#""value":"kim""#) == true)
+    #expect(kim.open("profile", "q", #"{"as":"kim"}"#).first?.contains(#""value":"kim""#) == true)
+  }
+
+  @Test
+  func `whoever is not logged in logs in first, and then has the profile`() {
+    let guest = chat.client("guest", uid: 1002)
+    _ = call(guest, "users.log_out", "{}")
+    let opened = guest.open("profile", "p").joined()
+    #expect(opened.contains(#""binder":"login","style":"replace""#), "\(opened)")
+    guest.send(
+      #"{"id":3,"method":"intent","params":{"view":"p.1","name":"log_in","args":{"name":"guest"}}}"#)
+    let lines = guest.settle().joined()
+    #expect(lines.contains(#""binder":"profile","style":"replace""#), "\(lines)")
+    #expect(lines.contains(#""name":{"kind":"state","value":"guest"}"#), "\(lines)")
+    guest.send(#"{"id":4,"method":"users.log_out","params":{}}"#)
+    let out = guest.settle().joined()
+    #expect(out.contains(#""binder":"login""#), "\(out)")
   }
 }
