@@ -397,7 +397,8 @@ struct JournalChoice {
     {
       throw Failure(
         "the daemon at \(connection.path) seems to run on another machine (its boot ID differs), so its"
-          + " journal cannot be read here; run this command there, or name a file with --file JOURNAL")
+          + " journal cannot be read here; run this command there, or name a file with --file JOURNAL"
+      )
     }
     guard let path = value.string("path") else {
       throw Failure(

@@ -121,7 +121,8 @@ struct ProfileViewTests {
     let opened = guest.open("profile", "p").joined()
     #expect(opened.contains(#""binder":"login","style":"replace""#), "\(opened)")
     guest.send(
-      #"{"id":3,"method":"intent","params":{"view":"p.1","name":"log_in","args":{"name":"guest"}}}"#)
+      #"{"id":3,"method":"intent","params":{"view":"p.1","name":"log_in","args":{"name":"guest"}}}"#
+    )
     let lines = guest.settle().joined()
     #expect(lines.contains(#""binder":"profile","style":"replace""#), "\(lines)")
     #expect(lines.contains(#""name":{"kind":"state","value":"guest"}"#), "\(lines)")
