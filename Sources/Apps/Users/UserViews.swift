@@ -9,12 +9,19 @@ func bindUser(_ view: View, _ session: LoggedInUser, _ name: String) {
   session.presence.presence(of: name).bind(to: view["here"])
 }
 
-/// Shows the profile of the logged-in user; lets a user log in first if nobody is.
-func bindOwnProfile(_ view: View, _ session: ClientSession) {
+/// Shows a view to the logged-in user, and the login view while nobody is logged in.
+///
+/// - Parameters:
+///   - name: The name of the view for the user.
+///   - bind: Binds that view.
+func bindLoggedIn(
+  _ view: View, _ session: ClientSession, _ name: String,
+  _ bind: @escaping (View, LoggedInUser) -> Void
+) {
   session.user.map { $0?.name }.bind(to: view["user"].hint(.quiet))
   session.user.bind(to: view) { view, user in
     if let user {
-      view.open("profile", as: .replace) { bindProfile($0, user) }
+      view.open(name, as: .replace) { bind($0, user) }
     } else {
       view.open("login", as: .replace) { bindLogin($0, session) }
     }

@@ -26,7 +26,7 @@ package func bindUsers(
   ) { view, context, who in
     let session = clients[context]
     guard who.as != nil || session.user.value != nil else {
-      return bindOwnProfile(view, session)
+      return bindLoggedIn(view, session, "profile", bindProfile)
     }
     let user = try session.userSession(as: who.as)
     bindProfile(view, user)
