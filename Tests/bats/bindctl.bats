@@ -31,7 +31,7 @@ start_false_daemon() { # script
     socat "UNIX-LISTEN:$directory/false.sock,fork" "SYSTEM:$1" 3>&- &
     background+=($!)
     export BINDER_SOCKET=$directory/false.sock
-    eventually [ -S "$BINDER_SOCKET" ]
+    eventually listens "$BINDER_SOCKET"
 }
 
 @test "a minute of use: set, get, watch, a line by socat, the past, and all of it after kill -9" {

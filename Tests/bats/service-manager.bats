@@ -109,7 +109,7 @@ request() { socat -t 10 - "UNIX-CONNECT:$socket" <<< "$1"; }
     command -v systemd-socket-activate > /dev/null || skip "needs systemd-socket-activate"
     systemd-socket-activate --listen="$socket" "$binderd" --journal "$directory/journal.db" 2> "$directory/log" 3>&- &
     daemon=$!
-    eventually [ -S "$socket" ]
+    eventually request '{"id":1,"method":"ping"}'
     [ "$(request '{"id":7,"method":"ping"}' | jq .id)" = 7 ]
     kill -TERM $daemon
     wait $daemon
@@ -118,7 +118,7 @@ request() { socat -t 10 - "UNIX-CONNECT:$socket" <<< "$1"; }
 
 @test "a socket meant for another process is left to it" {
     start LISTEN_FDS=1 LISTEN_PID=1
-    eventually [ -S "$socket" ]
+    eventually request '{"id":1,"method":"ping"}'
     [ "$(request '{"id":7,"method":"ping"}' | jq .id)" = 7 ]
 }
 

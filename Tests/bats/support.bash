@@ -54,6 +54,12 @@ eventually() { # command...
     return 1
 }
 
+# True when a program accepts connections at a path. The file appears a moment before: between bind and listen the kernel
+# refuses connections.
+listens() { # path
+    awk -v path="$1" '$4 == "00010000" && $8 == path { found = 1 } END { exit !found }' /proc/net/unix
+}
+
 # Waits until so many lines of the trace contain a text: what the clients have sent, and what they got.
 traced() { # text [count]
     enough() { [ "$(grep -cF -e "$1" "$BINDER_TRACE")" -ge "$2" ]; }

@@ -30,6 +30,14 @@ def eventually(condition, seconds=60, what="the condition"):
         time.sleep(0.02)
 
 
+def listens(path):
+    """True when a program accepts connections at a path. The file of a socket appears a moment before: between bind and
+    listen the kernel refuses connections."""
+    accepting = "00010000"
+    with open("/proc/net/unix") as sockets:
+        return any(words[3] == accepting and words[7:] == [path] for words in map(str.split, sockets))
+
+
 class Place:
     """A directory of its own, with the processes that run in it."""
 

@@ -11,7 +11,7 @@ import time
 import unittest
 
 from support import (
-    Case, Closed, FakeDaemon, Session, WebSocket, eventually, programs, receive, request, root, send_raw,
+    Case, Closed, FakeDaemon, Session, WebSocket, eventually, listens, programs, receive, request, root, send_raw,
 )
 
 
@@ -401,7 +401,7 @@ class Proxies(Case):
             "setpriv", "--reuid", "4001", "--regid", "4001", "--clear-groups", program, "--proxy-user", "0",
             "--name", "board.example", "--listen", self.path, "--pages", pages,
         )
-        eventually(lambda: os.path.exists(self.path))
+        eventually(lambda: listens(self.path))
 
     def web_socket(self, user, **changes):
         options = {
