@@ -10,7 +10,7 @@ private var commandGroups: [(title: String, commands: [Command])] {
         treeCommand,
       ]
     ),
-    ("The past", [historyCommand, atCommand, plotCommand, sparkCommand]),
+    ("The past", [historyCommand, atCommand, undoCommand, plotCommand, sparkCommand]),
     ("Events and their readers", [eventsCommand, ackCommand, workCommand]),
     (
       "Services and programs",
@@ -61,7 +61,7 @@ private let synonyms = [
   "kill": "kick", "list": "tree", "log": "events", "logs": "events", "ls": "tree", "pub": "publish",
   "put": "set", "read": "get", "restore": "journal restore", "rm": "remove", "run": "call",
   "show": "get", "status": "doctor", "sub": "watch", "subscribe": "watch", "tail": "events",
-  "undo": "at", "unset": "remove", "who": "whoami", "write": "set",
+  "revert": "undo", "unset": "remove", "who": "whoami", "write": "set",
 ]
 
 private let globalOptions =

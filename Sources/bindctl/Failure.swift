@@ -73,7 +73,9 @@ struct Asked {
   }
 
   /// Whether the request may have changed something.
-  var isWrite: Bool { command.map { ["set", "remove", "call"].contains($0) } ?? false }
+  var isWrite: Bool {
+    command.map { ["set", "remove", "call", "undo", "atomic"].contains($0) } ?? false
+  }
 }
 
 /// Returns the arguments of a view or the parameters of a method, as a user types them.
@@ -148,6 +150,8 @@ extension WireError {
       }
       return typedArgument.map { "use ':=' for values other than text, as in \($0)" }
     case .conflict: return "read it again before you set it"
+    case .rejected where data["reason"] == .string("changed_since"):
+      return "'bindctl undo --preview' shows all; add --force to overwrite it"
     case .alreadyExists where data["what"] == .string("reader"): return "--steal takes it over"
     case .internalError:
       guard case .string(let reference)? = data["ref"] else { return nil }

@@ -71,6 +71,7 @@ struct DaemonServices {
     bindSources(catalog, readers)
     bindViews(catalog)
     bindHistory(catalog)
+    bindUndo(catalog)
     for feature in features { feature.bind(catalog) }
     bindDaemon(catalog, to: daemon)
     catalog.offerSource(

@@ -80,19 +80,12 @@ struct FeedsTests {
         == .string("/url"))
   }
 
-  private func role(methods: [String] = ["**"], read: [String], write: [String]) -> Role {
-    func rules(_ patterns: [String]) -> Rules {
-      Rules(allow: patterns.compactMap { Pattern($0).map { Rule($0) } })
-    }
-    return Role(name: "some", methods: rules(methods), read: rules(read), write: rules(write))
-  }
-
   @Test
   func `a hidden feed looks like a missing one`() throws {
     subscribe()
     web.answer("Title\na One")
     _ = client.settle()
-    let some = bench.connect(as: role(read: ["cells/**"], write: ["feeds/mine"]))
+    let some = bench.connect(as: .made(read: ["cells/**"], write: ["feeds/mine"]))
     let (requests, last) = (web.requests.count, bench.host.last)
     for id in ["a", "none"] {
       let error = some.error(#"{"id":1,"method":"feeds.refresh","params":["\#(id)"]}"#)
@@ -113,7 +106,7 @@ struct FeedsTests {
     #expect(web.requests.count == requests, "nothing is fetched")
     #expect(bench.host.last == last)
 
-    let reader = bench.connect(as: role(read: ["feeds/*"], write: []))
+    let reader = bench.connect(as: .made(read: ["feeds/*"], write: []))
     #expect(
       reader.result(#"{"id":1,"method":"feeds.refresh"}"#)?["value"] == .number(JSONNumber(1)))
     bench.time.advance(0)
@@ -128,7 +121,7 @@ struct FeedsTests {
     web.answer("Title\na One")
     _ = client.settle()
     for (methods, isAllowed) in [([String](), false), (["feeds.refresh"], true)] {
-      let some = bench.connect(as: role(methods: methods, read: ["feeds/**"], write: []))
+      let some = bench.connect(as: .made(methods: methods, read: ["feeds/**"], write: []))
       for (binder, view) in [(#""feeds""#, "v"), (#""feed","args":{"id":"a"}"#, "w")] {
         let opened = some.call(
           #"{"id":1,"method":"open","params":{"view":"\#(view)","binder":\#(binder)}}"#)

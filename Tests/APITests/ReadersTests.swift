@@ -304,17 +304,10 @@ struct ReadersTests {
 
   // MARK: Other rights
 
-  private func role(_ name: String, read: [String], write: [String]) -> Role {
-    func rules(_ patterns: [String]) -> Rules {
-      Rules(allow: patterns.compactMap { Pattern($0).map { Rule($0) } })
-    }
-    return Role(name: name, methods: rules(["**"]), read: rules(read), write: rules(write))
-  }
-
   @Test
   func `a client without write access cannot forget a reader, nor learn whether it exists`() {
     _ = lines(of: client, subscribe(#","from":"start""#))
-    let other = bench.connect(as: role("other", read: ["cells/**"], write: ["cells/**"]))
+    let other = bench.connect(as: Role.made("other", read: ["cells/**"], write: ["cells/**"]))
     for name in ["mailer", "nobody"] {
       let error = other.error(#"{"id":1,"method":"readers.remove","params":["\#(name)"]}"#)
       #expect(error?.name == .notFound)
@@ -338,8 +331,8 @@ struct ReadersTests {
 
   @Test
   func `an acknowledgement is recorded even if its client gets other rights in the same turn`() {
-    let before = role("before", read: ["**"], write: ["**"])
-    let after = role("after", read: ["cells/**"], write: ["cells/**"])
+    let before = Role.made("before", read: ["**"], write: ["**"])
+    let after = Role.made("after", read: ["cells/**"], write: ["cells/**"])
     let reader = bench.connect(as: before)
     _ = lines(of: reader, subscribe(#","from":"start""#))
     reader.send(ack(2))
@@ -353,8 +346,8 @@ struct ReadersTests {
 
   @Test
   func `a client that loses write access to a reader cannot acknowledge for it`() {
-    let before = role("before", read: ["**"], write: ["**"])
-    let after = role("after", read: ["**"], write: ["cells/**"])
+    let before = Role.made("before", read: ["**"], write: ["**"])
+    let after = Role.made("after", read: ["**"], write: ["cells/**"])
     let reader = bench.connect(as: before)
     _ = lines(of: reader, subscribe(#","from":"start""#))
     bindConnection(
@@ -373,8 +366,8 @@ struct ReadersTests {
   func `a delayed subscription respects a new role`(
     rest: String
   ) {
-    let before = role("before", read: ["**"], write: ["**"])
-    let after = role("after", read: ["cells/b"], write: ["**"])
+    let before = Role.made("before", read: ["**"], write: ["**"])
+    let after = Role.made("after", read: ["cells/b"], write: ["**"])
     let reader = bench.connect(as: before)
     reader.send(
       #"{"id":1,"method":"subscribe","params":{"source":"events","from":{"time":"2020-01-01T00:00:00Z"},\#(rest)}}"#

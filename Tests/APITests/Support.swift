@@ -117,6 +117,18 @@ final class Bench {
   }
 }
 
+extension Role {
+  /// Creates a role from patterns.
+  static func made(
+    _ name: String = "some", methods: [String] = ["**"], read: [String], write: [String]
+  ) -> Role {
+    func rules(_ patterns: [String]) -> Rules {
+      Rules(allow: patterns.compactMap { Pattern($0).map { Rule($0) } })
+    }
+    return Role(name: name, methods: rules(methods), read: rules(read), write: rules(write))
+  }
+}
+
 /// A client socket without a limit.
 private final class TestTransport: Transport {
   var bytes: [UInt8] = []

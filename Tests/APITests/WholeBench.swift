@@ -111,6 +111,7 @@ final class WholeBench {
           bindDaemon(catalog, to: daemon)
           bindCluster(catalog, to: PolledValue(every: 1, on: time) { activeNode })
           bindJournal(catalog, to: journal)
+          bindUndo(catalog)
           catalog.offerSource("daemon/journal", "How far the work is.", journal.progress)
           bindAdministration(catalog, to: administration)
         }

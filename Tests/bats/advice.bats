@@ -113,7 +113,7 @@ END2
     [[ $advice == *"did you mean 'cells/lamp'? A name begins with its service" ]]
     fails get cell/lamp
     [[ $advice == *"did you mean 'cells/lamp'?" ]]
-    for pair in ls:tree list:tree rm:remove delete:remove log:events undo:at status:doctor; do
+    for pair in ls:tree list:tree rm:remove delete:remove log:events revert:undo status:doctor; do
         fails "${pair%:*}"
         is "$advice" "bindctl: unknown command '${pair%:*}': did you mean '${pair#*:}'? See 'bindctl help'"
     done

@@ -196,7 +196,54 @@ start_false_daemon() { # script
     refuses 4 "no source 'cells/a'; 'bindctl get \"cells/**\"' lists those that exist" get cells/a
     refuses 1 "'cells/a' was not set" remove cells/a
     refuses 2 "remove takes a cell, for example cells/lamp, not 'system/load'; see 'bindctl help remove'" remove system/load
-    refuses 2 "remove takes one cell, not a pattern; list them first: bindctl get 'cells/x/*'; see 'bindctl help remove'" remove 'cells/x/*'
+}
+
+@test "remove of a pattern shows the cells and asks; in a script it needs --yes" {
+    refuses 1 "no cell matches 'cells/x/*'" remove 'cells/x/*'
+    printf '%s\n' 'cells/x/a 1' 'cells/x/b [2]' 'cells/y 3' | bindctl set -
+    run --separate-stderr bindctl remove 'cells/x/*'
+    [ "$status" -eq 2 ]
+    is "$output" $'- cells/x/a 1\n- cells/x/b [2]'
+    is "$stderr" "bindctl: there is no terminal to ask 'Remove these 2 cells?'; add --yes; see 'bindctl help remove'"
+    gives 0 $'- cells/x/a 1\n- cells/x/b [2]' remove 'cells/x/*' --yes
+    gives 0 $'cells/y\t3' at now 'cells/**'
+}
+
+@test "undo takes back an event, a span, a user's work and a command, and itself" {
+    bindctl set cells/a 1
+    bindctl call cells.set name=a value:=2 --cmd two > /dev/null
+    bindctl call lists.append name=l value=x
+    run --separate-stderr bindctl undo --since 1 --yes
+    [ "$status" -eq 0 ]
+    is "$output" $'~ cells/a 2 -> 1\n~ lists/l ["x"] -> []'
+    is "$stderr" 'bindctl: to undo that: bindctl undo --since 3 --until 5'
+    bindctl ${stderr#*undo that: bindctl} --yes
+    gives 0 2 get cells/a
+    gives 0 '["x"]' get lists/l
+    bindctl set cells/b 1
+    run --separate-stderr bindctl undo --cmd two --preview
+    is "$status" 0
+    is "$output" '~ cells/a 2 -> 1'
+    refuses 1 'nothing to undo' undo --cmd none --preview
+    gives 0 '- cells/b 1' undo --since 5 --by "$(id -un)" 'cells/b' --yes -q
+    gives 0 '~ cells/a 2 -> 1' undo --cmd two --force --yes -q
+}
+
+@test "undo refuses what has changed since, and names it" {
+    bindctl set cells/a 1
+    bindctl set cells/a 2
+    bindctl set cells/a 3
+    run --separate-stderr bindctl undo 2 --yes
+    [ "$status" -eq 5 ]
+    is "$output" '~ cells/a 3 -> 1'
+    is "$stderr" "bindctl: event 3 has changed 'cells/a' since; 'bindctl undo --preview' shows all; add --force to overwrite it"
+    gives 0 '~ cells/a 3 -> 1' undo 2 --force --yes -q
+    gives 0 1 get cells/a
+    run --separate-stderr bindctl undo 4
+    is "$status $output" '2 ~ cells/a 1 -> 3'
+    is "$stderr" "bindctl: there is no terminal to ask 'Undo this change?'; add --yes; see 'bindctl help undo'"
+    refuses 2 "what? Give the position of an event, or --since, or --cmd; see 'bindctl help undo'" undo 'cells/**'
+    refuses 2 "no user 'nobody-here'; see 'bindctl help undo'" undo --since 1 --by nobody-here
 }
 
 @test "each wrong option of web gets a line of bindctl, not of a log" {

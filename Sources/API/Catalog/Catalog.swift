@@ -23,6 +23,7 @@ package import Signals
 package final class Catalog {
   /// Sets a source and returns its new value.
   package typealias Writer = (_ source: String, _ value: JSONText) throws(NotWritable) -> JSONText
+  package typealias Clearer = (_ source: String) throws(NotWritable) -> Void
 
   /// A service with its sources.
   package final class Service {
@@ -35,6 +36,9 @@ package final class Catalog {
     /// All of its sources; `nil` if it has none.
     package var sources: SourceProvider?
     package var writer: Writer?
+
+    /// Removes the value of a source; `nil` if the sources always have one.
+    package var clearer: Clearer?
 
     /// The sources that are not journaled, sorted by name.
     var sampled: [(description: SourceProvider.Description, source: SampledSource)] = []

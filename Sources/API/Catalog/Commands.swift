@@ -55,21 +55,21 @@ extension Catalog {
     }
   }
 
-  /// Offers a method that records nothing and writes its own answer.
+  /// Offers a method that writes its own answer.
   ///
   /// For the parameters see ``command(_:_:_:writes:errors:isKept:reader:body:)``.
   @inlinable
   package func query<Parameters: Decodable>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: ResultShape,
     kind: Method.Kind = .query, site: Method.Site? = nil, errors: [String] = [],
-    unknownParameters: JSONDecoder.UnknownMembers = .refused,
+    writes: [String]? = [], unknownParameters: JSONDecoder.UnknownMembers = .refused,
     reader: ParameterReader<Parameters>? = nil,
     body: @escaping (CallContext, Call, Parameters) throws -> Void
   ) {
     let names = Shape(of: parameters).members.map(\.name)
     offer(
-      name, doc, kind, parameters, result, [], errors, takesUnknown: unknownParameters == .ignored,
-      site: site
+      name, doc, kind, parameters, result, writes, errors,
+      takesUnknown: unknownParameters == .ignored, site: site
     ) { context, call, request, line in
       do {
         let (parameters, options) = try context.parameters(

@@ -1,7 +1,7 @@
 package import Configuration
 package import EventSourcing
 internal import JSON
-internal import Model
+package import Model
 internal import Wire
 
 /// The part of the catalog that one role may use: the filter that is applied when something is looked up.
@@ -127,7 +127,7 @@ package final class Rights {
   }
 
   /// Returns a test for the sources of a pattern that the role may read.
-  func readable(_ pattern: Pattern) -> @Sendable (String) -> Bool {
+  package func readable(_ pattern: Pattern) -> @Sendable (String) -> Bool {
     guard !role.read.allowsAll else { return { pattern.matches($0) } }
     return { [role] in pattern.matches($0) && role.mayRead($0) }
   }

@@ -108,6 +108,15 @@ package final class SourceProvider {
     commonKind ?? description(of: source)?.kind ?? .state
   }
 
+  /// The value of a source without elements; `nil` if such a source has no value.
+  package func emptyValue(of source: String) -> JSONText? {
+    switch kind(of: source) {
+    case .list: JSONText(elements: [])
+    case .map: JSONText(members: [:])
+    case .state, .loading: nil
+    }
+  }
+
   /// Whether the changes of a source are events in the journal.
   package func isJournaled(_ source: String) -> Bool {
     isJournaled && (commonKind != nil || kind(of: source) != .loading)

@@ -29,10 +29,12 @@ extension Catalog {
   /// - Parameters:
   ///   - writes: The event types that `write` may record.
   ///   - write: Sets a source and returns its new value.
+  ///   - remove: Removes the value of a source; `nil` if the sources always have one.
   package func offerSources<State, Failure: ServiceError>(
     of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
     exists: @escaping (String) -> Bool, writes: [String],
-    write: @escaping (_ source: String, _ value: JSONText) throws(Failure) -> JSONText
+    write: @escaping (_ source: String, _ value: JSONText) throws(Failure) -> JSONText,
+    remove: ((_ source: String) throws(Failure) -> Void)? = nil
   ) {
     offerSources(of: ledger, descriptions, exists: exists, beside: nil) { service in
       service.writes = writes
@@ -41,6 +43,15 @@ extension Catalog {
           return try write(source, value)
         } catch {
           throw .refused(error)
+        }
+      }
+      service.clearer = remove.map { remove in
+        { source throws(NotWritable) in
+          do throws(Failure) {
+            try remove(source)
+          } catch {
+            throw .refused(error)
+          }
         }
       }
     }

@@ -28,13 +28,8 @@ package func bindHistory(_ catalog: Catalog) {
 }
 
 private struct History: DocumentedParameters {
-  struct At: Decodable {
-    let seq: Position?
-    let time: String?
-  }
-
   let source: String
-  let at: At?
+  let at: PastMoment?
   let after: Position?
   let before: Position?
   let limit: Int?
@@ -64,8 +59,8 @@ extension CallContext {
       throw .unusable("source", "'\(source)' is not journaled: it has no history")
     }
     guard history.behind == nil else { throw .unusable("behind", "behind is for patterns") }
-    let kind = sources.kind(of: source)
-    try position(history, call) { [self] seq in readValue(of: source, kind, at: seq, call) }
+    let (kind, empty) = (sources.kind(of: source), sources.emptyValue(of: source))
+    try position(history, call) { [self] seq in readValue(of: source, kind, empty, at: seq, call) }
   }
 
   /// Finds the position that a request asks for, and passes it to `found`.
@@ -75,12 +70,13 @@ extension CallContext {
     guard history.after == nil, history.before == nil, history.limit == nil, history.filter == nil,
       history.who == nil
     else { throw .unusable("at", "after, before, limit, filter and who are for events") }
-    switch (history.at?.seq, history.at?.time.map { Timestamp($0) }) {
-    case (let position?, nil):
-      try check(position.seq)
-      found(position.seq)
-    case (nil, let time??):
-      host.position(at: time.microseconds).answer(call, catalog) { [host] seq in
+    guard let at = history.at else { throw PastMoment.malformed("at") }
+    switch try at.place("at") {
+    case .position(let seq):
+      try check(seq)
+      found(seq)
+    case .time(let time):
+      host.position(at: time).answer(call, catalog) { [host] seq in
         // Before the first retained event the state is unknown, unless the journal begins with
         // position 1.
         guard seq >= host.first || host.first == 1 else {
@@ -88,10 +84,6 @@ extension CallContext {
         }
         found(seq)
       }
-    default:
-      throw WireError(
-        JSONDecodingError(
-          path: "/at", expected: #"{"seq":n} or {"time":"…"}"#, got: "another value"))
     }
   }
 
@@ -121,10 +113,10 @@ extension CallContext {
   }
 
   private func readValue(
-    of source: String, _ kind: SourceKind, at seq: UInt64, _ call: Call
+    of source: String, _ kind: SourceKind, _ empty: JSONText?, at seq: UInt64, _ call: Call
   ) {
     host.value(of: source, at: seq).answer(call, catalog) { past in
-      let value = past.value ?? kind.emptyValue
+      let value = past.value ?? empty
       call.answer { buffer in
         buffer.object {
           $0.member("source", source)
@@ -170,17 +162,6 @@ extension CallContext {
         [host] page in
         call.answer { page.writeLast(host, withOrigin: withOrigin, limit: call.room, to: &$0) }
       }
-    }
-  }
-}
-
-extension SourceKind {
-  /// The value of a source without elements; `nil` if such a source has no value.
-  fileprivate var emptyValue: JSONText? {
-    switch self {
-    case .list: JSONText(elements: [])
-    case .map: JSONText(members: [:])
-    case .state, .loading: nil
     }
   }
 }

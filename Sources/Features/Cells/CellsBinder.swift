@@ -16,7 +16,10 @@ package func bindCells(_ catalog: Catalog, to cells: CellsService) {
     of: cells.ledger,
     [.init("cells/**", "A named JSON value.", .any, isWritable: true)],
     exists: CellsService.isCell, writes: ["cells.set"],
-    write: { source, value throws(CellsError) in try cells.set(.named(source), to: value) })
+    write: { source, value throws(CellsError) in try cells.set(.named(source), to: value) },
+    remove: { source throws(CellsError) in
+      _ = try cells.remove(String(source.dropFirst("cells/".utf8.count)))
+    })
 
   catalog.offerView(
     "cell", of: "cells", "One cell, to view and change.", CellArguments.self,

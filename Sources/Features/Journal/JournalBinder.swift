@@ -27,12 +27,7 @@ package func bindJournal(_ catalog: Catalog, to journal: JournalService) {
 }
 
 private struct Compact: DocumentedParameters {
-  struct Before: Decodable {
-    let seq: Position?
-    let time: String?
-  }
-
-  let before: Before?
+  let before: PastMoment?
   let force: Bool?
 
   static let docs = [
@@ -50,25 +45,21 @@ private struct Compact: DocumentedParameters {
         context.answer(call, with: $0)
       }
     }
-    switch (before?.seq, before?.time.map { Timestamp($0) }) {
-    case (nil, nil) where before == nil:
+    switch try before?.place("before") {
+    case nil:
       guard let call = call.later() else { return }
       run(before: nil, call)
-    case (let position?, nil):
-      guard position.seq <= context.host.durable else {
-        throw .seqFuture(position.seq, last: context.host.durable)
+    case .position(let seq):
+      guard seq <= context.host.durable else {
+        throw .seqFuture(seq, last: context.host.durable)
       }
       guard let call = call.later() else { return }
-      run(before: position.seq, call)
-    case (nil, let time??):
+      run(before: seq, call)
+    case .time(let time):
       guard let call = call.later() else { return }
-      context.host.position(at: time.microseconds - 1).answer(call, context.catalog) {
+      context.host.position(at: time - 1).answer(call, context.catalog) {
         run(before: $0 + 1, call)
       }
-    default:
-      throw WireError(
-        JSONDecodingError(
-          path: "/before", expected: #"{"seq":n} or {"time":"…"}"#, got: "another value"))
     }
   }
 }

@@ -239,7 +239,7 @@ private func show(_ past: ValuesThen, _ context: Context) {
 }
 
 /// The difference of a source between two times.
-private struct Difference {
+struct Difference {
   let source: String
 
   /// The value; `nil` if the source did not exist.

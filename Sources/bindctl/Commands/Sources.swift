@@ -301,20 +301,21 @@ private func whatEmpties(_ source: String) -> String {
 }
 
 let removeSyntax = Syntax(
-  "remove", "Removes a cell.", operands: [Operand("SRC")],
-  details: "Exits with 1 if the cell was not set.", examples: ["bindctl remove cells/lamp"])
+  "remove", "Removes a cell, or the cells of a pattern.", operands: [Operand("SRC")],
+  options: [yesOption],
+  details: """
+    Exits with 1 if the cell was not set. Of a pattern it shows the cells and asks; in a script, add --yes. They are
+    removed in one commit, which 'bindctl undo' takes back.
+    """,
+  examples: ["bindctl remove cells/lamp", "bindctl remove 'cells/old/**' --yes"])
 
 var removeCommand: Command {
   Command(removeSyntax) { context in
     let source = context.operand(0)
-    guard !source.contains("*") else {
-      throw UsageError(
-        "remove takes one cell, not a pattern; list them first: bindctl get '\(source)'",
-        command: "remove")
-    }
     guard source.hasPrefix("cells/") else {
       throw UsageError(whatEmpties(source), command: "remove")
     }
+    if source.contains("*") { return try removeAll(source, context) }
     let name = JSONValue.string(String(source.dropFirst("cells/".count)))
     let result = try context.client.call("cells.remove", ["name": name]).object
     let wasThere = result["value"] == .bool(true)
@@ -325,4 +326,30 @@ var removeCommand: Command {
     }
     return wasThere ? .done : .no
   }
+}
+
+/// Removes the cells of a pattern in one commit, after a question.
+private func removeAll(_ pattern: String, _ context: Context) throws -> ExitCode {
+  let connection = try context.client.connected()
+  let cells = try connection.values(of: pattern)
+  guard let first = cells.first else {
+    note("no cell matches '\(pattern)'")
+    return .no
+  }
+  if context.output.form == .human {
+    for (source, value) in cells { context.output.line("- \(source) \(value.text.text)") }
+  }
+  let what = cells.count == 1 ? first.source : "these \(cells.count) cells"
+  guard try context.confirms("Remove \(what)?") else { return .no }
+  let calls = cells.map { source, _ -> JSONValue in
+    let name = String(source.dropFirst("cells/".count))
+    return .object([
+      "method": .string("cells.remove"), "params": .object(["name": .string(name)]),
+    ])
+  }
+  let result = try connection.call("atomic", ["calls": .array(calls)]).object
+  if context.output.form != .human {
+    context.output.result(result, bare: result["events"], human: "")
+  }
+  return .done
 }

@@ -1,0 +1,113 @@
+package import JSON
+internal import Journal
+package import Model
+package import Signals
+
+/// A search for the streams in which selected events were recorded.
+package struct ChangeSearch: Sendable {
+  /// The most streams that a search finds.
+  package static let maxStreams = 1000
+
+  /// The last position before the search, and the last one in it.
+  package let after: UInt64
+  package let through: UInt64
+
+  /// The user whose events are selected; `nil` for those of all users.
+  package let user: UInt32?
+
+  /// The idempotency key of the command whose events are selected; `nil` for those of all.
+  package let command: String?
+
+  /// Whether the events of a stream are selected.
+  package let isWanted: @Sendable (_ stream: String) -> Bool
+
+  package init(
+    after: UInt64, through: UInt64, user: UInt32? = nil, command: String? = nil,
+    isWanted: @escaping @Sendable (String) -> Bool
+  ) {
+    self.after = after
+    self.through = through
+    self.user = user
+    self.command = command
+    self.isWanted = isWanted
+  }
+
+  private func selects(_ record: Record) -> Bool {
+    if let command, record.command != command { return false }
+    return user == nil || JournalEvent(record).origin?.uid == user
+  }
+
+  /// Reads the events.
+  ///
+  /// - Returns: The streams, in the order of their first selected events, at most one more than
+  ///   ``maxStreams``.
+  fileprivate func read(
+    _ reader: any JournalReader
+  ) throws(JournalError) -> [ChangedStream] {
+    try reader.check(after)
+    var found: [ChangedStream] = []
+    var places: [String: Int] = [:]
+    var end = after
+    while end < through {
+      let records = try reader.records(after: end, limit: Int(min(through - end, 256)))
+      guard let last = records.last else { break }
+      end = last.seq
+      for record in records where record.seq <= through && isWanted(record.stream) {
+        let isSelected = selects(record)
+        if let place = places[record.stream] {
+          if isSelected {
+            found[place].last = record.seq
+          } else {
+            found[place].other = found[place].other ?? record.seq
+          }
+        } else if isSelected {
+          places[record.stream] = found.count
+          found.append(ChangedStream(stream: record.stream, first: record.seq))
+          if found.count > Self.maxStreams { return found }
+        }
+      }
+    }
+    return found
+  }
+}
+
+/// A stream in which a search has found selected events.
+package struct ChangedStream: Sendable {
+  package let stream: String
+
+  /// The positions of the first and the last selected event.
+  package let first: UInt64
+  package fileprivate(set) var last: UInt64
+
+  /// The first event behind ``first`` that is not selected; `nil` if the search has seen none.
+  package fileprivate(set) var other: UInt64?
+
+  fileprivate init(stream: String, first: UInt64) {
+    self.stream = stream
+    self.first = first
+    last = first
+  }
+}
+
+extension ServiceHost {
+  /// Searches the journal for streams with selected events, off the loop.
+  package func streams(_ search: ChangeSearch) -> Signal<[ChangedStream], JournalError> {
+    reading(.long) { reader throws(JournalError) in try search.read(reader) }
+  }
+
+  /// Reads the values of sources at past positions, off the loop.
+  ///
+  /// - Parameter places: The full names, each with its position.
+  /// - Returns: A signal of the values, in the same order; `nil` for a source without one. It fails
+  ///   like ``value(of:at:)``.
+  package func values(
+    at places: [(source: String, seq: UInt64)]
+  ) -> Signal<[JSONText?], JournalError> {
+    let queries = places.map { past(of: $0.source, at: $0.seq) }
+    return reading(.long) { reader throws(JournalError) in
+      var values: [JSONText?] = []
+      for query in queries { values.append(try query?.read(reader).value) }
+      return values
+    }
+  }
+}

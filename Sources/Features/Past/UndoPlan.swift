@@ -1,0 +1,145 @@
+internal import API
+internal import Configuration
+internal import Connections
+internal import EventSourcing
+internal import JSON
+internal import Model
+internal import Signals
+internal import Wire
+
+/// The changes of one `undo`.
+///
+/// It reads the old values off the loop, and then writes them in one commit. A source that changes in
+/// between is a conflict.
+struct UndoPlan {
+  /// The longest value that the result shows, in bytes.
+  private static let maxShown = 256
+
+  private let context: CallContext
+  private let call: Call
+  private let through: UInt64
+  private let isForced: Bool
+  private let isPreview: Bool
+
+  init(
+    _ context: CallContext, _ call: Call, through: UInt64, isForced: Bool, isPreview: Bool
+  ) {
+    self.context = context
+    self.call = call
+    self.through = through
+    self.isForced = isForced
+    self.isPreview = isPreview
+  }
+
+  /// A source, the position up to which its changes are known, and how to change it.
+  private struct Part {
+    let source: String
+    let last: UInt64
+
+    /// A change that is not selected; 0 if there is none.
+    let other: UInt64
+    let before: UInt64
+    let service: Catalog.Service
+  }
+
+  /// Makes the plan from the streams with selected events, and carries it out.
+  func make(of streams: [ChangedStream]) {
+    guard streams.count <= ChangeSearch.maxStreams else {
+      return call.refuse(
+        .unusable(
+          "since", "events of at most \(ChangeSearch.maxStreams) sources", "events of more"))
+    }
+    var (parts, left): ([Part], [Undone.Left]) = ([], [])
+    for stream in streams {
+      let source = stream.stream
+      guard let service = context.rights.service(of: source), service.writer != nil,
+        context.rights.sources(of: source)?.exists(source) == true
+      else {
+        left.append(.init(stream: source, reason: "a past value of it cannot be set"))
+        continue
+      }
+      let last = context.host.lastPosition(of: source)
+      parts.append(
+        Part(
+          source: source, last: last, other: stream.other ?? (last > stream.last ? last : 0),
+          before: stream.first - 1, service: service))
+    }
+    context.host.values(at: parts.map { ($0.source, $0.before) })
+      .answer(call, context.catalog) { values in carryOut(zip(parts, values), left) }
+  }
+
+  private func carryOut(_ old: Zip2Sequence<[Part], [JSONText?]>, _ left: [Undone.Left]) {
+    var undone = Undone(through: through)
+    undone.left = left
+    for (part, _) in old {
+      let (source, host) = (part.source, context.host)
+      let seq = part.other > 0 ? part.other : host.lastPosition(of: source)
+      if part.other > 0 || seq > part.last {
+        undone.conflicts.append(.init(source: source, seq: seq))
+      }
+    }
+    if !isForced, !isPreview, let conflict = undone.conflicts.first {
+      return call.refuse(
+        context.access.error(ChangedSince(conflict, count: undone.conflicts.count)))
+    }
+    if isPreview {
+      for (part, value) in old {
+        guard let change = change(of: part, to: value) else { continue }
+        undone.changes.append(change)
+      }
+      return context.answer(call, with: undone)
+    }
+    undone.after = context.host.last
+    _ = context.perform(context.command("undo"), call) {
+      for (part, value) in old {
+        guard let change = change(of: part, to: value) else { continue }
+        try restore(part, to: value)
+        undone.changes.append(change)
+      }
+      return try context.catalog.text(undone)
+    }
+  }
+
+  /// Returns how a source changes; `nil` if it has the value already.
+  private func change(of part: Part, to value: JSONText?) -> Undone.Change? {
+    let sources = context.rights.sources(of: part.source)
+    let empty = sources?.emptyValue(of: part.source)
+    let now = sources?.newest(part.source) ?? empty
+    let old = value ?? empty
+    guard now != old else { return nil }
+    let isLong = [now, old].contains { ($0?.text.utf8.count ?? 0) > Self.maxShown }
+    return Undone.Change(
+      source: part.source, from: isLong ? nil : now, to: isLong ? nil : old,
+      long: isLong ? true : nil)
+  }
+
+  private func restore(_ part: Part, to value: JSONText?) throws {
+    let old = value ?? context.rights.sources(of: part.source)?.emptyValue(of: part.source)
+    guard context.role.mayWrite(part.source) else {
+      throw Refusal.denied(stream: part.source)
+    }
+    if let old {
+      _ = try part.service.writer?(part.source, old)
+    } else {
+      try part.service.clearer?(part.source)
+    }
+  }
+}
+
+/// Something else has changed a source since.
+private struct ChangedSince: ServiceError {
+  let conflict: Undone.Conflict
+  let count: Int
+
+  init(_ conflict: Undone.Conflict, count: Int) {
+    self.conflict = conflict
+    self.count = count
+  }
+
+  var kind: ServiceErrorKind { .rejected(reason: "changed_since") }
+
+  var description: String {
+    let others = count > 1 ? ", and \(count - 1) more" : ""
+    return "event \(conflict.seq) has changed '\(conflict.source)' since\(others)"
+  }
+}
