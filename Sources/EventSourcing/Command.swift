@@ -24,7 +24,7 @@ package struct Command {
   /// The origin of the command, on which depends whether limits of a user refuse it.
   package var origin = Origin.request
 
-  /// The value that a binding passes on; `nil` for other commands.
+  /// The cause of the command; `nil` if its caller began it.
   package var cause: Cause?
 
   /// Whether the response waits until the events are on disk (`_meta.wait`), regardless of the
@@ -65,16 +65,23 @@ extension Command {
 }
 
 extension Command {
-  /// The value that a binding passes on: its source, and the position up to which it has seen it.
+  /// The cause of a command: a value that a binding passes on, a lease that has ended, a queued call,
+  /// or the event that a script works on.
   ///
-  /// It is stored with the events. After a kill it tells which changes were not passed on: a binding
+  /// It is stored with the events. After a kill it tells which changes a binding has not passed on: it
   /// may write an older value after the source has got a newer one.
   package struct Cause: Equatable, Codable, Sendable {
-    package let source: String
-    package let seq: UInt64
+    /// The changed source; `nil` if the event at ``seq`` is the cause, whatever it has changed.
+    package let source: String?
 
-    package init(source: String, seq: UInt64) {
-      (self.source, self.seq) = (source, seq)
+    /// The position up to which the changes of the source were seen; `nil` if it is not in the journal.
+    package let seq: UInt64?
+
+    /// The expression of the binding, or the beginning of it; `nil` if it is none.
+    package let binding: String?
+
+    package init(source: String? = nil, seq: UInt64?, binding: String? = nil) {
+      (self.source, self.seq, self.binding) = (source, seq, binding)
     }
   }
 

@@ -216,8 +216,12 @@ struct MetaTexts {
     let origin =
       #"{"uid":\#(caller.uid),"pid":\#(caller.pid),"method":\#(JSONText(string: method))\#(program)"#
     guard let cause else { return origin + "}" }
-    let source = JSONText(string: cause.source)
-    return origin + #","cause":{"source":\#(source),"seq":\#(cause.seq)}}"#
+    let members = [
+      cause.source.map { #""source":\#(JSONText(string: $0))"# },
+      cause.seq.map { #""seq":\#($0)"# },
+      cause.binding.map { #""binding":\#(JSONText(string: $0))"# },
+    ]
+    return origin + #","cause":{\#(members.compactMap(\.self).joined(separator: ","))}}"#
   }
 }
 

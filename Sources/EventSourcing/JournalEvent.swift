@@ -45,10 +45,14 @@ package struct JournalEvent: Equatable, Sendable {
 
   /// The process and the method that recorded the event; `nil` if the journal does not say.
   package var origin: Origin? {
-    guard let meta, let meta = EventCoder().value(Meta.self, of: JSONText(trusted: meta)) else {
-      return nil
-    }
-    return Origin(uid: meta.uid, pid: meta.pid, program: meta.program, method: meta.method)
+    decodedMeta.map { Origin(uid: $0.uid, pid: $0.pid, program: $0.program, method: $0.method) }
+  }
+
+  /// The cause of the event; `nil` if its process began it, or the journal does not say.
+  package var cause: Command.Cause? { decodedMeta?.cause }
+
+  private var decodedMeta: Meta? {
+    meta.flatMap { EventCoder().value(Meta.self, of: JSONText(trusted: $0)) }
   }
 
   /// The process and the method that recorded an event.

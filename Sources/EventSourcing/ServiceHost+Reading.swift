@@ -383,10 +383,10 @@ package struct LastChange {
 
 extension String {
   /// The first segment of a path.
-  fileprivate var firstSegment: String { String(prefix { $0 != "/" }) }
+  var firstSegment: String { String(prefix { $0 != "/" }) }
 
   /// The path and its parent paths, the longest first.
-  fileprivate var prefixes: [String] {
+  var prefixes: [String] {
     var prefixes = [self]
     for (index, character) in zip(indices, self).reversed() where character == "/" {
       prefixes.append(String(self[..<index]))

@@ -80,6 +80,17 @@ final class Context {
     return ["BINDER_HOST": remote.name, "BINDER_SOCKET": socket ?? ""]
   }
 
+  /// Adds to the options of a command the event that the surrounding `work`, `watch` or `events` works on.
+  ///
+  /// The event is of the daemon that these use; with another one it says nothing.
+  func addCause(to options: inout JSONObject) throws(ClientError) {
+    guard invocation.value("socket") == nil, invocation.value("host") == nil,
+      let seq = variable("BINDER_SEQ").flatMap({ UInt64($0) }), seq > 0,
+      seq <= (try client.connected().greeting.last)
+    else { return }
+    options["cause"] = .number(JSONNumber(seq))
+  }
+
   /// Returns the time limits for replies: `-t`, otherwise five minutes.
   ///
   /// The default is long enough for a daemon that replays a large journal.

@@ -10,7 +10,7 @@ private var commandGroups: [(title: String, commands: [Command])] {
         treeCommand,
       ]
     ),
-    ("The past", [historyCommand, atCommand, undoCommand, plotCommand, sparkCommand]),
+    ("The past", [historyCommand, atCommand, whyCommand, undoCommand, plotCommand, sparkCommand]),
     ("Events and their readers", [eventsCommand, ackCommand, workCommand]),
     (
       "Services and programs",

@@ -72,6 +72,7 @@ struct DaemonServices {
     bindViews(catalog)
     bindHistory(catalog)
     bindUndo(catalog)
+    bindWhy(catalog)
     for feature in features { feature.bind(catalog) }
     bindDaemon(catalog, to: daemon)
     catalog.offerSource(

@@ -105,7 +105,7 @@ struct BindFileTests {
     #expect(count == 3, "what is written, and nothing else")
     var metas: [String] = []
     bench.store.replay(after: 0) { metas = $0.records.compactMap(\.meta) }
-    let cause = #""cause":{"source":"cells/a","seq":1}"#
+    let cause = #""cause":{"source":"cells/a","seq":1,"binding":"cells/a ~> cells/c"}"#
     #expect(metas.last == #"{"uid":0,"pid":0,"method":"bind",\#(cause)}"#)
 
     // A comment moves a line; its binding continues, and `n` is now another one.

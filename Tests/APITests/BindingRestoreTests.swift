@@ -193,9 +193,9 @@ struct BindingRestoreTests {
         let parts = step.split(separator: "<")
         var command = Command(method: "test", caller: Peer(uid: 1, pid: 2))
         if parts.count > 1, let mark = parts[1].lastIndex(of: "@") {
+          let seq: UInt64 = try #require(UInt64(String(parts[1][mark...].dropFirst())))
           command.cause = .init(
-            source: String(parts[1][..<mark].replacing("_", with: " ")),
-            seq: try #require(UInt64(String(parts[1][mark...].dropFirst()))))
+            source: String(parts[1][..<mark].replacing("_", with: " ")), seq: seq)
         }
         _ = try bench.host.perform(command) {
           let pair = parts[0].split(separator: "=", maxSplits: 1)
@@ -329,7 +329,7 @@ struct BindingRestoreTests {
     #expect(bench.cells.ledger.value(of: "cells/b")?.text == "1")
     var metas: [String] = []
     store.replay(after: 0) { metas = $0.records.compactMap(\.meta) }
-    let cause = #""cause":{"source":"cells/a","seq":2}"#
+    let cause = #""cause":{"source":"cells/a","seq":2,"binding":"cells/a ~> cells/b"}"#
     #expect(metas.last == #"{"uid":1,"pid":0,"method":"bind",\#(cause)}"#)
     #expect(bench.host.stateBytes(of: 1) > before)
     #expect(bench.host.stateBytes(of: 0) == 0)

@@ -127,7 +127,8 @@ struct BindingTests {
     #expect(value("b") == "1")
     var metas: [String] = []
     bench.store.replay(after: 0) { metas = $0.records.compactMap(\.meta) }
-    let cause = #""cause":{"source":"cells/a","seq":\#(isKept ? 2 : 1)}"#
+    let seq = isKept ? 2 : 1
+    let cause = #""cause":{"source":"cells/a","seq":\#(seq),"binding":"cells/a ~> cells/b"}"#
     #expect(metas.last == #"{"uid":7,"pid":0,"method":"bind",\#(cause)}"#)
     #expect(bench.host.stateBytes(of: 7) > before)
     #expect(bench.host.stateBytes(of: 0) == 0)

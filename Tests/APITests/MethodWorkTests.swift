@@ -69,6 +69,7 @@ struct MethodWorkTests {
     "users.log_in": .elsewhere, "users.log_out": .short, "users.remove_friend": .short,
     "users.revoke": .most("16 tokens"), "users.token": .most("16 tokens"),
     "users.whoami": .most("16 names"), "wait": .most("256 KiB"), "whoami": .most("methods"),
+    "why": .elsewhere,
     "will": .most("100 calls"), "withdraw": .short, "working": .short,
   ]
 

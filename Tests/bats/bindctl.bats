@@ -229,6 +229,30 @@ start_false_daemon() { # script
     gives 0 '~ cells/a 2 -> 1' undo --cmd two --force --yes -q
 }
 
+@test "why leads from a value to who has begun it, through bindings, leases, queued calls and scripts" {
+    why() { bindctl why "$1" -j | jq -r '[.source, .value, .end] | map(select(. != null) | tostring) | join(" ")'; }
+    bindctl bind --daemon 'cells/a | round(0) ~> cells/b' > /dev/null
+    bindctl set cells/a 1.6
+    eventually bindctl is cells/b 2
+    is "$(why cells/b)" $'cells/b 2\ncells/a 1.6'
+    bindctl why cells/b | grep -q "binding cells/a | round(0) ~> cells/b"
+    bindctl why cells/b | grep -q "$(id -un) bindctl.* set$"
+    bindctl bind --daemon 'every(1s) ~> cells/tick' > /dev/null
+    eventually bindctl is 'cells/tick exists'
+    is "$(why cells/tick | tail -n 1)" 'every(1s) not_journaled'
+    bindctl set cells/short 1 --ttl 100ms > /dev/null
+    eventually bindctl is 'cells/short !exists'
+    bindctl why cells/short | grep -q 'lease.end$'
+    is "$(why cells/short | sed 's/ .*//')" "$(printf '%s\n' cells/short lease/1)"
+    # What a program sets while it works on an event is caused by the event.
+    bindctl call lists.append name=jobs value=1 > /dev/null
+    beside bindctl work w --stream lists/jobs --since start -- bindctl set cells/done true
+    eventually bindctl is cells/done
+    is "$(why cells/done)" $'cells/done true\nlists/jobs'
+    refuses 1 "nothing has changed 'cells/none'" why cells/none
+    refuses 5 "'system/load' is not journaled: it has no history" why system/load
+}
+
 @test "undo refuses what has changed since, and names it" {
     bindctl set cells/a 1
     bindctl set cells/a 2

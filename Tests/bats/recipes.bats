@@ -31,6 +31,8 @@ recipe() { # title commands
 
 @test "a sale" { recipe 'A sale' 4; }
 
+@test "a reason" { recipe 'A reason' 4; }
+
 @test "an undo" { recipe 'An undo' 6; }
 
 @test "a metrics pipeline" { recipe 'A metrics pipeline' 8; }

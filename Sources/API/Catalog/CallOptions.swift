@@ -14,8 +14,11 @@ package struct CallOptions: Decodable {
   let wait: String?
   let lease: LeaseOption?
 
+  /// The position of the event that the caller works on.
+  let cause: Position?
+
   private enum CodingKeys: String, CodingKey {
-    case cmd, expect, lease
+    case cause, cmd, expect, lease
     case timeoutMilliseconds = "timeout_ms"
     case wait
   }
@@ -49,7 +52,8 @@ package struct CallOptions: Decodable {
     } catch {
       return nil
     }
-    (self.cmd, self.wait, timeoutMilliseconds, expect, lease) = (cmd, wait, timeout, nil, nil)
+    (self.cmd, self.wait, timeoutMilliseconds) = (cmd, wait, timeout)
+    (expect, lease, cause) = (nil, nil, nil)
   }
 
   /// The maximum timeout: one day, in milliseconds.

@@ -377,6 +377,10 @@ extension CallContext {
     command.expectations = try options.expectations()
     for (stream, _) in command.expectations { try access.checkVersions(of: stream) }
     command.waitsForDisk = options.wait == "disk"
+    if let cause = options.cause?.seq {
+      guard cause <= host.last else { throw .seqFuture(cause, last: host.last) }
+      command.cause = Command.Cause(seq: cause)
+    }
     if let option = options.lease, let lease = catalog.lease {
       command.lease = { try lease(self, option) }
     }

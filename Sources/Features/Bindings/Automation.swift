@@ -47,12 +47,16 @@ final class Automation {
   /// The position up to which no value waits in an operator of time.
   private var passedPosition: UInt64 = 0
 
-  /// The values that have led to the last result; `nil` if they have no positions.
-  var cause: Command.Cause? {
-    guard position > 0, !inputs.isEmpty else { return nil }
+  /// The values that have led to the last result.
+  var cause: Command.Cause {
+    let name = expression.causeName(of: .left)
+    let binding = expression.textOfCause
+    guard position > 0, !inputs.isEmpty else {
+      return Command.Cause(source: name, seq: nil, binding: binding)
+    }
     // A value that waits is passed on again after a restart.
     if !pipeline.isWaitingAtFirst { passedPosition = position }
-    return Command.Cause(source: expression.causeName(of: .left), seq: passedPosition)
+    return Command.Cause(source: name, seq: passedPosition, binding: binding)
   }
 
   /// The position in the last recorded state.

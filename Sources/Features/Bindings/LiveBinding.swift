@@ -197,6 +197,9 @@ final class TransferPositions {
   /// The name of each end in ``Command/Cause``.
   private let names: (left: String, right: String)
 
+  /// See ``Command/Cause/binding``.
+  private let binding: String
+
   /// The positions of the values that the ends have given last.
   private var seen: (left: UInt64, right: UInt64) = (0, 0)
 
@@ -205,11 +208,12 @@ final class TransferPositions {
     if side == .left { seen.left = seq } else { seen.right = seq }
   }
 
-  /// Returns the value that an end has given last; `nil` if it has no position.
-  func cause(from side: BindSide) -> Command.Cause? {
+  /// Returns the value that an end has given last.
+  func cause(from side: BindSide) -> Command.Cause {
     let seq = side == .left ? seen.left : seen.right
-    guard seq > 0 else { return nil }
-    return Command.Cause(source: side == .left ? names.left : names.right, seq: seq)
+    return Command.Cause(
+      source: side == .left ? names.left : names.right, seq: seq > 0 ? seq : nil,
+      binding: binding)
   }
 
   /// Called for each written value, with the end that it came from and its position in the journal.
@@ -223,6 +227,7 @@ final class TransferPositions {
   init(of expression: BindExpression, durable: @escaping (BindSide) -> JSONValue?) {
     self.durable = durable
     names = (expression.causeName(of: .left), expression.causeName(of: .right))
+    binding = expression.textOfCause
   }
 }
 

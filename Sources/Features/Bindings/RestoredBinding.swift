@@ -3,6 +3,7 @@ internal import EventSourcing
 internal import JSON
 internal import Model
 internal import Signals
+internal import Wire
 
 /// A binding from before this start, which is not started yet.
 struct RestoredBinding {
@@ -96,6 +97,12 @@ struct RestoredBinding {
 extension BindExpression {
   /// The most bytes of a name that are stored with each event.
   private static let mostNameBytes = 64
+
+  /// The most bytes of the text of a binding that are stored with each event.
+  private static let mostTextBytes = 256
+
+  /// The text in ``Command/Cause``; its beginning, if it is long.
+  var textOfCause: String { description.cut(toBytes: Self.mostTextBytes) }
 
   /// Returns the name of an end in ``Command/Cause``; a hash if it would be long.
   func causeName(of side: BindSide) -> String {

@@ -301,6 +301,7 @@ package final class LeasesService: LeaseKeeper {
     let owner = Peer(uid: lease.uid, pid: lease.pid, groups: lease.will?.groups ?? [])
     var end = Command(method: "lease.end", caller: owner)
     end.origin = .promise
+    end.cause = Command.Cause(source: name, seq: host.lastPosition(of: name))
     do {
       guard let text = lease.will?.text else { return try perform(end, name, reason) }
       let will = try will(JSONText(trusted: text), owner)

@@ -267,6 +267,8 @@ extension Programs {
     let hasOptions =
       command.id != nil || !command.expectations.isEmpty || command.lease != nil
     guard call.isQueued || !reply.events.isEmpty || hasOptions else { return nil }
+    var command = command
+    if call.isQueued { command.cause = Command.Cause(seq: call.number) }
     let accepted: Accepted
     do throws(Refusal) {
       accepted = try host.perform(command) {

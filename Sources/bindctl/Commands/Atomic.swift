@@ -30,7 +30,10 @@ var atomicCommand: Command {
     let conditions = context.invocation.values("if")
     for text in conditions { try checkCondition(text) }
     if !conditions.isEmpty { params["if"] = .array(conditions.map { .string($0) }) }
-    if let id = context.invocation.value("cmd") { params["_meta"] = .object(["cmd": .string(id)]) }
+    var meta = JSONObject()
+    if let id = context.invocation.value("cmd") { meta["cmd"] = .string(id) }
+    try context.addCause(to: &meta)
+    if meta != JSONObject() { params["_meta"] = .object(meta) }
     let result = try context.client.call("atomic", params).object
     let values = zip(steps, result.array("values")).filter { $0.0.isCall }.map {
       context.output.style.value($0.1.text.text)

@@ -205,11 +205,14 @@ var callCommand: Command {
 /// Returns the arguments of the call as JSON.
 private func parameters(_ context: Context) throws -> JSONText {
   let arguments = try arguments(context.invocation.operands.dropFirst())
-  let options = try options(context)
-  guard !options.members.isEmpty else { return arguments }
+  var options = try options(context)
+  let isAsked = !options.members.isEmpty
   guard case .object(var object) = arguments.value else {
-    throw misuse("--cmd and --expect need arguments by name, not […]")
+    if isAsked { throw misuse("--cmd and --expect need arguments by name, not […]") }
+    return arguments
   }
+  try context.addCause(to: &options)
+  guard !options.members.isEmpty else { return arguments }
   object["_meta"] = .object(options)
   return JSONValue.object(object).text
 }

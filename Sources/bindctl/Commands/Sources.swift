@@ -186,6 +186,7 @@ var setCommand: Command {
     } else if isWhileConnected {
       meta["lease"] = .string("connection")
     }
+    try context.addCause(to: &meta)
     if meta != JSONObject() { params["_meta"] = .object(meta) }
     var method = "set"
     if let expected = context.invocation.value("if") {
@@ -317,7 +318,11 @@ var removeCommand: Command {
     }
     if source.contains("*") { return try removeAll(source, context) }
     let name = JSONValue.string(String(source.dropFirst("cells/".count)))
-    let result = try context.client.call("cells.remove", ["name": name]).object
+    var meta = JSONObject()
+    try context.addCause(to: &meta)
+    let result = try context.client.call(
+      "cells.remove", ["name": name, "_meta": .object(meta)]
+    ).object
     let wasThere = result["value"] == .bool(true)
     if context.output.form != .human {
       context.output.result(result, bare: result["value"], human: "")
@@ -347,7 +352,11 @@ private func removeAll(_ pattern: String, _ context: Context) throws -> ExitCode
       "method": .string("cells.remove"), "params": .object(["name": .string(name)]),
     ])
   }
-  let result = try connection.call("atomic", ["calls": .array(calls)]).object
+  var meta = JSONObject()
+  try context.addCause(to: &meta)
+  let result = try connection.call(
+    "atomic", ["calls": .array(calls), "_meta": .object(meta)]
+  ).object
   if context.output.form != .human {
     context.output.result(result, bare: result["events"], human: "")
   }

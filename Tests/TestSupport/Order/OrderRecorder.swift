@@ -29,7 +29,7 @@ package struct OrderRecorder {
   ///   - late: The methods that `describe` marks `async`.
   package init(
     adoptsSubscriptions: Bool = false,
-    late: Set<String> = ["history", "sync", "undo", "wait", "locks.acquire", "lamp.blink"]
+    late: Set<String> = ["history", "sync", "undo", "wait", "why", "locks.acquire", "lamp.blink"]
   ) {
     frames.adopts = adoptsSubscriptions
     replies.late = late

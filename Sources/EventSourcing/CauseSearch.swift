@@ -1,0 +1,115 @@
+package import JSON
+internal import Journal
+package import Model
+package import Signals
+
+/// An event that has changed a source.
+package struct FoundChange: Sendable {
+  package let source: String
+  package let event: JournalEvent
+
+  /// The value that the event gave to the source; `nil` if it does not follow from the event alone.
+  package let value: JSONText?
+}
+
+/// The result of the search for an event.
+package enum ChangeFinding: Sendable {
+  case found(FoundChange)
+
+  /// There is none.
+  case none
+
+  /// It was removed from the journal, or is too far back.
+  case lost
+
+  /// Returns the newer of two changes.
+  fileprivate func newer(_ other: ChangeFinding) -> ChangeFinding {
+    switch (self, other) {
+    case (.found(let one), .found(let two)): one.event.seq < two.event.seq ? other : self
+    case (.found, _): self
+    case (.lost, .none): self
+    default: other
+    }
+  }
+}
+
+extension ServiceHost {
+  /// The most events of a stream that the search for a change looks at.
+  private static let maxSteps = 20_000
+
+  /// Finds the newest change of some sources up to a position, off the loop.
+  package func lastChange(
+    of sources: [String], upTo seq: UInt64
+  ) -> Signal<ChangeFinding, JournalError> {
+    var searches: [ChangeOfSource] = []
+    for source in sources {
+      guard let ledger = ledger(source.firstSegment) else { continue }
+      for stream in source.prefixes {
+        let head = head(of: stream).seq
+        guard head > 0 else { continue }
+        searches.append(
+          ChangeOfSource(
+            source: source, stream: stream, head: head, makeProjection: ledger.makeProjection))
+      }
+    }
+    let (forms, most, all) = (eventForms, Self.maxSteps, searches)
+    return reading(.long) { reader throws(JournalError) in
+      var newest = ChangeFinding.none
+      for search in all {
+        newest = newest.newer(try search.read(reader, upTo: seq, steps: most, forms))
+      }
+      return newest
+    }
+  }
+
+  /// Finds the event at a position, off the loop.
+  package func change(at seq: UInt64) -> Signal<ChangeFinding, JournalError> {
+    let forms = eventForms
+    let services = makeProjections
+    return reading(.long) { reader throws(JournalError) in
+      guard seq > 0, let record = try reader.records(after: seq - 1, limit: 1).first,
+        record.seq == seq
+      else { return .lost }
+      return .found(FoundChange(of: record.stream, by: record, services[record.service]?(), forms))
+    }
+  }
+}
+
+/// The search for the change of a source in one stream.
+private struct ChangeOfSource: Sendable {
+  let source: String
+  let stream: String
+  let head: UInt64
+  let makeProjection: @Sendable () -> any Projection
+
+  func read(
+    _ reader: any JournalReader, upTo seq: UInt64, steps: Int, _ forms: [String: EventForms]
+  ) throws(JournalError) -> ChangeFinding {
+    let fold = makeProjection()
+    var (next, left) = (head, steps)
+    while next > 0, left > 0 {
+      let records = try reader.records(ofStream: stream, from: next, limit: 64)
+      guard let oldest = records.last else { return .lost }
+      for record in records
+      where record.seq <= seq && fold.sources(changedBy: record).contains(source) {
+        return .found(FoundChange(of: source, by: record, fold, forms))
+      }
+      left -= records.count
+      next = oldest.previous
+      // A stream that was forgotten begins again with a higher version.
+      if next == 0 { return oldest.version > 1 ? .lost : .none }
+    }
+    return .lost
+  }
+}
+
+extension FoundChange {
+  fileprivate init(
+    of source: String, by record: Record, _ fold: (any Projection)?, _ forms: [String: EventForms]
+  ) {
+    self.source = source
+    event = JournalEvent(record, forms)
+    let change = fold?.given(by: record)?.first { $0.source == source }
+    value = change?.step == nil ? change?.value : nil
+  }
+}

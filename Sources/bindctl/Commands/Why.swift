@@ -1,0 +1,59 @@
+import BinderClient
+import Console
+import JSON
+import Wire
+
+let whySyntax = Syntax(
+  "why", "Shows the events behind the value of a source, the newest first.",
+  operands: [Operand("SRC")],
+  options: [
+    Option("at", value: "WHEN", "of the value at a position or time; see 'bindctl help when'")
+  ],
+  details: """
+    Each line is an event, caused by the one below it: by a binding, the end of a lease, or a queued call. The last
+    one was begun by a person or a program. Who it was is shown to roles that may read daemon/connections.
+    """,
+  examples: ["bindctl why cells/heater", "bindctl why cells/heater --at 08:30"])
+
+var whyCommand: Command {
+  Command(whySyntax) { context in
+    let source = context.operand(0)
+    let connection = try context.client.connected()
+    var params: JSONObject = ["source": .string(source)]
+    if let moment = try context.moment("at") { params["at"] = .object(connection.at(moment)) }
+    let result = try connection.call("why", params).object
+    let links = result.array("value").map(\.object)
+    guard context.output.form == .human else {
+      for link in links { context.output.result(link, bare: link["seq"], human: "") }
+      return links.isEmpty ? .no : .done
+    }
+    if links.isEmpty { note("nothing has changed '\(source)'") }
+    var table = Table(["SEQ", "TIME", "SOURCE", "VALUE", "BY"], numbers: [0])
+    for link in links { table.add(cells(of: link, context.output.isTerminal)) }
+    context.output.table(table, wraps: true)
+    return links.isEmpty ? .no : .done
+  }
+}
+
+/// Returns the cells of an event.
+private func cells(of link: JSONObject, _ isTerminal: Bool) -> [String] {
+  let time = link.string("time") ?? ""
+  let source = link.string("source") ?? ""
+  if let end = link.string("end") { return ["", "", source, "", meaning(of: end)] }
+  let binding = link.string("binding").map { "binding \($0)" }
+  let by = [binding, link.who, link.string("cmd").map { "cmd \($0)" }].compactMap(\.self)
+  return [
+    link["seq"]?.bare ?? "", isTerminal ? Timestamp(time)?.shownHere ?? time : time, source,
+    link["value"]?.text.text ?? link.string("type") ?? "", by.joined(separator: ", "),
+  ]
+}
+
+private func meaning(of end: String) -> String {
+  switch end {
+  case "removed": "the event is not in the journal any more"
+  case "hidden": "your role may not read it"
+  case "not_journaled": "the journal does not keep its values"
+  case "long": "the chain goes on"
+  default: end
+  }
+}
