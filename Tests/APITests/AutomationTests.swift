@@ -74,6 +74,64 @@ struct AutomationTests {
     #expect(daemon.list.contains("'all' takes true or false, not 1"))
   }
 
+  // MARK: Two values
+
+  @Test
+  func `a value is compared with another source`() throws {
+    let daemon = try open()
+    daemon.bind("cells/celsius | below(cells/wanted, 0.5) ~> cells/heater")
+    daemon.set("celsius", "18")
+    #expect(daemon.value("heater") == nil, "there is nothing to compare with")
+    daemon.set("wanted", "20")
+    #expect(daemon.value("heater") == "true")
+    daemon.set("celsius", "20.2")
+    #expect(daemon.value("heater") == "true", "within the margin nothing changes")
+    daemon.set("celsius", "20.5")
+    #expect(daemon.value("heater") == "false")
+    daemon.set("wanted", "21")
+    #expect(daemon.value("heater") == "true", "the other source counts too")
+    #expect(daemon.list.contains("cells/celsius | below(cells/wanted, 0.5) ~> cells/heater"))
+  }
+
+  private static let pairs: [(String, String?)] = [
+    ("cells/a | above(cells/b) ~> cells/x", "true"),
+    ("cells/a | below(cells/b) ~> cells/x", "false"),
+    ("cells/a | equals(cells/b) ~> cells/x", "false"),
+    ("cells/a | differs(cells/b) ~> cells/x", "true"),
+    ("cells/a | minus(cells/b) ~> cells/x", "2.4"),
+    ("(cells/a, cells/b) | minus ~> cells/x", "2.4"),
+    ("(cells/a, cells/b) | times ~> cells/x", "3.25"),
+    ("(cells/a | round(0), cells/b | negate) | sum ~> cells/x", "1.7"),
+    ("(cells/a, cells/zero) | divided ~> cells/x", "null"),
+    ("(cells/none | default(1), cells/b) | sum ~> cells/x", "2.3"),
+    ("(cells/a, cells/none) | minus ~> cells/x", "null"),
+    ("(cells/a, cells/none) | times ~> cells/x", "null"),
+    (#"(cells/o | pick("/v"), cells/b) | minus ~> cells/x"#, "0.7"),
+  ]
+
+  @Test(arguments: pairs)
+  func `two values are combined without a helper cell`(expression: String, result: String?) throws {
+    let daemon = try open()
+    for (cell, value) in [("a", "2.5"), ("b", "1.3"), ("zero", "0"), ("o", #"{"v":2}"#)] {
+      daemon.set(cell, value)
+    }
+    if expression.contains("minus(cells/b)") || expression.hasPrefix("(cells/a, cells/b) | minus") {
+      daemon.set("a", "3.7")
+    }
+    daemon.bind(expression)
+    #expect(daemon.value("x") == result)
+  }
+
+  @Test
+  func `an operator inside a list is refused, with its column`() throws {
+    let daemon = try open()
+    let error = daemon.client.error(
+      #"{"id":1,"method":"bind","params":{"expr":"(cells/a | count, cells/b) | sum ~> cells/x"}}"#)
+    #expect(
+      error?.message == "'count' keeps values or answers later: use it behind the list at column 12"
+    )
+  }
+
   /// A list never sees a new value of one source with the old value of another that follows it.
   @Test(arguments: [0, 1, 3, 30])
   func `a list has no glitches`(depth: Int) throws {

@@ -37,6 +37,7 @@ teardown() { remove_place; }
         count=$((count + 1))
     done < <(sed -n '/^## Automations/,/^## How it works/p' README.md | awk '/^```/ { inside = !inside; next } inside')
     is "$count" 7
+    bindctl set cells/wanted 20
     bindctl set cells/temperature 19
     eventually is "$(bindctl wait cells/heater)" true
     bindctl set cells/temperature 21

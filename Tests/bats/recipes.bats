@@ -37,7 +37,7 @@ recipe() { # title commands
 
 @test "a metrics pipeline" { recipe 'A metrics pipeline' 8; }
 
-@test "a thermostat" { recipe 'A thermostat' 10; }
+@test "a thermostat" { recipe 'A thermostat' 11; }
 
 @test "chat" { recipe 'Chat' 6; }
 

@@ -1,10 +1,11 @@
 /// An expression that binds values: `counter/value | scale(2) ~> display/text | toString`.
 ///
 ///     expression  = source { "|" transformer } operator path { "|" transformer }
-///     source      = path / "(" path { "," path } ")" / "every" "(" argument ")"
+///     source      = path / "(" element { "," element } ")" / "every" "(" argument ")"
+///     element     = path { "|" transformer }
 ///     operator    = "~>" / "<~" / "<>" / "!~>" / "<~!" / "<!>"
 ///     transformer = [ "!" ] name [ "(" [ argument { "," argument } ] ")" ]
-///     argument    = a string, a number, true, false or null, as in JSON / duration / word
+///     argument    = a string, a number, true, false or null, as in JSON / duration / word / path
 ///     duration    = a number from 0 with a unit: ms, s, m, h or d
 ///     word        = a name of a-z and _
 ///
@@ -16,6 +17,9 @@
 /// A source in parentheses is the array of the values of several paths. `every` emits at certain
 /// times. Values of both go only from left to right.
 ///
+/// An argument is a path if it contains a `/`. A test with a path compares two values, so it is a short
+/// form with a list as its source: `a/b | below(c/d)` is `(a/b, c/d) | minus | below(0)`.
+///
 /// Columns count Unicode scalars from 1.
 public struct BindExpression: Equatable, Sendable {
   /// A path and the column at which it starts.
@@ -24,6 +28,16 @@ public struct BindExpression: Equatable, Sendable {
     public let text: String
     /// The column at which it starts in the expression.
     public let column: Int
+    /// The transformers of its values, within a list.
+    public let transformers: [TransformerCall]
+
+    init(text: String, column: Int, transformers: [TransformerCall] = []) {
+      (self.text, self.column, self.transformers) = (text, column, transformers)
+    }
+
+    fileprivate var shown: String {
+      ([text] + transformers.map(\.description)).joined(separator: " | ")
+    }
   }
 
   /// The left end of an expression.
@@ -51,11 +65,19 @@ public struct BindExpression: Equatable, Sendable {
   public let transformers: [TransformerCall]
   /// The number of transformers before the operator.
   public let leading: Int
+  /// The text before the operator, as it was written.
+  private let written: String
 
+  /// - Parameter leading: The transformers before the operator; a path among their arguments stands
+  ///   for a list of sources.
+  /// - Throws: ``BindFault`` for a path that cannot be compared with.
   init(
     _ source: Source, column: Int, leading: [TransformerCall] = [], _ sign: BindOperator,
     right: Path, _ trailing: [TransformerCall]
-  ) {
+  ) throws(BindFault) {
+    written = ([source.text] + leading.map(\.description)).joined(separator: " | ")
+    try trailing.checkNoPath()
+    let (source, leading) = try Comparison.expanded(source, leading, sign)
     self.source = source
     leftColumn = column
     self.operator = sign
@@ -67,19 +89,16 @@ public struct BindExpression: Equatable, Sendable {
 
   /// Creates an expression that only observes a path.
   init(observing path: String) {
-    self.init(
-      .path(Path(text: path, column: 1)), column: 1, .leftToRightLater,
-      right: Path(text: "", column: 1), [])
+    source = .path(Path(text: path, column: 1))
+    leftColumn = 1
+    self.operator = .leftToRightLater
+    (right, rightColumn) = ("", 1)
+    (transformers, leading) = ([], 0)
+    written = path
   }
 
   /// The left end as text: a path, a list in parentheses, or a call of `every`.
-  public var left: String {
-    switch source {
-    case .path(let path): path.text
-    case .list(let paths): "(" + paths.map(\.text).joined(separator: ", ") + ")"
-    case .every(let argument): "every(\(argument))"
-    }
-  }
+  public var left: String { source.text }
 
   /// The paths of the left end, in order; empty for `every`.
   public var leftPaths: [Path] {
@@ -110,10 +129,18 @@ public struct BindExpression: Equatable, Sendable {
 extension BindExpression: CustomStringConvertible {
   /// The expression with one space between its parts.
   public var description: String {
-    let calls = transformers.map(\.description)
-    let left = ([left] + calls.prefix(leading)).joined(separator: " | ")
-    let right = ([right] + calls.dropFirst(leading)).joined(separator: " | ")
-    return left + " " + self.operator.rawValue + " " + right
+    let calls = transformers.dropFirst(leading).map(\.description)
+    return "\(written) \(self.operator.rawValue) " + ([right] + calls).joined(separator: " | ")
+  }
+}
+
+extension BindExpression.Source {
+  fileprivate var text: String {
+    switch self {
+    case .path(let path): path.text
+    case .list(let paths): "(" + paths.map(\.shown).joined(separator: ", ") + ")"
+    case .every(let argument): "every(\(argument))"
+    }
   }
 }
 
@@ -204,6 +231,8 @@ public struct BindArgument: Equatable, Sendable {
     case duration(String, BindUnit)
     /// A name, which the transformer knows.
     case word(String)
+    /// The path of another source.
+    case path(String)
   }
 
   /// The value.
@@ -246,9 +275,12 @@ public struct BindArgument: Equatable, Sendable {
   public var isJSON: Bool {
     switch value {
     case .string, .number, .bool, .null: true
-    case .duration, .word: false
+    case .duration, .word, .path: false
     }
   }
+
+  /// Whether it is the path of another source.
+  var isPath: Bool { if case .path = value { true } else { false } }
 
   /// The number as an integer; `nil` if it is not a whole number.
   public var integer: Int? {
@@ -266,6 +298,7 @@ extension BindArgument: CustomStringConvertible {
     case .null: "null"
     case .duration(let text, let unit): text + unit.rawValue
     case .word(let word): word
+    case .path(let path): path
     }
   }
 
@@ -445,10 +478,11 @@ extension BindExpression {
     let bytes = text.utf8.count
     guard bytes <= limits.bytes else { throw .tooLong(text, limits) }
     try self.init(text)
-    if transformers.count > limits.transformers {
+    let calls = leftPaths.flatMap(\.transformers) + transformers
+    if calls.count > limits.transformers {
       throw BindFault(
         .tooMuch, "an expression has at most \(limits.transformers) transformers",
-        at: transformers[limits.transformers].column, found: "\(transformers.count) transformers",
+        at: calls[limits.transformers].column, found: "\(calls.count) transformers",
         expected: ["at most \(limits.transformers) transformers"])
     }
     if leftPaths.count > limits.paths {

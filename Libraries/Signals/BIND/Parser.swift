@@ -27,7 +27,7 @@ struct BindParser {
     let right = try word("path")
     var trailing: [TransformerCall] = []
     while try isAnotherTransformer() { trailing.append(try transformer()) }
-    return BindExpression(
+    return try BindExpression(
       source, column: column, leading: leading, sign,
       right: .init(text: right.text, column: right.column), trailing)
   }
@@ -57,10 +57,16 @@ struct BindParser {
     repeat {
       i += 1
       let (text, column) = try word("path")
-      paths.append(.init(text: text, column: column))
+      var transformers: [TransformerCall] = []
       skipSpace()
+      while peek == "|" {
+        i += 1
+        transformers.append(try transformer())
+        skipSpace()
+      }
+      paths.append(.init(text: text, column: column, transformers: transformers))
     } while peek == ","
-    try expect(")", or: [",", ")"])
+    try expect(")", or: ["|", ",", ")"])
     return paths
   }
 
@@ -121,12 +127,6 @@ struct BindParser {
       value = try literal(run(of: isWord), at: start)
     }
     guard let value else {
-      let word = found(at: start)
-      guard !word.unicodeScalars.contains("/") else {
-        throw BindFault(
-          .syntax, "a transformer takes a value, not the path '\(word)'; combine paths: (a, b) | …",
-          at: start + 1, found: word)
-      }
       throw .syntax(
         ["string", "number", "duration", "true", "false", "null", "word"], at: start + 1,
         found: found(at: start))
@@ -146,6 +146,7 @@ struct BindParser {
     }
     if isNumber(word) { return .number(word) }
     if isName(word) { return .word(word) }
+    if word.unicodeScalars.contains("/") { return .path(word) }
     return try duration(word, at: start)
   }
 
@@ -363,5 +364,91 @@ extension BindFault {
     BindFault(
       .notBindable, "\(what) goes only from left to right: use ~> instead of \(sign.rawValue)",
       at: column, found: sign.rawValue, expected: ["~>", "!~>"])
+  }
+}
+
+// MARK: Short forms
+
+/// The tests that compare the values of two sources.
+///
+/// They are short forms: `a/b | round(1) | below(c/d, 0.5)` is
+/// `(a/b | round(1), c/d) | minus | where(differs, null) | hysteresis(-0.5, 0.5) | not`.
+enum Comparison {
+  /// Returns a source and its transformers, without paths as arguments.
+  ///
+  /// - Throws: ``BindFault`` for a path that cannot be compared with.
+  static func expanded(
+    _ source: BindExpression.Source, _ calls: [TransformerCall], _ sign: BindOperator
+  ) throws(BindFault) -> (BindExpression.Source, [TransformerCall]) {
+    if case .list(let paths) = source {
+      for path in paths { try path.transformers.checkNoPath() }
+    }
+    guard let place = calls.firstIndex(where: { $0.arguments.contains(where: \.isPath) }) else {
+      return (source, calls)
+    }
+    let call = calls[place]
+    guard let steps = try steps(for: call), case .path(let other)? = call.arguments.first?.value
+    else { throw .path(in: call) }
+    guard case .path(let path) = source else {
+      throw BindFault(
+        .notBindable, "'\(call)' compares one source with another, not a list or 'every'",
+        at: call.column, found: "\(call)")
+    }
+    guard sign.isRightOnly else { throw .notRight("'\(call)'", sign, at: call.column) }
+    try calls[(place + 1)...].checkNoPath()
+    let left = BindExpression.Path(
+      text: path.text, column: path.column, transformers: Array(calls[..<place]))
+    let right = BindExpression.Path(text: other, column: call.arguments[0].column)
+    return (.list([left, right]), steps + calls[(place + 1)...])
+  }
+
+  /// Returns what a test does with the array of both values; `nil` if the transformer is no such test.
+  private static func steps(
+    for call: TransformerCall
+  ) throws(BindFault) -> [TransformerCall]? {
+    func step(_ name: String, _ arguments: BindArgument.Value...) -> TransformerCall {
+      TransformerCall(
+        name, arguments.map { BindArgument($0, column: call.column) }, isSwapped: false,
+        column: call.column)
+    }
+    guard !call.isSwapped, 1...2 ~= call.arguments.count else { return nil }
+    let difference = [step("minus"), step("where", .word("differs"), .null)]
+    switch (call.name, call.arguments.dropFirst().first) {
+    case ("minus", nil): return [step("minus")]
+    case ("equals", nil): return [step("same")]
+    case ("differs", nil): return [step("same"), step("not")]
+    case ("above", nil), ("below", nil): return difference + [step(call.name, .number("0"))]
+    case ("above", let margin?), ("below", let margin?):
+      guard case .number(let text) = margin.value, text.first != "-" else {
+        throw BindFault(
+          misused: "the second argument of '\(call.name)' is a number from 0, not \(margin)",
+          margin,
+          expected: ["number from 0"])
+      }
+      let band = step("hysteresis", .number("-\(text)"), .number(text))
+      return difference + [band] + (call.name == "below" ? [step("not")] : [])
+    default: return nil
+    }
+  }
+}
+
+extension Sequence<TransformerCall> {
+  /// - Throws: ``BindFault`` for a path among the arguments.
+  func checkNoPath() throws(BindFault) {
+    for call in self where call.arguments.contains(where: \.isPath) {
+      throw .path(in: call)
+    }
+  }
+}
+
+extension BindFault {
+  /// Returns the fault for a path as an argument that is a value.
+  fileprivate static func path(in call: TransformerCall) -> BindFault {
+    let null = BindArgument(.null, column: call.column)
+    let argument = call.arguments.first(where: \.isPath) ?? null
+    return BindFault(
+      .syntax,
+      "'\(call.name)' takes a value here, not the path '\(argument)'; combine paths: (a, b) | …",
+      at: argument.column, found: "\(argument)")
   }
 }

@@ -113,9 +113,20 @@ public struct TransformerRegistry<Value> {
   private var entries: [String: Entry] = [:]
   private let check: (Value) throws -> Void
 
-  /// - Parameter check: Throws to reject a value that a transformer returned.
-  public init(check: @escaping (Value) throws -> Void = { _ in }) {
+  /// Converts the elements of an array, each with its own function.
+  public typealias ElementMap =
+    (_ array: Value, _ functions: [(Value) throws -> Value]) throws -> Value
+  private let mapElements: ElementMap?
+
+  /// - Parameters:
+  ///   - check: Throws to reject a value that a transformer returned.
+  ///   - mapElements: Converts the elements of an array; without it, the sources of a list have no
+  ///     transformers.
+  public init(
+    check: @escaping (Value) throws -> Void = { _ in }, mapElements: ElementMap? = nil
+  ) {
     self.check = check
+    self.mapElements = mapElements
   }
 
   /// All entries, sorted by name.
@@ -168,7 +179,9 @@ public struct TransformerRegistry<Value> {
     for expression: BindExpression
   ) throws(BindFault) -> Transformer<Value, Value> {
     var all: [Transformer<Value, Value>] = []
-    for (call, step) in zip(expression.transformers, try steps(for: expression)) {
+    if let elements = try elementStep(for: expression) { all.append(elements) }
+    let steps = try steps(for: expression).suffix(expression.transformers.count)
+    for (call, step) in zip(expression.transformers, steps) {
       guard case .transformer(let one) = step else {
         throw BindFault(
           .notBindable, "'\(call.name)' cannot be used here", at: call.column, found: "\(call)")
@@ -188,6 +201,7 @@ public struct TransformerRegistry<Value> {
   /// - Throws: ``BindFault`` for an unknown name, a wrong argument or a missing direction.
   public func steps(for expression: BindExpression) throws(BindFault) -> [BindStep<Value>] {
     var steps: [BindStep<Value>] = []
+    if let elements = try elementStep(for: expression) { steps.append(.transformer(elements)) }
     for call in expression.transformers {
       let step = try step(for: call)
       switch step {
@@ -205,6 +219,44 @@ public struct TransformerRegistry<Value> {
       steps.append(step)
     }
     return steps
+  }
+
+  /// Returns the transformer of an array of sources that have transformers of their own; `nil` if none
+  /// has.
+  private func elementStep(
+    for expression: BindExpression
+  ) throws(BindFault) -> Transformer<Value, Value>? {
+    guard case .list(let paths) = expression.source,
+      let first = paths.lazy.compactMap(\.transformers.first).first
+    else { return nil }
+    guard let mapElements else {
+      throw BindFault(
+        .notBindable, "'\(first)' cannot be used in a list", at: first.column, found: "\(first)")
+    }
+    var functions: [(Value) throws -> Value] = []
+    for path in paths {
+      var chain: [(Value) throws -> Value] = []
+      for call in path.transformers {
+        guard case .transformer(let transformer) = try step(for: call),
+          case .now(let function)? = transformer.forward
+        else {
+          throw BindFault(
+            .notBindable, "'\(call)' keeps values or answers later: use it behind the list",
+            at: call.column, found: "\(call)")
+        }
+        chain.append(function)
+      }
+      let (all, check) = (chain, check)
+      functions.append { value in
+        try all.reduce(value) { value, function in
+          let result = try function(value)
+          try check(result)
+          return result
+        }
+      }
+    }
+    let all = functions
+    return Transformer { try mapElements($0, all) }
   }
 
   private func step(for call: TransformerCall) throws(BindFault) -> BindStep<Value> {

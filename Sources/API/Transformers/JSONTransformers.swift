@@ -37,7 +37,14 @@ package enum JSONTransformers {
   package static var all: TransformerRegistry<JSONValue> {
     // Checked after each step, because a chain of transformers can make a value longer at each
     // step.
-    var all = TransformerRegistry<JSONValue>(check: check)
+    var all = TransformerRegistry<JSONValue>(check: check) { array, functions in
+      guard case .array(let elements) = array else { return array }
+      return .array(
+        try zip(elements, functions).map { value, function in
+          // A source without a value stays without one, unless a transformer gives it one.
+          value == .null ? (try? function(value)) ?? .null : try function(value)
+        })
+    }
     all.registerLogic()
     all.registerTests()
     all.registerNumbers()
@@ -214,6 +221,45 @@ extension TransformerRegistry where Value == JSONValue {
         try numbers(value, "max").max().map { .number($0) } ?? .null
       }, doc: "the greatest of an array of numbers; ignores null")
     register(
+      "minus",
+      Transformer { value in
+        guard let (first, others) = try operands(value, "minus") else { return .null }
+        let negated = try others.compactMap {
+          if case .number(let number) = try calculate(.number($0), "minus", -) {
+            number
+          } else {
+            nil
+          }
+        }
+        return .number(try API.sum(of: [first] + negated, "minus"))
+      }, doc: "the first number of an array without the others; null if one is null")
+    register(
+      "times",
+      Transformer { value in
+        guard let (first, others) = try operands(value, "times") else { return .null }
+        return try others.reduce(.number(first)) { product, number in
+          try calculate(product, "times") { $0 * number.double }
+        }
+      }, doc: "the product of an array of numbers; null if one is null")
+    register(
+      "divided",
+      Transformer { value in
+        guard let (first, others) = try operands(value, "divided"),
+          !others.contains(where: { $0.double == 0 })
+        else { return .null }
+        return try others.reduce(.number(first)) { quotient, number in
+          try calculate(quotient, "divided") { $0 / number.double }
+        }
+      }, doc: "the first number of an array divided by the others; null if one is null or 0")
+    register(
+      "same",
+      Transformer { value in
+        guard case .array(let elements) = value else {
+          throw TransformerFault("same", "an array", value)
+        }
+        return .bool(elements.dropFirst().allSatisfy { $0 == elements.first })
+      }, doc: "whether all elements of an array are the same")
+    register(
       "all", Transformer { .bool(try bools($0, "all").allSatisfy(\.self)) },
       doc: "whether all elements are true; null counts as false")
     register(
@@ -330,6 +376,18 @@ private func numbers(_ value: JSONValue, _ name: String) throws -> [JSONNumber] 
     throw TransformerFault(name, "an array of numbers", value)
   }
   return try elements.filter { $0 != .null }.map { try $0.number(name) }
+}
+
+/// Returns the first number of an array and the others; `nil` if one is `null`, or there is none.
+private func operands(
+  _ value: JSONValue, _ name: String
+) throws -> (first: JSONNumber, others: [JSONNumber])? {
+  guard case .array(let elements) = value else {
+    throw TransformerFault(name, "an array of numbers", value)
+  }
+  guard !elements.contains(.null) else { return nil }
+  let all = try elements.map { try $0.number(name) }
+  return all.first.map { ($0, Array(all.dropFirst())) }
 }
 
 /// Returns the booleans of an array; `null` counts as `false`.
@@ -474,7 +532,7 @@ extension JSONValue {
     case .string(let string): self = .string(string)
     case .number(let text): self = JSONNumber(text).map { .number($0) } ?? .null
     case .bool(let bool): self = .bool(bool)
-    case .null, .duration, .word: self = .null
+    case .null, .duration, .word, .path: self = .null
     }
   }
 

@@ -82,7 +82,7 @@ struct BindExpressionTests {
     ("a ~> !b", "expected path, found '!' at column 6"),
     ("a|T", "expected an arrow such as ~>, found the end at column 4"),
     ("a| ~> b", "expected transformer, found '~>' at column 4"),
-    ("(a, b ~> c", "expected ',' or ')', found '~>' at column 7"),
+    ("(a, b ~> c", "expected '|' or ',' or ')', found '~>' at column 7"),
     ("(a,) ~> c", "expected path, found ')' at column 4"),
     ("() ~> c", "expected path, found ')' at column 2"),
     ("((a)) ~> c", "expected path, found '(' at column 2"),
@@ -111,9 +111,38 @@ struct BindExpressionTests {
     ("a", "expected an arrow such as ~>, found the end at column 2"),
     ("a b ~> c", "expected an arrow such as ~>, found 'b' at column 3"),
     (
-      "a | above(b/c) ~> d",
-      "a transformer takes a value, not the path 'b/c'; combine paths: (a, b) | … at column 11"
+      "a | round(b/c) ~> d",
+      "'round' takes a value here, not the path 'b/c'; combine paths: (a, b) | … at column 11"
     ),
+    (
+      "a ~> d | above(b/c)",
+      "'above' takes a value here, not the path 'b/c'; combine paths: (a, b) | … at column 16"
+    ),
+    (
+      "a | below(b/c) | above(d/e) ~> x",
+      "'above' takes a value here, not the path 'd/e'; combine paths: (a, b) | … at column 24"
+    ),
+    (
+      "(a, e) | below(b/c) ~> x",
+      "'below(b/c)' compares one source with another, not a list or 'every' at column 10"
+    ),
+    (
+      "(a | below(b/c), e) ~> x",
+      "'below' takes a value here, not the path 'b/c'; combine paths: (a, b) | … at column 12"
+    ),
+    (
+      "a | below(b/c, -1) ~> x",
+      "the second argument of 'below' is a number from 0, not -1 at column 16"
+    ),
+    (
+      "a | !below(b/c) ~> x",
+      "'below' takes a value here, not the path 'b/c'; combine paths: (a, b) | … at column 12"
+    ),
+    (
+      "a | below(b/c) <> x",
+      "'below(b/c)' goes only from left to right: use ~> instead of <> at column 5"
+    ),
+    ("(a | b c) ~> x", "expected '|' or ',' or ')', found 'c' at column 8"),
     ("a ~> b c", "expected '|' or end, found 'c' at column 8"),
     ("a ~> b || c", "expected transformer, found '|' at column 9"),
     (
@@ -169,6 +198,41 @@ struct BindExpressionTests {
     #expect(expression.leftColumn == 1)
     #expect(!expression.isOfOnePath)
     #expect(expression.description == "(a/x, b, c) | sum !~> d")
+  }
+
+  @Test
+  func `the sources of a list have transformers of their own`() throws {
+    let expression = try BindExpression("(a|b(1)|c, d) | sum ~> e")
+    #expect(expression.leftPaths.map { $0.transformers.map(\.name) } == [["b", "c"], []])
+    #expect(expression.transformers.map(\.name) == ["sum"])
+    #expect(expression.description == "(a | b(1) | c, d) | sum ~> e")
+  }
+
+  private static let comparisons: [(String, String)] = [
+    ("a/b | below(c/d) ~> x", "(a/b, c/d) | minus | where(differs, null) | below(0) ~> x"),
+    ("a/b | above(c/d) ~> x", "(a/b, c/d) | minus | where(differs, null) | above(0) ~> x"),
+    (
+      "a/b | round(1) | below(c/d, 0.5) | not !~> x",
+      "(a/b | round(1), c/d) | minus | where(differs, null) | hysteresis(-0.5, 0.5) | not | not !~> x"
+    ),
+    (
+      "a/b | above(c/d, 2) ~> x",
+      "(a/b, c/d) | minus | where(differs, null) | hysteresis(-2, 2) ~> x"
+    ),
+    ("a/b | equals(c/d) ~> x", "(a/b, c/d) | same ~> x"),
+    ("a/b | differs(c/d) ~> x", "(a/b, c/d) | same | not ~> x"),
+    ("a/b | minus(c/d) ~> x | round(0)", "(a/b, c/d) | minus ~> x | round(0)"),
+  ]
+
+  @Test(arguments: comparisons)
+  func `a test with a path is a short form with a list`(short: String, long: String) throws {
+    let (expression, whole) = (try BindExpression(short), try BindExpression(long))
+    #expect(expression.leftPaths.map(\.text) == whole.leftPaths.map(\.text))
+    #expect(expression.left == whole.left)
+    #expect(expression.transformers.map(\.description) == whole.transformers.map(\.description))
+    #expect(expression.leading == whole.leading)
+    #expect(expression.description == short, "it is shown as it was written")
+    #expect(try BindExpression(expression.description) == expression)
   }
 
   @Test
