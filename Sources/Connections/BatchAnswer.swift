@@ -19,11 +19,18 @@ final class BatchAnswer {
     let id: RequestID
 
     /// The answer without its LF.
-    let bytes: ByteBuffer
+    private var answer: PieceBuffer
 
-    init(_ id: RequestID, _ bytes: consuming ByteBuffer) {
+    init(_ id: RequestID, _ answer: consuming PieceBuffer) {
       self.id = id
-      self.bytes = bytes
+      self.answer = answer
+    }
+
+    /// Moves the answer to the end of a buffer.
+    func move(to buffer: inout PieceBuffer) {
+      var moved = PieceBuffer()
+      swap(&moved, &answer)
+      buffer.append(moved)
     }
   }
 
@@ -74,24 +81,32 @@ final class BatchAnswer {
     _ index: Int, _ id: RequestID?, after position: UInt64, isLate: Bool,
     _ write: (inout ByteBuffer) -> Void
   ) {
+    var answer = PieceBuffer()
+    if id != nil { write(&answer.tail) }
+    set(index, id, after: position, isLate: isLate, answer)
+  }
+
+  /// Sets the answer to a request like ``set(_:_:after:isLate:_:)``; a notification has an empty one.
+  func set(
+    _ index: Int, _ id: RequestID?, after position: UInt64, isLate: Bool,
+    _ answer: consuming PieceBuffer
+  ) {
     precondition(parts[index] == nil, "a request of a batch is answered twice")
     if let id {
-      var buffer = ByteBuffer()
-      write(&buffer)
       // An answer that leaves no room for the others becomes an error.
       let error =
-        buffer.count - 1 > room
-        ? WireError.resultTooLarge(buffer.count - 1, max: connection.lineOut)
-        : connection.refusal(ofAnswerWith: buffer.count)
+        answer.count - 1 > room
+        ? WireError.resultTooLarge(answer.count - 1, max: connection.lineOut)
+        : connection.refusal(ofAnswerWith: answer.count)
       if let error {
-        buffer = ByteBuffer()
+        answer = PieceBuffer()
         connection.context.traffic.countRefusal(error.name)
-        Frame.error(error, id, &buffer)
+        Frame.error(error, id, &answer.tail)
       }
-      buffer.truncate(to: buffer.count - 1)  // removes the LF
+      answer.tail.truncate(to: answer.tail.count - 1)  // removes the LF
       expected -= 1
-      addBytes(buffer.count + 1)
-      parts[index] = Part(id, buffer)
+      addBytes(answer.count + 1)
+      parts[index] = Part(id, answer)
     }
     self.position = max(self.position, position)
     self.isLate = self.isLate || isLate
@@ -122,15 +137,14 @@ final class BatchAnswer {
     }
     let parts = parts.compactMap(\.self)
     guard !parts.isEmpty else { return connection.hold(until: position) }
-    connection.emit(after: position, to: .batch(parts.map(\.id)), isLate: isLate) { buffer in
-      buffer.reserve(bytes + 3)
-      buffer.append(UInt8(ascii: "["))
-      for (i, part) in parts.enumerated() {
-        if i > 0 { buffer.append(UInt8(ascii: ",")) }
-        buffer.append(part.bytes)
-      }
-      buffer.append("]\n")
+    var answer = PieceBuffer()
+    answer.tail.append(UInt8(ascii: "["))
+    for (i, part) in parts.enumerated() {
+      if i > 0 { answer.tail.append(UInt8(ascii: ",")) }
+      part.move(to: &answer)
     }
+    answer.tail.append("]\n")
+    connection.emit(answer, after: position, to: .batch(parts.map(\.id)), isLate: isLate)
     if let refusal { connection.refuseUndecided(at: refusal.position, refusal.error) }
   }
 }

@@ -43,6 +43,28 @@ package struct Call {
     }
   }
 
+  /// Answers with a result that may be long: long values in it are shared and not copied.
+  ///
+  /// - Parameter write: Writes the result, an object.
+  package func answerInPieces(_ write: (inout PieceBuffer) -> Void) {
+    guard !isOver else { return }
+    var answer = PieceBuffer()
+    if let id {
+      Frame.begin(id, &answer.tail)
+      answer.tail.append(#","result":"#)
+      write(&answer)
+      Frame.end(&answer.tail)
+    }
+    if let batch {
+      batch.set(index, id, after: 0, isLate: late != nil, answer)
+    } else if let id {
+      connection.emit(
+        answer, to: .request(id), isLate: late != nil,
+        within: late == nil ? timeoutMilliseconds : nil)
+    }
+    if let late { connection.endLate(late) }
+  }
+
   /// Answers with the answer of another daemon to the same request.
   ///
   /// - Parameters:
@@ -287,7 +309,7 @@ extension Connection {
     guard !isEnded else { return }
     for (addressee, milliseconds) in held.inOrder.expire(at: context.now()) {
       context.traffic.countRefusal(.timeout)
-      Frame.error(.timeout(after: milliseconds, mayBeDone: true), addressee.id, &output.bytes)
+      Frame.error(.timeout(after: milliseconds, mayBeDone: true), addressee.id, &output.tail)
       list()
     }
     if let next = held.inOrder.nextExpiry { expireHeld(at: next) }

@@ -32,9 +32,29 @@ extension Connection {
     } else if context.current == ObjectIdentifier(self) {
       writeLine(addressee, to: &context.scratch, write)
     } else {
-      writeLine(addressee, to: &output.bytes, write)
+      writeLine(addressee, to: &output.tail, write)
       list()
     }
+  }
+
+  /// Sends a whole answer in order like ``emit(after:to:isLate:isForwarded:within:_:)``.
+  ///
+  /// A long one is not copied, unless it waits.
+  func emit(
+    _ answer: consuming PieceBuffer, after position: UInt64 = 0, to addressee: Addressee,
+    isLate: Bool, within milliseconds: Int? = nil
+  ) {
+    let isNext = position <= context.position && (isLate || held.inOrder.isEmpty)
+    guard !answer.isShort, isNext, !isEnded,
+      refusal(ofLineWith: answer.count, to: addressee) == nil
+    else {
+      return emit(after: position, to: addressee, isLate: isLate, within: milliseconds) {
+        answer.write(to: &$0)
+      }
+    }
+    if context.current == ObjectIdentifier(self) { moveScratch() }
+    output.append(answer)
+    list()
   }
 
   /// Counts an unanswered command among the answers that wait for the journal.
@@ -75,39 +95,43 @@ extension Connection {
   /// Replaces the last line by an error if it is too long.
   private func checkLine(from start: Int, _ addressee: Addressee, _ buffer: inout ByteBuffer) {
     let size = buffer.count - start
-    var error: WireError?
-    if size > lineOut {
-      error = .resultTooLarge(size, max: lineOut)
-    } else if case .request = addressee {
-      error = refusal(ofAnswerWith: size)
-    }
-    guard let error else { return }
+    guard let error = refusal(ofLineWith: size, to: addressee) else { return }
     context.traffic.countRefusal(error.name)
     buffer.truncate(to: start)
     Frame.error(error, addressee.id, &buffer)
   }
 
+  /// Returns the error that replaces a line of `size` bytes, or `nil` if the line fits.
+  private func refusal(ofLineWith size: Int, to addressee: Addressee) -> WireError? {
+    if size > lineOut { return .resultTooLarge(size, max: lineOut) }
+    guard case .request = addressee else { return nil }
+    return refusal(ofAnswerWith: size)
+  }
+
   /// Sends the answers to the requests of this turn.
   func sendScratch() {
-    guard !context.scratch.isEmpty else { return }
-    if isEnded {
-      context.scratch.removeAll(keepingCapacity: ConnectionContext.scratchSize)
-      return
-    }
-    if outputBytes > 0 {
-      output.bytes.append(context.scratch)
-    } else {
+    guard !context.scratch.isEmpty || output.isNew else { return }
+    if outputBytes == 0, !isEnded {
       sendNow()
+      context.scratch.removeAll(keepingCapacity: ConnectionContext.scratchSize)
+    } else {
+      moveScratch()
+      if output.isNew { _ = sendOutput() }
     }
+    if !isEnded { checkOutput() }
+  }
+
+  /// Moves the answers to the requests of this turn behind the other output.
+  private func moveScratch() {
+    if !isEnded { output.append(context.scratch) }
     context.scratch.removeAll(keepingCapacity: ConnectionContext.scratchSize)
-    checkOutput()
   }
 
   /// Sends the answers of this turn while no output is pending.
   ///
   /// Buffers the bytes that the socket does not take.
   private func sendNow() {
-    guard let sent = send(context.scratch, from: 0) else { return context.removeAtTurnEnd(self) }
+    guard let sent = send(context.scratch) else { return context.removeAtTurnEnd(self) }
     guard sent < context.scratch.count else { return }
     if context.scratch.capacity > ConnectionContext.scratchSize {
       // To copy a long answer costs more than to encode it: the buffer changes hands.
@@ -122,21 +146,32 @@ extension Connection {
   ///
   /// - Returns: Whether all of it was sent.
   func sendOutput() -> Bool {
-    guard outputBytes > 0 else { return true }
-    guard let sent = send(output.bytes, from: output.start) else {
-      context.removeAtTurnEnd(self)
-      return false
-    }
-    output.drop(sent)
-    guard outputBytes == 0 else {
-      monitorStall()
-      return false
+    var total = 0
+    while outputBytes > 0 {
+      // A client that reads as fast as the daemon writes must not starve the others.
+      guard total < ConnectionContext.chunksPerTurn * ConnectionContext.chunkSize else {
+        context.postpone(self)
+        return false
+      }
+      let count = output.firstCount
+      guard let sent = output.withFirst({ send($0) }) else {
+        context.removeAtTurnEnd(self)
+        return false
+      }
+      output.drop(sent)
+      total += sent
+      guard sent == count else {
+        monitorStall()
+        return false
+      }
     }
     return true
   }
 
-  private func send(_ buffer: borrowing ByteBuffer, from start: Int) -> Int? {
-    let sent = link.transport?.send(buffer.span.extracting(start..<buffer.count))
+  private func send(_ buffer: borrowing ByteBuffer) -> Int? { send(buffer.span) }
+
+  private func send(_ bytes: Span<UInt8>) -> Int? {
+    let sent = link.transport?.send(bytes)
     context.traffic.sentBytes &+= UInt64(sent ?? 0)
     context.charge(sent ?? 0, to: user)
     return sent
@@ -244,7 +279,7 @@ extension Connection {
   private func pumpBlocked() {
     guard !isEnded else { return }
     if outputBytes < outputSoft, !held.inOrder.isEmpty {
-      held.inOrder.release(upTo: context.position, to: &output.bytes)
+      held.inOrder.release(upTo: context.position, to: &output.tail)
       if !held.inOrder.isEmpty { context.await(self) }
       resume()
     }

@@ -238,7 +238,7 @@ package final class Connection: Client {
 
   /// Ends a subscription and sends the client the error.
   package func end(_ subscription: Subscription, with error: WireError) {
-    subscription.fail(error, seq: nil, &output.bytes)
+    subscription.fail(error, seq: nil, &output.tail)
     remove(subscription)
   }
 
@@ -262,7 +262,7 @@ package final class Connection: Client {
   package func close(_ reason: Closing, _ limit: LimitName? = nil) {
     guard !isEnded else { return }
     context.handover?.beginEnd(self)
-    context.writeClosing(reason, limit, of: limits, &output.bytes)
+    context.writeClosing(reason, limit, of: limits, &output.tail)
     _ = sendOutput()
     link.closing = reason
     end()

@@ -29,14 +29,16 @@ public enum Frame {
     end(&buffer)
   }
 
+  /// Begins an answer to a request; the caller appends the member `result` and calls ``end(_:)``.
   @usableFromInline
-  static func begin(_ id: RequestID, _ buffer: inout ByteBuffer) {
+  package static func begin(_ id: RequestID, _ buffer: inout ByteBuffer) {
     buffer.append(#"{"jsonrpc":"2.0","id":"#)
     id.write(to: &buffer)
   }
 
+  /// Ends an answer.
   @usableFromInline
-  static func end(_ buffer: inout ByteBuffer) {
+  package static func end(_ buffer: inout ByteBuffer) {
     buffer.append("}\n")
   }
 

@@ -91,19 +91,7 @@ package class ValueCollection: PartialRequest {
   /// The lists that are merged, the next entry of each, and the text that is written so far.
   private var heads: [Int] = []
   private var corrected: ArraySlice<(key: Key, value: Value?)> = []
-  private var text = ByteBuffer()
-
-  /// The pieces before ``text``, and the bytes of all.
-  ///
-  /// One buffer would be copied each time it grows, in one step.
-  private var pieces: [Piece] = []
-  private var textBytes = 0
-  private static let pieceBytes = 256 << 10
-
-  private final class Piece {
-    let text: ByteBuffer
-    init(_ text: consuming ByteBuffer) { self.text = text }
-  }
+  private var text = PieceBuffer()
 
   init(of parts: [Part], _ host: ServiceHost, limit: Int, as form: Form) {
     (self.parts, self.host, self.limit, self.form) = (parts, host, limit, form)
@@ -111,11 +99,11 @@ package class ValueCollection: PartialRequest {
 
   deinit { bag.dispose() }
 
-  /// Appends the values, sorted by key.
-  func write(to buffer: inout ByteBuffer) {
-    buffer.reserve(textBytes + text.count)
-    for piece in pieces { buffer.append(piece.text) }
-    buffer.append(text)
+  /// Moves the values, sorted by key, to the end of a buffer.
+  func move(to buffer: inout PieceBuffer) {
+    var moved = PieceBuffer()
+    swap(&moved, &text)
+    buffer.append(moved)
   }
 
   // MARK: Slices
@@ -196,7 +184,7 @@ package class ValueCollection: PartialRequest {
     corrections = [:]
     bag.dispose()
     heads = runs.map { _ in 0 }
-    text.append(UInt8(ascii: isArray ? "[" : "{"))
+    text.tail.append(UInt8(ascii: isArray ? "[" : "{"))
   }
 
   // MARK: Writing
@@ -204,32 +192,26 @@ package class ValueCollection: PartialRequest {
   private var isArray: Bool { if case .elements = form { true } else { false } }
 
   private func write(_ key: Key, _ value: JSONText) {
-    if text.count >= Self.pieceBytes {
-      textBytes += text.count
-      var piece = ByteBuffer()
-      swap(&piece, &text)
-      pieces.append(Piece(piece))
-      text.append(UInt8(ascii: ","))
-    }
     switch form {
     case .members(let dropped):
       let name = key.name.utf8.span
-      text.key(quoted: name.extracting(droppingFirst: min(dropped, name.count)))
-    case .elements: text.separate()
+      text.tail.key(quoted: name.extracting(droppingFirst: min(dropped, name.count)))
+    case .elements: text.tail.separate()
     }
-    text.append(value.text)
+    text.append(value)
+    text.cutIfLong()
   }
 
   private func merge(_ slice: Slice) throws -> Bool {
     while let (key, value) = popFirst() {
       if let value { write(key, try value.text) }
       if slice.isOver() {
-        try checkSize(textBytes + text.count)
+        try checkSize(text.count)
         return false
       }
     }
-    text.append(UInt8(ascii: isArray ? "]" : "}"))
-    try checkSize(textBytes + text.count)
+    text.tail.append(UInt8(ascii: isArray ? "]" : "}"))
+    try checkSize(text.count)
     runs = []
     return true
   }
@@ -402,11 +384,10 @@ extension CallContext {
     _ call: Call, _ key: String, _ begin: () throws -> ValueCollection
   ) throws {
     let values = try inParts(call, key, begin)
-    call.answer { buffer in
-      buffer.object {
-        $0.key("value")
-        values.write(to: &$0)
-      }
+    call.answerInPieces { buffer in
+      buffer.tail.append(#"{"value":"#)
+      values.move(to: &buffer)
+      buffer.tail.append("}")
     }
   }
 }

@@ -107,7 +107,7 @@ extension CallContext {
         where: rights.readable(pattern)
       )
       .answer(call, catalog) { past in
-        call.answer { past.write(pattern.text, at: seq, to: &$0) }
+        call.answerInPieces { past.write(pattern.text, at: seq, to: &$0) }
       }
     }
   }
@@ -117,15 +117,15 @@ extension CallContext {
   ) {
     host.value(of: source, at: seq).answer(call, catalog) { past in
       let value = past.value ?? empty
-      call.answer { buffer in
-        buffer.object {
-          $0.member("source", source)
-          $0.member("kind", kind.rawValue)
-          $0.member("seq", seq)
-          $0.member("value", value)
-          $0.member("gone", value == nil ? true : nil)
-          $0.member("time", past.time.map(Timestamp.init(microseconds:)))
-        }
+      call.answerInPieces { buffer in
+        buffer.tail.append("{")
+        buffer.tail.member("source", source)
+        buffer.tail.member("kind", kind.rawValue)
+        buffer.tail.member("seq", seq)
+        buffer.member("value", value)
+        buffer.tail.member("gone", value == nil ? true : nil)
+        buffer.tail.member("time", past.time.map(Timestamp.init(microseconds:)))
+        buffer.tail.append("}")
       }
     }
   }
@@ -148,7 +148,7 @@ extension CallContext {
       // position.
       if host.refusal == nil { try check(after, mayBeGone: true) }
       host.readEvents(after: after, limit: limit, filter).answer(call, catalog) { [host] page in
-        call.answer { buffer in
+        call.answerInPieces { buffer in
           page.write(
             after: page.end, isMore: page.end < host.durable, host,
             withOrigin: withOrigin, limit: call.room, to: &buffer)
@@ -160,26 +160,30 @@ extension CallContext {
       }
       host.readEvents(before: history.before?.seq, limit: limit, filter).answer(call, catalog) {
         [host] page in
-        call.answer { page.writeLast(host, withOrigin: withOrigin, limit: call.room, to: &$0) }
+        call.answerInPieces {
+          page.writeLast(host, withOrigin: withOrigin, limit: call.room, to: &$0)
+        }
       }
     }
   }
 }
 
 extension PastValues {
-  fileprivate func write(_ pattern: String, at seq: UInt64, to buffer: inout ByteBuffer) {
-    buffer.object {
-      $0.member("source", pattern)
-      $0.member("seq", seq)
-      $0.object("values") {
-        for entry in values {
-          $0.key(quoted: entry.source)
-          $0.append(entry.value.text)
-        }
-      }
-      $0.member("more", isMore ? true : nil)
-      $0.member("time", time.map(Timestamp.init(microseconds:)))
+  fileprivate func write(_ pattern: String, at seq: UInt64, to buffer: inout PieceBuffer) {
+    buffer.tail.append("{")
+    buffer.tail.member("source", pattern)
+    buffer.tail.member("seq", seq)
+    buffer.tail.key("values")
+    buffer.tail.append("{")
+    for entry in values {
+      buffer.tail.key(quoted: entry.source)
+      buffer.append(entry.value)
+      buffer.cutIfLong()
     }
+    buffer.tail.append("}")
+    buffer.tail.member("more", isMore ? true : nil)
+    buffer.tail.member("time", time.map(Timestamp.init(microseconds:)))
+    buffer.tail.append("}")
   }
 }
 
@@ -189,24 +193,13 @@ extension Page<JournalEvent> {
   /// Events that would make the line too long are left for the next page.
   fileprivate func write(
     after end: UInt64, isMore: Bool, _ host: ServiceHost, withOrigin: Bool, limit: Int,
-    to buffer: inout ByteBuffer
+    to buffer: inout PieceBuffer
   ) {
-    let start = buffer.count
-    var (end, isMore) = (end, isMore)
-    buffer.object {
-      $0.array("items") { buffer in
-        for (i, event) in entries.enumerated() {
-          let before = buffer.count
-          buffer.separate()
-          buffer.object { event.write(withOrigin, to: &$0) }
-          if i > 0, buffer.count - start > limit - Self.roomForRest {
-            buffer.truncate(to: before)
-            (end, isMore) = (entries[i - 1].seq, true)
-            break
-          }
-        }
-      }
-      writeRest(after: end, isMore: isMore, host, to: &$0)
+    let count = Self.fitting(entries, limit, withOrigin)
+    let isWhole = count == entries.count
+    write(entries.prefix(count), withOrigin, to: &buffer) {
+      writeRest(
+        after: isWhole ? end : entries[count - 1].seq, isMore: isMore || !isWhole, host, to: &$0)
     }
   }
 
@@ -214,28 +207,48 @@ extension Page<JournalEvent> {
   ///
   /// If the line is too long, the oldest events are omitted.
   fileprivate func writeLast(
-    _ host: ServiceHost, withOrigin: Bool, limit: Int, to buffer: inout ByteBuffer
+    _ host: ServiceHost, withOrigin: Bool, limit: Int, to buffer: inout PieceBuffer
   ) {
-    var items: [[UInt8]] = []
-    var size = 0
-    for event in entries.reversed() {
-      var item = ByteBuffer()
-      item.object { event.write(withOrigin, to: &$0) }
-      size += item.count + 1
-      if !items.isEmpty, size > limit - Self.roomForRest { break }
-      items.append(item.array)
-    }
-    buffer.object {
-      $0.array("items") {
-        for item in items.reversed() {
-          $0.separate()
-          $0.append(item.span)
-        }
-      }
+    let count = Self.fitting(entries.reversed(), limit, withOrigin)
+    write(entries.suffix(count), withOrigin, to: &buffer) {
       writeRest(
-        after: entries.last?.seq ?? 0, isMore: items.count < entries.count || end > host.first,
+        after: entries.last?.seq ?? 0, isMore: count < entries.count || end > host.first,
         host, to: &$0)
     }
+  }
+
+  /// Returns how many events fit into a line, from the first on; at least one, if there is one.
+  private static func fitting(
+    _ events: some Sequence<JournalEvent>, _ limit: Int, _ withOrigin: Bool
+  ) -> Int {
+    var item = ByteBuffer()
+    var (count, size) = (0, 0)
+    for event in events {
+      item.removeAll()
+      event.write(withOrigin, to: &item) { _ in }
+      size += item.count + event.data.text.utf8.count + 3  // braces and comma
+      if count > 0, size > limit - roomForRest { break }
+      count += 1
+    }
+    return count
+  }
+
+  /// Appends events, and what `rest` writes.
+  private func write(
+    _ events: some Sequence<JournalEvent>, _ withOrigin: Bool, to buffer: inout PieceBuffer,
+    _ rest: (inout ByteBuffer) -> Void
+  ) {
+    buffer.tail.append(#"{"items":["#)
+    for event in events {
+      buffer.tail.separate()
+      buffer.tail.append("{")
+      event.write(withOrigin, to: &buffer)
+      buffer.tail.append("}")
+      buffer.cutIfLong()
+    }
+    buffer.tail.append("]")
+    rest(&buffer.tail)
+    buffer.tail.append("}")
   }
 
   /// The bytes reserved for the rest of the answer.

@@ -116,17 +116,29 @@ extension CallContext {
   }
 
   private func answer(_ call: Call, _ found: Get.Found) {
-    let (names, durable) = (host.streamNames, host.durable)
+    guard !PieceBuffer.isLong(found.value) else {
+      return call.answerInPieces { buffer in
+        writeHead(of: found, &buffer.tail)
+        buffer.append(found.value)
+        buffer.tail.append("}")
+      }
+    }
     call.answer { buffer in
-      // The name of a stream needs no escapes.
-      buffer.append(#"{"source":""#)
-      buffer.append(names[found.number])
-      buffer.append(#"","kind":"state","seq":"#)
-      buffer.append(integer: durable)
-      buffer.append(#","value":"#)
+      writeHead(of: found, &buffer)
       buffer.append(found.value.text)
       buffer.append(UInt8(ascii: "}"))
     }
+  }
+
+  @inline(__always)
+  private func writeHead(of found: Get.Found, _ buffer: inout ByteBuffer) {
+    let names = host.streamNames
+    // The name of a stream needs no escapes.
+    buffer.append(#"{"source":""#)
+    buffer.append(names[found.number])
+    buffer.append(#"","kind":"state","seq":"#)
+    buffer.append(integer: host.durable)
+    buffer.append(#","value":"#)
   }
 
   private func present(_ name: String, _ part: PartOfValue?, _ call: Call) throws {
@@ -152,14 +164,14 @@ extension CallContext {
         of: providers.map { $0.part(of: pattern) }, host, limit: call.room,
         as: .members(dropping: 0))
     }
-    call.answer { buffer in
-      buffer.object {
-        $0.member("source", name)
-        $0.member("kind", "state")
-        $0.member("seq", values.position)
-        $0.key("values")
-        values.write(to: &$0)
-      }
+    call.answerInPieces { buffer in
+      buffer.tail.append("{")
+      buffer.tail.member("source", name)
+      buffer.tail.member("kind", "state")
+      buffer.tail.member("seq", values.position)
+      buffer.tail.key("values")
+      values.move(to: &buffer)
+      buffer.tail.append("}")
     }
   }
 

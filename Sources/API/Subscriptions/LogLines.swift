@@ -31,21 +31,46 @@ extension LogEntry {
 extension JournalEvent {
   /// Appends `"seq":…,"event":{…}`.
   func write(_ withOrigin: Bool, to buffer: inout ByteBuffer) {
+    write(withOrigin, to: &buffer) { $0.append(data.text) }
+  }
+
+  /// Appends `"seq":…,"event":{…}`, and shares the data if they are long.
+  func write(_ withOrigin: Bool, to buffer: inout PieceBuffer) {
+    writeHead(to: &buffer.tail)
+    buffer.append(data)
+    writeRest(withOrigin, to: &buffer.tail)
+  }
+
+  /// Appends `"seq":…,"event":{…}` with what `writeData` writes as the data.
+  func write(
+    _ withOrigin: Bool, to buffer: inout ByteBuffer, _ writeData: (inout ByteBuffer) -> Void
+  ) {
+    writeHead(to: &buffer)
+    writeData(&buffer)
+    writeRest(withOrigin, to: &buffer)
+  }
+
+  private func writeHead(to buffer: inout ByteBuffer) {
     buffer.member("seq", seq)
-    buffer.object("event") {
-      $0.member("type", type)
-      $0.member("stream", stream)
-      $0.member("version", version)
-      $0.member("time", Timestamp(microseconds: time))
-      $0.member("data", data)
-      $0.member("cmd", command)
-      guard withOrigin, let origin else { return }
-      $0.object("who") {
+    buffer.key("event")
+    buffer.append("{")
+    buffer.member("type", type)
+    buffer.member("stream", stream)
+    buffer.member("version", version)
+    buffer.member("time", Timestamp(microseconds: time))
+    buffer.key("data")
+  }
+
+  private func writeRest(_ withOrigin: Bool, to buffer: inout ByteBuffer) {
+    buffer.member("cmd", command)
+    if withOrigin, let origin {
+      buffer.object("who") {
         $0.member("uid", Int(origin.uid))
         $0.member("pid", Int(origin.pid))
         $0.member("program", origin.program)
         $0.member("method", origin.method)
       }
     }
+    buffer.append("}")
   }
 }

@@ -214,14 +214,14 @@ extension CallContext {
       on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.minInterval?.milliseconds ?? 0)
     subscribe.describe(subscription)
-    call.answer { buffer in
-      buffer.object {
-        writeHead(subscribe, handle, isJournaled: true, at: values?.position, &$0)
-        if let values {
-          $0.key("values")
-          values.write(to: &$0)
-        }
+    call.answerInPieces { buffer in
+      buffer.tail.append("{")
+      writeHead(subscribe, handle, isJournaled: true, at: values?.position, &buffer.tail)
+      if let values {
+        buffer.tail.key("values")
+        values.move(to: &buffer)
       }
+      buffer.tail.append("}")
     }
     connection.add(subscription, of: subscribe.source)
     for change in values?.missed ?? [] { subscription.receive(change) }

@@ -163,17 +163,17 @@ extension CallContext {
     call.connection.addLog(
       source, subscribe, handle, after: position, passesGaps: passesGaps
     ) {
-      call.answer { buffer in
+      call.answerInPieces { buffer in
         let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
-        buffer.object {
-          writeHead(subscribe, handle, kind: kind, isJournaled: true, at: position, &$0)
-          if let values {
-            $0.key("values")
-            values.write(to: &$0)
-          } else {
-            write(value, .state, &$0)
-          }
+        buffer.tail.append("{")
+        writeHead(subscribe, handle, kind: kind, isJournaled: true, at: position, &buffer.tail)
+        if let values {
+          buffer.tail.key("values")
+          values.move(to: &buffer)
+        } else {
+          write(value, .state, &buffer.tail)
         }
+        buffer.tail.append("}")
       }
     }
     guard position != nil else { return }

@@ -49,7 +49,7 @@ extension Connection {
   func announceStop() {
     guard kept != nil else { return }
     let isServed = beginServing()
-    Frame.notification("stopping", &output.bytes) {
+    Frame.notification("stopping", &output.tail) {
       $0.member("reconnect_ms", Closing.shutdown.reconnectMilliseconds)
       $0.member("epoch", context.epoch)
       $0.member("last", context.position)
@@ -60,7 +60,7 @@ extension Connection {
 
   /// Reports that a subscription could not be restored.
   package func fail(subscription handle: Handle, _ error: WireError) {
-    Frame.notification("fail", &output.bytes) {
+    Frame.notification("fail", &output.tail) {
       $0.member("sub", handle)
       $0.member("error", error)
     }
@@ -114,7 +114,7 @@ extension Connection {
     subscribed.skipNumbers(upTo: kept.lastHandle)
     if !kept.input.isEmpty { input.putBack(kept.input.span) }
     guard !kept.output.isEmpty else { return }
-    output.bytes.append(kept.output.span)
+    output.tail.append(kept.output.span)
     list()
   }
 }
@@ -129,11 +129,4 @@ extension Connection: Keepable {
 
   /// Keeps a connection that an earlier daemon has left.
   package func keepNow() { context.handover?.keep(self) }
-}
-
-extension OutputBuffer {
-  /// Appends the output that was not sent to a buffer.
-  fileprivate func appendUnsent(to buffer: inout ByteBuffer) {
-    buffer.append(bytes.span.extracting(start..<bytes.count))
-  }
 }
