@@ -54,6 +54,11 @@ struct UndoTests {
   }
 
   @Test
+  func `an undo in an empty journal is refused`() {
+    #expect(undo(#""seq":1"#).contains("seq_future"))
+  }
+
+  @Test
   func `a value that came is removed, and one that was removed comes back`() {
     set("a", "1")
     _ = undo(#""seq":1"#)

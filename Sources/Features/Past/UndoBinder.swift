@@ -68,7 +68,9 @@ private struct Undo: DocumentedParameters {
       guard since == nil, until == nil else {
         throw .unusable("seq", "either seq, or since and until")
       }
-      guard 1...host.durable ~= seq.seq else { throw .seqFuture(seq.seq, last: host.durable) }
+      guard seq.seq > 0, seq.seq <= host.durable else {
+        throw .seqFuture(seq.seq, last: host.durable)
+      }
       return { _, found in found(search(seq.seq - 1, seq.seq)) }
     }
     guard since != nil || cmd != nil else {
