@@ -217,7 +217,7 @@ let package = Package(
         "RxDialect", "Signals", "SignalsDialects", "SignalsTestSupport", "TestSupport",
       ]),
     .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
-    .testTarget(name: "WireTests", dependencies: ["JSON", "Wire"]),
+    .testTarget(name: "WireTests", dependencies: ["JSON", "TestSupport", "Wire"]),
   ]
 )
 

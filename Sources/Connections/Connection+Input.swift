@@ -100,12 +100,19 @@ extension Connection {
     var scanner = JSONScanner(line)
     guard let first = scanner.peek() else { return .done }  // a blank line
     if first == UInt8(ascii: "[") { return runBatch(line) }
+    let handler = handler
     context.stages.begin()
     do throws(Request.Fault) {
-      let request = try Request(parsing: line, idBytes: context.limits.idBytes)
+      var request = Request()
+      let idBytes = context.limits.idBytes
+      if let handler {
+        try handler.read(line, into: &request, idBytes: idBytes)
+      } else {
+        request = try Request(parsing: line, idBytes: idBytes)
+      }
       if context.stages.isRunning { context.stages.end(.parse) }
       intake.acceptLine()
-      return run(request, line, batch: nil, index: 0)
+      return run(request, line, by: handler, batch: nil, index: 0)
     } catch {
       context.stages.cancel()
       refuseLine(error)
@@ -139,7 +146,8 @@ extension Connection {
         // `take` has checked the time for the first request of a slice.
         let isUp = i > begun.next && context.isTimeUp
         if !isUp { context.stages.begin() }
-        let verdict = isUp ? park(.turn) : run(request, line, batch: begun.answer, index: i)
+        let verdict =
+          isUp ? park(.turn) : run(request, line, by: handler, batch: begun.answer, index: i)
         guard verdict == .done else {
           intake.interrupt(begun, before: i)
           return .later
@@ -150,7 +158,8 @@ extension Connection {
   }
 
   private func run(
-    _ request: Request, _ line: Span<UInt8>, batch: BatchAnswer?, index: Int
+    _ request: Request, _ line: Span<UInt8>, by handler: (any RequestHandler)?,
+    batch: BatchAnswer?, index: Int
   ) -> LineSplitter.Verdict {
     context.traffic.requests += 1
     requests += 1

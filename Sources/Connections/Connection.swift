@@ -356,10 +356,26 @@ package final class Connection: Client {
 
 /// Handles the requests of a connection.
 package protocol RequestHandler: AnyObject {
+  /// Reads a line with one request.
+  ///
+  /// - Parameter request: A new request.
+  /// - Throws: See ``Request/init(parsing:idBytes:)``, which reads it by default.
+  func read(
+    _ line: Span<UInt8>, into request: inout Request, idBytes: Int
+  ) throws(Request.Fault)
+
   /// Handles a request.
   ///
   /// - Returns: The reason to wait if the request must be retried later, or `nil` if it was handled.
   func handle(_ call: Call, _ request: Request, _ line: Span<UInt8>) -> Connection.Parking?
+}
+
+extension RequestHandler {
+  package func read(
+    _ line: Span<UInt8>, into request: inout Request, idBytes: Int
+  ) throws(Request.Fault) {
+    request = try Request(parsing: line, idBytes: idBytes)
+  }
 }
 
 /// Requests that another daemon runs for this client.

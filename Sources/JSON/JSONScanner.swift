@@ -518,3 +518,75 @@ extension JSONScanner {
     return JSONNumber(scanned: String(validUTF8: bytes.extracting(range))).int64
   }
 }
+
+// What compares known texts; see `RequestShapes` in Wire.
+extension JSONScanner {
+  /// Returns whether a text comes next that is given by its words.
+  ///
+  /// A word has eight bytes, or four if the text is shorter than eight. The last one overlaps the one
+  /// before.
+  ///
+  /// - Parameters:
+  ///   - first: The index of the first word; all must be there.
+  ///   - count: The number of bytes of the text, at least four.
+  @inlinable
+  @inline(__always)
+  @unsafe
+  public func holds(_ words: Span<UInt64>, from first: Int, count: Int) -> Bool {
+    guard offset &+ count <= bytes.count else { return false }
+    let raw = unsafe bytes.bytes
+    var index = first
+    var at = offset
+    let end = offset &+ count
+    guard count >= 8 else {
+      while at &+ 4 <= end {
+        guard unsafe word32(raw, at) == words[unchecked: index] else { return false }
+        (index, at) = (index &+ 1, at &+ 4)
+      }
+      return unsafe word32(raw, end &- 4) == words[unchecked: index]
+    }
+    while at &+ 8 <= end {
+      guard unsafe word64(raw, at) == words[unchecked: index] else { return false }
+      (index, at) = (index &+ 1, at &+ 8)
+    }
+    return unsafe word64(raw, end &- 8) == words[unchecked: index]
+  }
+
+  @inlinable
+  @inline(__always)
+  @unsafe
+  func word32(_ raw: RawSpan, _ at: Int) -> UInt64 {
+    UInt64(
+      UInt32(
+        littleEndian: unsafe raw.unsafeLoadUnaligned(
+          fromUncheckedByteOffset: at, as: UInt32.self)))
+  }
+
+  @inlinable
+  @inline(__always)
+  @unsafe
+  func word64(_ raw: RawSpan, _ at: Int) -> UInt64 {
+    UInt64(
+      littleEndian: unsafe raw.unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt64.self))
+  }
+
+  /// Returns whether some braces come next, and nothing after them.
+  @inlinable
+  @inline(__always)
+  public func isEnd(of braces: Int) -> Bool {
+    guard offset &+ braces == bytes.count else { return false }
+    var at = offset
+    while at < bytes.count, unsafe bytes[unchecked: at] == UInt8(ascii: "}") { at &+= 1 }
+    return at == bytes.count
+  }
+
+  /// Returns the range of plain bytes at a distance from the position up to a quote; `nil` if there
+  /// is none.
+  public func upcomingString(behind distance: Int) -> Range<Int>? {
+    let start = offset &+ distance
+    guard start < bytes.count else { return nil }
+    let end = endOfPlainASCII(from: start)
+    guard end < bytes.count, bytes[end] == UInt8(ascii: "\"") else { return nil }
+    return start..<end
+  }
+}

@@ -1,11 +1,28 @@
 public import JSON
 
 /// One request, as ranges of its line.
+///
+/// A line has at most 2 GiB, so the offsets are small; a request is copied by a few instructions.
 public struct Request: Sendable {
-  private let members: RequestMembers
+  /// The range of the identifier; it is not valid in a notification.
+  private var (idStart, idEnd): (Int32, Int32) = (0, -1)
+
+  private var (paramsStart, paramsEnd): (Int32, Int32) = (0, -1)
 
   /// The name of the method.
-  public let method: JSONScanner.StringToken
+  public private(set) var method = JSONScanner.StringToken(start: 0, end: 0, isEscaped: false)
+
+  /// Whether the parameters are an array.
+  public private(set) var isPositional = false
+
+  /// The number of the shape, or -1.
+  private var shapeNumber: Int32 = -1
+
+  /// The members of ``params``; see ``RequestParameters/isComplete``.
+  public internal(set) var parameters = RequestParameters()
+
+  /// Creates a request to be read.
+  public init() {}
 
   /// A request that is not valid.
   public struct Fault: Error, Equatable, Sendable {
@@ -30,40 +47,62 @@ public struct Request: Sendable {
       throw Fault(
         id: RequestMembers.id(in: line, idBytes: idBytes) ?? .null, error: WireError(error))
     }
-    guard members.broken == nil, let method = members.method else {
-      throw members.fault(line, idBytes)
-    }
-    (self.members, self.method) = (members, method)
+    try self.init(members, line, idBytes)
   }
 
+  @inline(__always)
   init(
     _ members: RequestMembers, _ line: Span<UInt8>, _ idBytes: Int
   ) throws(Fault) {
     guard members.broken == nil, let method = members.method else {
       throw members.fault(line, idBytes)
     }
-    (self.members, self.method) = (members, method)
+    if let id = members.id { setID(id) }
+    self.method = method
+    if let params = members.params { setParams(params) }
+    isPositional = members.isPositional
+    parameters = members.parameters
+  }
+
+  @inline(__always)
+  private mutating func setID(_ place: Range<Int>) {
+    idStart = Int32(truncatingIfNeeded: place.lowerBound)
+    idEnd = Int32(truncatingIfNeeded: place.upperBound)
+  }
+
+  @inline(__always)
+  mutating func setParams(_ place: Range<Int>) {
+    paramsStart = Int32(truncatingIfNeeded: place.lowerBound)
+    paramsEnd = Int32(truncatingIfNeeded: place.upperBound)
+  }
+
+  /// Sets what was read by a shape, besides ``params`` and ``parameters``.
+  @inline(__always)
+  mutating func set(shape: Int, id: Range<Int>, method: Range<Int>) {
+    shapeNumber = Int32(truncatingIfNeeded: shape)
+    setID(id)
+    self.method = JSONScanner.StringToken(
+      start: method.lowerBound, end: method.upperBound, isEscaped: false)
   }
 
   /// The range of the parameters, an object or an array; `nil` if there are none.
-  public var params: Range<Int>? { members.params }
-
-  /// Whether the parameters are an array.
-  public var isPositional: Bool { members.isPositional }
-
-  /// The members of ``params``; see ``RequestParameters/isComplete``.
-  public var parameters: RequestParameters {
-    _read { yield members.parameters }
+  public var params: Range<Int>? {
+    paramsEnd < 0 ? nil : Int(paramsStart)..<Int(paramsEnd)
   }
 
+  /// The number of the shape in which it is written, the same as that of its method.
+  ///
+  /// `nil` if it was read by the general scan. See ``RequestShapes``.
+  public var shape: Int? { shapeNumber < 0 ? nil : Int(shapeNumber) }
+
   /// Whether the request is a notification, which gets no answer.
-  public var isNotification: Bool { members.id == nil }
+  public var isNotification: Bool { idEnd < 0 }
 
   /// Returns the request identifier; `nil` for a notification.
   @inline(__always)
   public func id(in line: Span<UInt8>) -> RequestID? {
-    guard let place = members.id else { return nil }
-    return RequestID(scanned: place, of: line)
+    guard idEnd >= 0 else { return nil }
+    return RequestID(scanned: Int(idStart)..<Int(idEnd), of: line)
   }
 }
 

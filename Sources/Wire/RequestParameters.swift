@@ -5,7 +5,7 @@ public import JSON
 /// Methods whose parameters are few and plain read them from here, without a decoder.
 public struct RequestParameters: Sendable {
   /// The offsets of a member within its line.
-  private struct Member {
+  struct Member: Equatable {
     /// The name between its quotes.
     var (name, nameEnd): (Int32, Int32) = (0, 0)
     var (value, valueEnd): (Int32, Int32) = (0, 0)
@@ -15,14 +15,15 @@ public struct RequestParameters: Sendable {
     var isEscaped = false
   }
 
-  private static let most = 4
-  private var members = InlineArray<4, Member>(repeating: Member())
+  /// The most members that are listed.
+  static let most = 4
+  private(set) var members = InlineArray<4, Member>(repeating: Member())
 
   /// The number of members besides `_meta`.
   public private(set) var count = 0
 
   /// The range of the value of `_meta`; `nil` if there is none.
-  public private(set) var options: Range<Int>?
+  public internal(set) var options: Range<Int>?
 
   /// Whether all members are listed.
   ///
@@ -60,16 +61,27 @@ public struct RequestParameters: Sendable {
         if options != nil { isComplete = false }
         options = start..<scanner.position
       } else if count < Self.most, !name.isEscaped {
-        members[count] = Member(
-          name: Int32(truncatingIfNeeded: name.start), nameEnd: Int32(truncatingIfNeeded: name.end),
-          value: Int32(truncatingIfNeeded: start),
-          valueEnd: Int32(truncatingIfNeeded: scanner.position), kind: kind, isEscaped: isEscaped)
-        count &+= 1
+        append(name.start..<name.end, start..<scanner.position, kind, isEscaped: isEscaped)
       } else {
         isComplete = false
       }
       more = try scanner.nextMember()
     }
+  }
+
+  /// Appends a member by the ranges of its name and its value.
+  ///
+  /// There must be room for it; see ``most``.
+  @inline(__always)
+  mutating func append(
+    _ name: Range<Int>, _ value: Range<Int>, _ kind: JSONScanner.Kind, isEscaped: Bool
+  ) {
+    members[count] = Member(
+      name: Int32(truncatingIfNeeded: name.lowerBound),
+      nameEnd: Int32(truncatingIfNeeded: name.upperBound),
+      value: Int32(truncatingIfNeeded: value.lowerBound),
+      valueEnd: Int32(truncatingIfNeeded: value.upperBound), kind: kind, isEscaped: isEscaped)
+    count &+= 1
   }
 
   @inline(__always)

@@ -117,11 +117,17 @@ extension Catalog {
 }
 
 extension CallContext: RequestHandler {
+  package func read(
+    _ line: Span<UInt8>, into request: inout Request, idBytes: Int
+  ) throws(Request.Fault) {
+    try methods.read(line, into: &request, idBytes: idBytes)
+  }
+
   package func handle(
     _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) -> Connection.Parking? {
     guard
-      let method = methods.find(request.method, in: line) ?? rights.provided(request, line)
+      let method = methods.find(request, in: line) ?? rights.provided(request, line)
     else {
       call.refuse(access.methodNotFound(JSONScanner(line).text(request.method)))
       return nil

@@ -211,10 +211,14 @@ final class MethodTable {
   let methods: [Method]
   private let names: NameTable
 
+  /// The usual shapes of requests, by the index of the method.
+  private var shapes: RequestShapes
+
   /// - Parameter methods: The methods in any order; their names must differ.
   init(_ methods: [Method] = []) {
     self.methods = methods.sorted { $0.name < $1.name }
     names = NameTable(self.methods.map(\.name))
+    shapes = RequestShapes(self.methods.map { ($0.name, $0.parameters.map(\.name)) })
     for (method, next) in zip(self.methods, self.methods.dropFirst()) {
       precondition(method.name != next.name, "two methods \(method.name)")
     }
@@ -230,8 +234,27 @@ final class MethodTable {
     MethodTable(methods.filter(isIncluded))
   }
 
-  /// Returns the method with a name that is part of a line; `nil` if there is none.
-  func find(_ token: JSONScanner.StringToken, in line: Span<UInt8>) -> Method? {
+  /// Reads a line with one request.
+  ///
+  /// - Throws: See ``Request/init(parsing:idBytes:)``.
+  @inline(__always)
+  func read(
+    _ line: Span<UInt8>, into request: inout Request, idBytes: Int
+  ) throws(Request.Fault) {
+    guard !shapes.read(line, into: &request, idBytes: idBytes) else { return }
+    request = try Request(parsing: line, idBytes: idBytes)
+  }
+
+  /// Returns the method of a request that is part of a line; `nil` if there is none.
+  ///
+  /// - Parameter request: Read by ``read(_:into:idBytes:)`` of this table, or by the general scan.
+  @inline(__always)
+  func find(_ request: Request, in line: Span<UInt8>) -> Method? {
+    if let shape = request.shape { return methods[shape] }
+    return find(request.method, in: line)
+  }
+
+  private func find(_ token: JSONScanner.StringToken, in line: Span<UInt8>) -> Method? {
     if token.isEscaped {
       let name = JSONScanner(line).text(token)
       return names.find(name.utf8.span).map { methods[$0] }

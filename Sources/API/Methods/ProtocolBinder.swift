@@ -44,21 +44,13 @@ package func bindProtocol<Stats: Codable>(
   bindAtomic(catalog)
   bindCancel(catalog)
 
-  var present = PresentTime()
+  let pong = Pong(server, host)
   catalog.query(
     "ping", "Answers at once.", NoParameters.self,
     .members(.init("last", .natural), .init("time", .string), .init("uptime_ms", .natural))
   ) { _, call, _ in
-    call.answer { buffer in
-      buffer.object {
-        $0.member("last", host.durable)
-        $0.key("time")
-        $0.append(UInt8(ascii: "\""))
-        present.write(Timestamp(microseconds: server.now()), to: &$0)
-        $0.append(UInt8(ascii: "\""))
-        $0.member("uptime_ms", server.uptime())
-      }
-    }
+    pong.update(in: call.connection.context.turn)
+    call.answer { pong.write(to: &$0) }
   }
 
   catalog.query(
@@ -95,6 +87,35 @@ package func bindProtocol<Stats: Codable>(
   }
 
   bindDescriptions(catalog, server)
+}
+
+/// The result of `ping`, which all pings of a turn share.
+private final class Pong {
+  private let server: ServerInfo
+  private let host: ServiceHost
+  private var present = PresentTime()
+  private var text = ByteBuffer()
+  private var turn = UInt64.max
+  private var durable: UInt64 = 0
+
+  init(_ server: ServerInfo, _ host: ServiceHost) { (self.server, self.host) = (server, host) }
+
+  /// Writes the result again, unless it is of this turn.
+  func update(in turn: UInt64) {
+    guard turn != self.turn || host.durable != durable else { return }
+    (self.turn, durable) = (turn, host.durable)
+    text.removeAll(keepingCapacity: 128)
+    text.object {
+      $0.member("last", durable)
+      $0.key("time")
+      $0.append(UInt8(ascii: "\""))
+      present.write(Timestamp(microseconds: server.now()), to: &$0)
+      $0.append(UInt8(ascii: "\""))
+      $0.member("uptime_ms", server.uptime())
+    }
+  }
+
+  func write(to buffer: inout ByteBuffer) { buffer.append(text) }
 }
 
 /// Offers `hello`, and restores what a client has said with it.

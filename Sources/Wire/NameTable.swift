@@ -4,7 +4,7 @@ internal import JSON
 ///
 /// The bytes of all names are in one array, so that a look-up counts no references. For names that
 /// clients choose or that change, see `Names`.
-struct NameTable {
+package struct NameTable: Sendable {
   private var bytes: [UInt8] = []
 
   /// The end offset of each name in ``bytes``.
@@ -16,7 +16,7 @@ struct NameTable {
   private var slots: [Int]
 
   /// - Parameter names: Names of the daemon, without duplicates; the hash is not seeded.
-  init(_ names: some Collection<String>) {
+  package init(_ names: some Collection<String>) {
     var count = 2
     while count < names.count * 2 { count *= 2 }
     slots = Array(repeating: -1, count: count)
@@ -30,7 +30,7 @@ struct NameTable {
   }
 
   /// Returns the index of a name; `nil` if it is not in the list.
-  func find(_ name: Span<UInt8>) -> Int? {
+  package func find(_ name: Span<UInt8>) -> Int? {
     let slots = slots.span
     let mask = slots.count &- 1
     var slot = Self.hash(name) & mask
