@@ -365,6 +365,26 @@ struct AutomationTests {
   }
 
   @Test
+  func `a time at which the daemon was off is made up for once, if the line says so`() throws {
+    func run(_ seconds: Int) throws -> [[String]] {
+      let daemon = try open()
+      daemon.settle()
+      daemon.wait(seconds)
+      return ["caught", "plain"].map { daemon.values(of: "cells/\($0)") }
+    }
+    do {
+      let daemon = try open()
+      daemon.bind(#"every("08:00", catch_up) | count ~> cells/caught"#, "caught")
+      daemon.bind(#"every("08:00") | count ~> cells/plain"#, "plain")
+    }
+    // It is off from 03:04 to 09:04 of the day after: two mornings, of which the last one counts.
+    time.advance(30 * 3600 * 1000)
+    #expect(try run(60) == [["1"], []])
+    #expect(try run(60) == [["1"], []], "it was made up for")
+    #expect(try run(24 * 3600) == [["1", "2"], ["1"]])
+  }
+
+  @Test
   func `a daily time counts once if the clock is set back by less than an hour`() throws {
     let daemon = try open()
     var shift: Int64 = 5 * 3600 * 1_000_000
@@ -415,7 +435,7 @@ struct AutomationTests {
     ("cells/a | !count ~> cells/x", 12, "'count' has no reverse"),
     (
       #"every("8:00") ~> cells/x"#, 7,
-      #"'every' takes an interval of whole seconds such as 5m or a time such as "08:00", not "8:00""#
+      #"'every' takes an interval of whole seconds such as 5m or a time such as "08:00" or "mon-fri 08:00", not "8:00""#
     ),
     ("every(500ms) ~> cells/x", 7, nil), (#"every("24:00") ~> cells/x"#, 7, nil),
     (#"every("08:60") ~> cells/x"#, 7, nil), ("every(max) ~> cells/x", 7, nil),

@@ -15,10 +15,10 @@ struct ScheduleTests {
   }
 
   private func schedule(_ text: String) throws -> Schedule {
-    guard case .every(let argument) = try BindExpression("every(\(text)) ~> cells/x").source else {
-      preconditionFailure("not every")
-    }
-    return try Schedule(argument)
+    guard
+      case .every(let argument, let option) = try BindExpression("every(\(text)) ~> cells/x").source
+    else { preconditionFailure("not every") }
+    return try Schedule(argument, option)
   }
 
   /// The seconds from midnight UTC of 28 March and 24 October 2026 to the next times.
@@ -65,5 +65,48 @@ struct ScheduleTests {
   @Test(arguments: intervals)
   func `an interval counts from 1970`(text: String, after: Int64, next: Int64) throws {
     #expect(try schedule(text).next(after: after, offset: Self.offset) == next)
+  }
+
+  /// Days from 1 January 2026, a Thursday, at noon, and the days until the next times.
+  private static let someDays: [(String, [Int64])] = [
+    ("mon-fri 08:00", [1, 4, 5, 6, 7, 8, 11]), ("sat,sun 08:00", [2, 3, 9, 10]),
+    ("fri-mon 08:00", [1, 2, 3, 4, 8]), ("thu 08:00", [7, 14]), ("mon,wed-thu 08:00", [4, 6, 7]),
+    ("*-01 08:00", [31, 59, 90]), ("02-01 08:00", [31, 396]), ("*-31 08:00", [30, 89, 150]),
+    // The next leap year is 2028.
+    ("02-29 08:00", [789, 789 + 1461]), ("12-31 08:00", [364, 729]),
+  ]
+
+  @Test(arguments: someDays)
+  func `a time counts on some days`(text: String, days: [Int64]) throws {
+    let schedule = try schedule("\"\(text)\"")
+    let begin: Int64 = 1_767_225_600
+    var time = begin + 12 * 3600
+    for day in days {
+      time = schedule.next(after: time) { _ in 0 }
+      #expect(time == begin + day * 86_400 + 8 * 3600)
+    }
+  }
+
+  @Test(arguments: [
+    "mon-fr 08:00", "08:00 mon", "mon  08:00", "13-01 08:00", "02-30 08:00", "*-32 08:00",
+    "mon,,tue 08:00", "mon-tue-wed 08:00", "- 08:00", "mon 8:00", "",
+  ])
+  func `other days are refused`(text: String) throws {
+    #expect(throws: BindFault.self) { try schedule("\"\(text)\"") }
+    #expect(throws: BindFault.self) { try schedule("\"08:00\", later") }
+    #expect(throws: BindFault.self) { try schedule("\"08:00\", 5m") }
+  }
+
+  @Test
+  func `the last time that was missed is known`() throws {
+    let weekdays = try schedule(#""mon-fri 08:00", catch_up"#)
+    let friday: Int64 = 1_767_225_600 + 86_400
+    let missed = weekdays.last(upTo: friday + 2 * 86_400, after: friday - 3 * 86_400) { _ in 0 }
+    #expect(missed == friday + 8 * 3600)
+    #expect(weekdays.last(upTo: friday + 86_400, after: friday + 9 * 3600) { _ in 0 } == nil)
+    #expect(try schedule("5m, catch_up").last(upTo: 1000, after: 0) { _ in 0 } == 900)
+    #expect(try schedule("5m, catch_up").last(upTo: 1000, after: 950) { _ in 0 } == nil)
+    #expect(weekdays.catchesUp)
+    #expect(try !schedule("5m").catchesUp)
   }
 }

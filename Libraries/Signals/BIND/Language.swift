@@ -1,7 +1,7 @@
 /// An expression that binds values: `counter/value | scale(2) ~> display/text | toString`.
 ///
 ///     expression  = source { "|" transformer } operator path { "|" transformer }
-///     source      = path / "(" element { "," element } ")" / "every" "(" argument ")"
+///     source      = path / "(" element { "," element } ")" / "every" "(" argument [ "," word ] ")"
 ///     element     = path { "|" transformer }
 ///     operator    = "~>" / "<~" / "<>" / "!~>" / "<~!" / "<!>"
 ///     transformer = [ "!" ] name [ "(" [ argument { "," argument } ] ")" ]
@@ -46,8 +46,8 @@ public struct BindExpression: Equatable, Sendable {
     case path(Path)
     /// The array of the values of several paths.
     case list([Path])
-    /// The times at which `every` emits.
-    case every(BindArgument)
+    /// The times at which `every` emits, and a word that says more about them.
+    case every(BindArgument, option: BindArgument? = nil)
   }
 
   /// The left end.
@@ -139,7 +139,8 @@ extension BindExpression.Source {
     switch self {
     case .path(let path): path.text
     case .list(let paths): "(" + paths.map(\.shown).joined(separator: ", ") + ")"
-    case .every(let argument): "every(\(argument))"
+    case .every(let argument, nil): "every(\(argument))"
+    case .every(let argument, let option?): "every(\(argument), \(option))"
     }
   }
 }

@@ -44,12 +44,12 @@ struct BindParser {
       return (.path(.init(text: text, column: column)), column)
     }
     let arguments = try arguments()
-    guard arguments.count == 1 else {
+    guard 1...2 ~= arguments.count else {
       throw BindFault(
-        .argument, "'every' takes 1 argument, not \(arguments.count)", at: column,
+        .argument, "'every' takes 1 to 2 arguments, not \(arguments.count)", at: column,
         found: "every", expected: ["interval", "time"])
     }
-    return (.every(arguments[0]), column)
+    return (.every(arguments[0], option: arguments.dropFirst().first), column)
   }
 
   private mutating func list() throws(BindFault) -> [BindExpression.Path] {

@@ -114,7 +114,7 @@ final class Automation {
     restoreState()
     access.catalog.parts.watch().dispose(in: bag)
     for input in inputs { follow(input) }
-    timer?.start()
+    timer?.start(since: passing ? nil : all.time.stop)
     if passing { passPresent() }
   }
 

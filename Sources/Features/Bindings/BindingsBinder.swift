@@ -107,6 +107,7 @@ private func offer<Parameters: DocumentedParameters>(
 package func restoreBindings(
   _ rights: Rights, _ service: BindingsService, _ live: LiveBindings, onFault: (String) -> Void
 ) {
+  live.time.stop = rights.catalog.host.lastTime
   var restored: [RestoredBinding] = []
   for (source, text) in service.ledger.pending.expressions.sorted(by: { $0.key < $1.key }) {
     let name = String(source.dropFirst("bindings/".count))

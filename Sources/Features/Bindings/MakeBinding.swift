@@ -31,8 +31,8 @@ struct ReadBinding {
     } catch {
       throw error.withGuess
     }
-    if case .every(let argument) = expression.source {
-      schedule = try Schedule(argument)
+    if case .every(let argument, let option) = expression.source {
+      schedule = try Schedule(argument, option)
     } else {
       schedule = nil
     }

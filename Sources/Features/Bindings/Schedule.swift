@@ -8,6 +8,9 @@ package struct MachineTime {
   /// Returns the seconds that local time is ahead of UTC at a time, in seconds since 1970.
   let offset: (_ seconds: Int64) -> Int64
 
+  /// The time of the last event before this start, in microseconds since 1970; `nil` if there is none.
+  var stop: Int64?
+
   package init(
     now: @escaping () -> Int64, offset: @escaping (_ seconds: Int64) -> Int64 = { _ in 0 }
   ) {
@@ -16,41 +19,76 @@ package struct MachineTime {
 }
 
 /// The times at which `every` emits.
-package enum Schedule: Equatable {
-  /// The multiples of an interval in seconds, counted from 1970 in UTC.
-  case interval(Int64)
+package struct Schedule: Equatable {
+  private enum Times: Equatable {
+    /// The multiples of an interval in seconds, counted from 1970 in UTC.
+    case interval(Int64)
 
-  /// A time of the day in local time, in seconds since midnight.
-  case daily(Int64)
+    /// A time of some days in local time, in seconds since midnight.
+    case daily(Int64, Days)
+  }
+
+  private let times: Times
+
+  /// Whether a time at which the daemon did not run is made up for when it starts.
+  let catchesUp: Bool
 
   private static let day: Int64 = 86_400
 
-  /// Reads the argument of `every`: a duration of whole seconds or a time of the day.
-  package init(_ argument: BindArgument) throws(BindFault) {
+  /// Reads the arguments of `every`: a duration of whole seconds or a time of some days, and
+  /// `catch_up`.
+  package init(_ argument: BindArgument, _ option: BindArgument? = nil) throws(BindFault) {
+    if let option, option.word != "catch_up" {
+      throw BindFault(
+        misused: "the second argument of 'every' is catch_up, not \(option)", option,
+        expected: ["catch_up"])
+    }
+    catchesUp = option != nil
     if let seconds = argument.seconds, 1...31_536_000 ~= seconds,
       let whole = Int64(exactly: seconds)
     {
-      self = .interval(whole)
-    } else if let text = argument.string, let seconds = Self.secondsOfDay(text) {
-      self = .daily(seconds)
+      times = .interval(whole)
+    } else if let text = argument.string, let daily = Self.daily(text) {
+      times = daily
     } else {
-      let expected = ["interval of whole seconds such as 5m", #"time such as "08:00""#]
+      let expected = [
+        "interval of whole seconds such as 5m", #"time such as "08:00" or "mon-fri 08:00""#,
+      ]
       throw BindFault(
         misused: "'every' takes an \(expected.joined(separator: " or a ")), not \(argument)",
         argument, expected: expected)
     }
   }
 
-  /// Returns the seconds since midnight of `08:00` or `08:00:30`.
-  private static func secondsOfDay(_ text: String) -> Int64? {
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    let isValid = parts.allSatisfy { part in
-      part.utf8.count == 2 && part.utf8.allSatisfy { (0x30...0x39).contains($0) }
+  /// Whether it has times of the day, which depend on the local time.
+  var isDaily: Bool { if case .daily = times { true } else { false } }
+
+  /// Reads `08:00`, `mon-fri 08:00` or `12-24 08:00`.
+  private static func daily(_ text: String) -> Times? {
+    let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+    guard 1...2 ~= parts.count, let seconds = secondsOfDay(parts[parts.count - 1]) else {
+      return nil
     }
-    guard isValid, 2...3 ~= parts.count else { return nil }
-    let numbers = parts.compactMap { Int64($0) }
-    guard numbers[0] < 24, numbers.dropFirst().allSatisfy({ $0 < 60 }) else { return nil }
+    guard parts.count == 2 else { return .daily(seconds, .all) }
+    return Days(parts[0]).map { .daily(seconds, $0) }
+  }
+
+  /// Returns the seconds since midnight of `08:00` or `08:00:30`.
+  private static func secondsOfDay(_ text: Substring) -> Int64? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard 2...3 ~= parts.count else { return nil }
+    let numbers = parts.compactMap { twoDigits($0) }
+    guard numbers.count == parts.count, numbers[0] < 24,
+      numbers.dropFirst().allSatisfy({ $0 < 60 })
+    else { return nil }
     return numbers[0] * 3600 + numbers[1] * 60 + (numbers.count > 2 ? numbers[2] : 0)
+  }
+
+  fileprivate static func twoDigits(_ text: Substring) -> Int64? {
+    guard text.utf8.count == 2, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return nil
+    }
+    return Int64(text)
   }
 
   /// Returns the first time after another one, in seconds since 1970.
@@ -60,20 +98,39 @@ package enum Schedule: Equatable {
   ///
   /// - Parameter offset: Returns the seconds that local time is ahead of UTC.
   package func next(after seconds: Int64, offset: (Int64) -> Int64) -> Int64 {
-    switch self {
+    switch times {
     case .interval(let interval):
       let (quotient, remainder) = seconds.quotientAndRemainder(dividingBy: interval)
       return (quotient + (remainder < 0 ? 0 : 1)) * interval
-    case .daily(let time):
+    case .daily(let time, let days):
       let local = seconds + offset(seconds)
       let midnight = local - (local % Self.day + Self.day) % Self.day
-      // The day before, in case the clock was set back across midnight.
-      for days in -1...2 {
-        let found = Self.time(midnight + Int64(days) * Self.day + time, offset)
+      // The day before, in case the clock was set back across midnight; 29 February may be 8 years
+      // away.
+      for day in -1...2930 where days.contain(midnight / Self.day + Int64(day)) {
+        let found = Self.time(midnight + Int64(day) * Self.day + time, offset)
         if found > seconds { return found }
       }
-      return seconds + Self.day
+      return seconds + 2930 * Self.day
     }
+  }
+
+  /// Returns the last time up to another one, in seconds since 1970; `nil` if there is none after a
+  /// third one.
+  func last(upTo seconds: Int64, after start: Int64, offset: (Int64) -> Int64) -> Int64? {
+    guard seconds > start else { return nil }
+    if case .interval(let interval) = times {
+      let last = seconds - (seconds % interval + interval) % interval
+      return last > start ? last : nil
+    }
+    // The days of one year are enough to look at.
+    var found: Int64?
+    var time = next(after: max(start, seconds - 366 * Self.day), offset: offset)
+    while time <= seconds {
+      found = time
+      time = next(after: time, offset: offset)
+    }
+    return found
   }
 
   /// Returns the time that a local time denotes; both in seconds since 1970.
@@ -81,6 +138,80 @@ package enum Schedule: Equatable {
     let (before, after) = (offset(local - day), offset(local + day))
     let candidates = [local - before, local - after].filter { $0 + offset($0) == local }
     return candidates.min() ?? local - before
+  }
+}
+
+/// The days on which a time of the day counts.
+private enum Days: Equatable {
+  case all
+
+  /// Days of the week, from Monday as bit 0.
+  case weekdays(UInt8)
+
+  /// A day of each month; `nil` for each month.
+  case date(month: Int64?, day: Int64)
+
+  private static let names: [Substring] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+
+  /// Reads `mon-fri`, `sat,sun`, `12-24` or `*-01`.
+  init?(_ text: Substring) {
+    if let dash = text.firstIndex(of: "-"), let day = Schedule.twoDigits(text[dash...].dropFirst()),
+      1...31 ~= day
+    {
+      let month = Schedule.twoDigits(text[..<dash])
+      guard month.map({ 1...12 ~= $0 && day <= Self.longest($0) }) ?? (text[..<dash] == "*") else {
+        return nil
+      }
+      self = .date(month: month, day: day)
+      return
+    }
+    var bits: UInt8 = 0
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let ends = part.split(separator: "-", omittingEmptySubsequences: false)
+        .map { Self.names.firstIndex(of: $0) }
+      guard 1...2 ~= ends.count, let first = ends[0], let last = ends[ends.count - 1] else {
+        return nil
+      }
+      // fri-mon goes over Sunday.
+      for i in first...(last < first ? last + 7 : last) { bits |= 1 << UInt8(i % 7) }
+    }
+    self = .weekdays(bits)
+  }
+
+  /// The most days of a month.
+  private static func longest(_ month: Int64) -> Int64 {
+    [4, 6, 9, 11].contains(month) ? 30 : month == 2 ? 29 : 31
+  }
+
+  /// Whether a day counts, given in days since 1970.
+  func contain(_ day: Int64) -> Bool {
+    switch self {
+    case .all: return true
+    // 1 January 1970 was a Thursday.
+    case .weekdays(let bits): return bits >> UInt8(((day + 3) % 7 + 7) % 7) & 1 == 1
+    case .date(let month, let wanted):
+      let date = Date(day)
+      return date.day == wanted && (month ?? date.month) == date.month
+    }
+  }
+}
+
+/// A day of the Gregorian calendar.
+private struct Date {
+  let month: Int64
+  let day: Int64
+
+  /// - Parameter days: The days since 1970.
+  init(_ days: Int64) {
+    // Years begin in March here, so that the leap day is the last one.
+    let shifted = days + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let ofEra = shifted - era * 146_097
+    let year = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
+    let ofYear = ofEra - (365 * year + year / 4 - year / 100)
+    let fromMarch = (5 * ofYear + 2) / 153
+    day = ofYear - (153 * fromMarch + 2) / 5 + 1
+    month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9
   }
 }
 
@@ -112,9 +243,20 @@ final class ScheduleTimer {
     (self.schedule, self.time, self.scheduler, self.body) = (schedule, time, scheduler, body)
   }
 
-  func start() {
+  /// Starts the timer.
+  ///
+  /// - Parameter stop: The time in microseconds since 1970 at which the daemon has stopped; the last time
+  ///   of the schedule since then is made up for, if the schedule says so. `nil` if it has not run before.
+  func start(since stop: Int64?) {
     seen = time.now()
-    plan(after: seen / 1_000_000)
+    let now = seen / 1_000_000
+    if let stop, schedule.catchesUp,
+      let missed = schedule.last(upTo: now, after: stop / 1_000_000, offset: time.offset)
+    {
+      due = missed
+      return wait()
+    }
+    plan(after: now)
   }
 
   func stop() {
@@ -150,7 +292,7 @@ final class ScheduleTimer {
   ///
   /// A daily time that was reached before a small correction of the clock does not count again.
   private func last(before now: Int64) -> Int64 {
-    guard case .daily = schedule, let reached, reached - now < Self.longestCorrection else {
+    guard schedule.isDaily, let reached, reached - now < Self.longestCorrection else {
       return now
     }
     return max(now, reached)

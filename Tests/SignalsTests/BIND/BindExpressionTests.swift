@@ -92,7 +92,7 @@ struct BindExpressionTests {
       "a list of sources goes only from left to right: use ~> instead of <> at column 1"
     ),
     (" every(5m) <~ c", "'every' goes only from left to right: use ~> instead of <~ at column 2"),
-    ("every() ~> c", "'every' takes 1 argument, not 0 at column 1"),
+    ("every() ~> c", "'every' takes 1 to 2 arguments, not 0 at column 1"),
     ("every(5 m) ~> c", "expected ',' or ')', found 'm' at column 9"),
     ("every(5min) ~> c", "unknown unit 'min': did you mean 'm'? at column 8"),
     ("a | t(1, 2.5parsecs) ~> c", "unknown unit 'parsecs' at column 13"),
@@ -237,7 +237,8 @@ struct BindExpressionTests {
 
   @Test
   func `every has an argument, and is a path without parentheses`() throws {
-    guard case .every(let argument) = try BindExpression(#"every ( "08:00" ) ~> d"#).source else {
+    guard case .every(let argument, nil) = try BindExpression(#"every ( "08:00" ) ~> d"#).source
+    else {
       Issue.record("not every")
       return
     }
