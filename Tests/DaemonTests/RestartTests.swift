@@ -44,6 +44,33 @@ struct RestartTests {
   }
 
   @Test(arguments: End.allCases)
+  func `a view of the client's own text is shown again, and writes nothing again`(
+    how: End
+  ) throws {
+    let client = try connect()
+    let text =
+      #"view \"A\" (n: text)\nb = 7\ncells/{n} <> value\ncells/b <~ b\ncells/r/* ~> rows"#
+    _ = try client.call(
+      #"{"id":1,"method":"open","params":{"text":"\#(text)","view":"v","args":{"n":"a"}}}"#)
+    _ = try client.call(#"{"id":2,"method":"set","params":["cells/b",8]}"#)
+    try end(how, clients: [client])
+    var lines: [String] = []
+    while !lines.contains(where: {
+      $0.contains(#""rows":{"value":[]"#) || $0.contains(#""value":null"#)
+    }) {
+      lines.append(try #require(try client.line()))
+    }
+    try client.send(
+      #"{"id":3,"method":"intent","params":{"view":"v","name":"value","args":{"value":5}}}"#,
+      #"{"id":4,"method":"get","params":["cells/*"]}"#)
+    while !lines.contains(where: { $0.contains(#""id":4"#) }) {
+      lines.append(try #require(try client.line()))
+    }
+    #expect(lines.last?.contains(#"{"cells/a":5,"cells/b":8}"#) == true)
+    #expect(lines.contains { $0.contains(#""value":{"value":5}"#) })
+  }
+
+  @Test(arguments: End.allCases)
   func `what a client has is charged to its user again`(how: End) throws {
     let client = try connect()
     func usage() throws -> JSONValue? {

@@ -60,6 +60,9 @@ package final class Catalog {
   /// The views, by name.
   private(set) var views: [String: ViewBinder] = [:]
 
+  /// The views of files.
+  let files = FileViewRegistry()
+
   /// Finds the parts of values that clients subscribe to, and decodes values for bindings.
   package let parts = PartFinder()
   /// The calls that wait for a value of a source.
@@ -201,6 +204,7 @@ package final class Catalog {
   package func end() {
     (services, methods, views) = ([], MethodTable(), [:])
     (provided, lease, forwarder) = (ProvidedMethods(), nil, nil)
+    files.removeAll()
     restorers = [:]
     (actor, internalErrors, onRefusal) = ({ _ in nil }, InternalErrors(), { _, _, _ in })
   }

@@ -91,12 +91,12 @@ package final class Rights {
 
   /// Returns the view that clients of the role can open; `nil` if there is none.
   func view(named name: String) -> ViewBinder? {
-    catalog.views[name].flatMap { $0.isOffered(role) ? $0 : nil }
+    (catalog.views[name] ?? catalog.files.views[name]).flatMap { $0.isOffered(role) ? $0 : nil }
   }
 
   /// The views that clients of the role can open, sorted by name.
   var views: [ViewBinder] {
-    catalog.views.values.filter { $0.isOffered(role) }.sorted { $0.name < $1.name }
+    catalog.allViews.values.filter { $0.isOffered(role) }.sorted { $0.name < $1.name }
   }
 
   /// Whether a method exists that the role may not call.

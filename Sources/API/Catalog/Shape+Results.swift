@@ -85,8 +85,10 @@ extension Shape {
   static var property: Shape {
     .object([
       .init("kind", .words(["state", "list", "loading"])),
-      .optional("hint", .words(ViewProperty.Hint.allCases.map(\.rawValue))),
+      .optional("hint", .string),
+      .optional("quiet", .bool),
       .optional("hides", .array(.string)),
+      .optional("members", .map(.string)),
       .optional("value", .any),
       .optional("gone", .bool),
       .optional("state", .words(["loading", "loaded", "reloading", "failed"])),
@@ -100,6 +102,13 @@ extension Shape {
       .init("params", .map(.string)), .optional("opens", .string), .optional("main", .bool),
       .optional("when", .string), .optional("unless", .string), .optional("live", .bool),
       .optional("destructive", .bool),
+      .optional(
+        "fields",
+        .map(
+          .object([
+            .optional("doc", .string), .optional("format", .words(["date", "time", "secret"])),
+            .optional("words", .array(.string)),
+          ]))),
     ])
   }
 

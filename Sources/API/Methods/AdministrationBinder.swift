@@ -127,7 +127,7 @@ extension ConfigurationFault {
     ])
   }
 
-  fileprivate var shown: JSONValue {
+  var shown: JSONValue {
     var object: JSONObject = ["file": .string(file)]
     if line > 0 {
       object["line"] = .number(JSONNumber(line))

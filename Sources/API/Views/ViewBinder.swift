@@ -17,6 +17,9 @@ package struct ViewBinder {
   /// The arguments, by name.
   let arguments: Shape
 
+  /// The bytes charged to the user of an open view, besides those of any view.
+  var weight = 0
+
   /// Whether a role may open the view with some arguments.
   let isOffered: (Role) -> Bool
 
@@ -27,6 +30,36 @@ package struct ViewBinder {
   ///
   /// - Throws: ``WireError`` if the arguments are invalid or name something that does not exist.
   let bind: (View, CallContext, JSONText) throws(WireError) -> Void
+}
+
+/// The views of files, and what open ones share.
+package final class FileViewRegistry {
+  private final class Entry {
+    weak var object: AnyObject?
+    init(_ object: AnyObject) { self.object = object }
+  }
+
+  /// The views, and their texts, by name.
+  var views: [String: ViewBinder] = [:]
+  var texts: [String: String] = [:]
+
+  private var shared: [String: Entry] = [:]
+
+  /// The number of objects that open views share, for tests.
+  package var sharedCount: Int { shared.count }
+
+  /// Returns an object that views share while one of them uses it; `nil` if none does.
+  func object(_ key: String) -> AnyObject? { shared[key]?.object }
+
+  /// Lets views share an object, until ``remove(_:)`` after its end.
+  func share(_ object: AnyObject, as key: String) { shared[key] = Entry(object) }
+
+  /// Removes the entry of an object that has ended.
+  func remove(_ key: String) {
+    if shared[key]?.object == nil { shared[key] = nil }
+  }
+
+  func removeAll() { (views, texts) = ([:], [:]) }
 }
 
 extension Catalog {

@@ -14,10 +14,22 @@ package func bindViews(_ catalog: Catalog) {
     ),
     site: .depends(on: "binder") { name, context in
       name?.string.flatMap(context.rights.view(named:))?.isOfMachine != true
-    }
+    }, errors: ["bad_view"]
   ) {
     context, call, open throws(WireError) in
     try context.open(open, call)
+  }
+  catalog.query(
+    "check_view", "Checks the text of a view, and tells all its faults.", CheckView.self,
+    .members(.init("faults", .array(ViewFault.shape)), .init("warnings", .array(ViewFault.shape)))
+  ) { context, call, check in
+    let (_, faults, warnings) = context.check(view: check.text)
+    call.answer { buffer in
+      buffer.object {
+        $0.member("faults", JSONValue.array(faults.map(\.shown)).text)
+        $0.member("warnings", JSONValue.array(warnings.map(\.shown)).text)
+      }
+    }
   }
   catalog.query(
     "close", "Closes a view, its children first.", Close.self,
@@ -60,21 +72,30 @@ private func restoreViews(_ catalog: Catalog) {
       views.append((handle, view))
     }
     context.connection.views.restore(views) { view, handle throws(WireError) in
-      _ = try context.openView(view.binder, handle, view.arguments ?? .emptyObject)
+      _ = try context.openView(
+        view.binder, handle, view.arguments ?? .emptyObject, text: view.text?.string)
     }
   }
 }
 
 private struct Open: DocumentedParameters {
-  let binder: String
+  let binder: String?
+  let text: String?
   let view: Handle?
   let args: JSONText?
 
   static let docs = [
-    "binder": "The name of the view; `describe` lists them.",
+    "binder": "The name of the view; `describe` lists them. With text, the name to show.",
+    "text": "The text of a view of one's own, instead of an installed one.",
     "view": "The handle: 1 to 64 of [A-Za-z0-9_.:-]; left out, the daemon gives a number.",
     "args": "The view's arguments, by name.",
   ]
+}
+
+private struct CheckView: DocumentedParameters {
+  let text: String
+
+  static let docs = ["text": "The text of the view, 64 KiB at most."]
 }
 
 private struct Close: DocumentedParameters {
@@ -97,19 +118,31 @@ private struct ViewRequest: DocumentedParameters {
 
 extension CallContext {
   /// Opens a view and fills it with its binder.
+  ///
+  /// - Parameter text: The text of a view that the client has brought; `nil` opens one by its name.
   package func openView(
-    _ name: String, _ wish: Handle?, _ arguments: JSONText
+    _ name: String, _ wish: Handle?, _ arguments: JSONText, text: String? = nil
   ) throws(WireError) -> View {
-    guard let binder = rights.view(named: name) else {
-      throw .notFound("view", name, didYouMean: nearest(to: name, among: rights.views.map(\.name)))
-    }
-    return try connection.views.open(name, as: wish, with: arguments) { view throws(WireError) in
+    let binder =
+      if let text { try view(text: text, named: name) } else { try view(named: name) }
+    return try connection.views.open(
+      name, as: wish, with: arguments, text: text.map { JSONText(string: $0) },
+      weighing: binder.weight
+    ) { view throws(WireError) in
       try binder.bind(view, self, arguments)
     }
   }
 
+  private func view(named name: String) throws(WireError) -> ViewBinder {
+    if let binder = rights.view(named: name) { return binder }
+    throw .notFound("view", name, didYouMean: nearest(to: name, among: rights.views.map(\.name)))
+  }
+
   fileprivate func open(_ open: Open, _ call: Call) throws(WireError) {
-    let view = try openView(open.binder, open.view, open.args ?? .emptyObject)
+    guard let name = open.binder ?? open.text.map({ _ in "view" }) else {
+      throw WireError(JSONDecodingError(path: "/binder", expected: "string", got: "nothing"))
+    }
+    let view = try openView(name, open.view, open.args ?? .emptyObject, text: open.text)
     var answer = ByteBuffer()
     view.writeAnswer(&answer, size: connection.lineOut - Self.answerBytes)
     guard answer.count + Self.answerBytes <= connection.lineOut else {
@@ -151,6 +184,9 @@ extension CallContext {
     } catch {
       throw WireError(error.below("/args"))
     }
+    if let request = intent.request {
+      return try self.request(request, run, asked.args ?? .emptyObject, call)
+    }
     let before = view.children
     let accepted: Accepted
     let timer = CallTimer(call, catalog.clock)
@@ -181,6 +217,35 @@ extension CallContext {
     }
     connection.views.tell(after: host.last)
     answer(call, with: accepted, opened: opened?.handle)
+    return nil
+  }
+
+  /// Runs a request in place of an intent; its answer is that of the intent.
+  private func request(
+    _ make: (JSONText) throws -> IntentRequest, _ run: () throws -> JSONText?,
+    _ arguments: JSONText, _ call: Call
+  ) throws(WireError) -> Connection.Parking? {
+    let request: IntentRequest
+    do {
+      request = try make(arguments)
+    } catch {
+      throw access.error(error)
+    }
+    var line = ByteBuffer()
+    line.object {
+      $0.member("id", 0)
+      $0.member("method", request.method)
+      $0.member("params", request.parameters)
+    }
+    let parsed: Request
+    do throws(Request.Fault) {
+      parsed = try Request(parsing: line.span, idBytes: 1)
+    } catch {
+      throw error.error
+    }
+    if let reason = handle(call, parsed, line.span) { return reason }
+    // Observers of the intent, for example one that closes the view.
+    _ = try? run()
     return nil
   }
 

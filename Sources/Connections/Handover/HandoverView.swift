@@ -14,6 +14,9 @@ package struct HandoverView: Codable, Equatable {
   /// The arguments with which it was opened; `nil` if the parent opens it by itself.
   package let arguments: JSONText?
 
+  /// The text of the view, if its client has brought one.
+  package let text: JSONText?
+
   /// The number of children that it has opened.
   let childCount: Int
 
@@ -21,7 +24,7 @@ package struct HandoverView: Codable, Equatable {
   package let memory: [String: JSONText]
 
   private enum CodingKeys: String, CodingKey {
-    case binder, style, parent, memory
+    case binder, style, parent, memory, text
     case arguments = "args"
     case childCount = "count"
   }
@@ -122,7 +125,8 @@ extension View {
   fileprivate var kept: HandoverView {
     HandoverView(
       binder: binder, style: style.rawValue, parent: parent?.handle.text.text,
-      arguments: arguments, childCount: childCount, memory: restart.memory)
+      arguments: origin.arguments, text: origin.text, childCount: childCount,
+      memory: restart.memory)
   }
 
   fileprivate func recall(_ kept: HandoverView) {

@@ -83,18 +83,24 @@ package final class OpenViews {
   /// - Parameters:
   ///   - binder: The name of the binder.
   ///   - wish: The requested handle; `nil` for the next number.
+  ///   - text: The text of a view that the client has brought.
+  ///   - weight: The bytes charged to the user, besides those of any view.
   ///   - bind: Fills the view.
   /// - Throws: ``WireError``: `already_exists` or `limit_reached`, or an error from `bind`.
   package func open(
-    _ binder: String, as wish: Handle?, with arguments: JSONText? = nil,
+    _ binder: String, as wish: Handle?, with arguments: JSONText? = nil, text: JSONText? = nil,
+    weighing weight: Int = 0,
     _ bind: (View) throws(WireError) -> Void
   ) throws(WireError) -> View {
     let view = View(
       try reserveView(wish), binder, .present, parent: nil, in: self)
     view.isTold = true
-    view.arguments = arguments
+    view.origin = ViewOrigin(arguments: arguments, text: text, weight: weight)
     try checkRoom(for: view)
-    view.childCount = wish.flatMap(removeReturning)?.kept.childCount ?? 0
+    if let returning = wish.flatMap(removeReturning) {
+      view.origin.isReturning = true
+      view.childCount = returning.kept.childCount
+    }
     hasChanged = true
     view.isInBatch = client.afterBatch { view.isInBatch = false }
     all.append(view)

@@ -49,11 +49,11 @@ package final class View: DisposeBagProvider {
   private var lines: Assembly?
   var childCount = 0
 
-  /// The arguments with which it was opened; `nil` if its parent opens it by itself.
-  var arguments: JSONText?
+  /// The way in which the view was opened.
+  package internal(set) var origin = ViewOrigin()
 
   /// The bytes charged to the user while the view is open.
-  var bytes: Int { ItemBytes.view + ItemBytes.copies * (arguments?.text.utf8.count ?? 0) }
+  var bytes: Int { ItemBytes.view + origin.bytes }
 
   /// The ways to bring the view back after a restart of the daemon, set by its binder.
   var restart = ViewRestart()
@@ -113,8 +113,21 @@ package final class View: DisposeBagProvider {
   package func intent<Arguments: Decodable>(
     _ name: String, _ arguments: Arguments.Type
   ) -> Intent<Arguments> {
+    intent(name, arguments, Shape(of: Arguments.self))
+  }
+
+  /// Returns an intent whose parameters are known only when the binder runs.
+  ///
+  /// - Parameter shape: An object with the parameters. Only their names are checked.
+  package func intent(_ name: String, taking shape: Shape) -> Intent<JSONText> {
+    intent(name, JSONText.self, shape)
+  }
+
+  private func intent<Arguments: Decodable>(
+    _ name: String, _ arguments: Arguments.Type, _ shape: Shape
+  ) -> Intent<Arguments> {
     let known = intents[name]
-    let intent = known ?? ViewIntent(name, Intent<Arguments>(on: self))
+    let intent = known ?? ViewIntent(name, shape, Intent<Arguments>(on: self))
     if known == nil { intents.append(intent, named: name) }
     guard let typed = intent.typed as? Intent<Arguments> else {
       preconditionFailure("the intent \\(name) of \\(binder) takes two kinds of arguments")
@@ -128,13 +141,16 @@ package final class View: DisposeBagProvider {
   ///
   /// A child with the style ``Style/replace`` closes the previous child of that style.
   ///
-  /// - Parameter arguments: What ``reopens(_:_:)`` needs to open it again after a restart; `nil` if
-  ///   the view opens it by itself.
+  /// - Parameters:
+  ///   - arguments: What ``reopens(_:_:)`` needs to open it again after a restart; `nil` if the view
+  ///     opens it by itself.
+  ///   - weight: The bytes charged to the user, besides those of any view.
   /// - Returns: `nil` if this view is closed or the client has too many views. In the latter case
   ///   the client gets an error or its intent is refused.
   @discardableResult
   package func open(
-    _ binder: String, as style: Style, with arguments: JSONText? = nil, _ bind: (View) -> Void
+    _ binder: String, as style: Style, with arguments: JSONText? = nil, weighing weight: Int = 0,
+    _ bind: (View) -> Void
   ) -> View? {
     guard !isClosed else { return nil }
     if style == .replace {
@@ -145,7 +161,8 @@ package final class View: DisposeBagProvider {
     let child = View(
       returning?.handle ?? views.childHandle(of: handle, childCount), binder, style, parent: self,
       in: views)
-    child.arguments = arguments
+    child.origin = ViewOrigin(
+      arguments: arguments, weight: weight, isReturning: returning != nil)
     child.isTold = returning != nil
     child.childCount = returning?.kept.childCount ?? 0
     do throws(WireError) {
@@ -161,7 +178,10 @@ package final class View: DisposeBagProvider {
   }
 
   /// Opens views as tabs, in this order, after the binder has finished.
-  package func tabs(_ tabs: (binder: String, bind: (View) -> Void)...) {
+  package func tabs(_ tabs: (binder: String, bind: (View) -> Void)...) { self.tabs(tabs) }
+
+  /// Opens views as tabs, in this order, after the binder has finished.
+  package func tabs(_ tabs: [(binder: String, bind: (View) -> Void)]) {
     bind { [weak self] in
       for tab in tabs { self?.open(tab.binder, as: .tab, tab.bind) }
     }
@@ -385,6 +405,13 @@ extension ViewIntent {
       }
       $0.member("live", isLive ? true : nil)
       $0.member("destructive", isDestructive ? true : nil)
+      guard !fields.isEmpty else { return }
+      $0.object("fields") {
+        for (name, field) in fields {
+          $0.key(quoted: name)
+          field.write(to: &$0)
+        }
+      }
     }
   }
 }

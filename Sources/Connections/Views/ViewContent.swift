@@ -24,11 +24,8 @@ struct ViewContent {
 
   private(set) var kind = SourceKind.state
 
-  /// The way in which clients show the value to people; `nil` for the usual one.
-  var hint: ViewProperty.Hint?
-
-  /// The members of the value or of its elements that people need not see.
-  var hides: [String] = []
+  /// The way in which clients show the value to people.
+  var look = PropertyLook()
   private(set) var shown = Shown.nothing
   private(set) var loading: Loading?
   private var isLoadingNew = false
@@ -46,6 +43,9 @@ struct ViewContent {
 
   /// The content that owns the shown list; `nil` if the list is not shared.
   var shared: SharedContent? { if case .list(let list) = shown { list.shared } else { nil } }
+
+  /// The shown value; `nil` if it is a list or there is none.
+  var text: JSONText? { if case .value(let text) = shown { text.shown } else { nil } }
 
   // MARK: Setting
 
@@ -145,10 +145,7 @@ struct ViewContent {
   mutating func writeWhole(to buffer: inout ByteBuffer, room: inout Int) {
     buffer.append(UInt8(ascii: "{"))
     buffer.member("kind", kind.rawValue)
-    buffer.member("hint", hint?.rawValue)
-    if !hides.isEmpty {
-      buffer.member("hides", JSONText(elements: hides.map { JSONText(string: $0) }))
-    }
+    look.write(to: &buffer)
     if let loading { Self.write(loading, &buffer) }
     (isLoadingNew, isKindNew) = (false, false)
     switch shown {
@@ -211,6 +208,38 @@ struct ViewContent {
   }
 }
 
+/// The way in which clients show a property to people.
+package struct PropertyLook {
+  /// A word of ``ViewProperty/Hint``, or a unit; `nil` for the usual way.
+  package var hint: String?
+
+  /// Whether a property with another hint is worth showing only while it says something.
+  package var isQuiet = false
+
+  /// The members of the value or of its elements that people need not see.
+  package var hides: [String] = []
+
+  /// The hints of members of the value or of its elements, by name.
+  package var members: [(name: String, hint: String)] = []
+
+  package init() {}
+
+  fileprivate func write(to buffer: inout ByteBuffer) {
+    buffer.member("hint", hint)
+    buffer.member("quiet", isQuiet ? true : nil)
+    if !hides.isEmpty {
+      buffer.member("hides", JSONText(elements: hides.map { JSONText(string: $0) }))
+    }
+    guard !members.isEmpty else { return }
+    buffer.object("members") {
+      for (name, hint) in members {
+        $0.key(quoted: name)
+        $0.append(quoted: hint)
+      }
+    }
+  }
+}
+
 /// A value that is sent to one client: the newest one, and the last one sent.
 struct ShownText {
   private var text: JSONText?
@@ -221,6 +250,9 @@ struct ShownText {
 
   /// Whether the newest value differs from the sent one, as far as that is known.
   var isNew: Bool { pending != nil || text != lastSent }
+
+  /// The newest value, as far as it is computed.
+  var shown: JSONText? { text }
 
   mutating func set(_ text: @escaping () -> JSONText) { pending = text }
 

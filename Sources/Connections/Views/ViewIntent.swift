@@ -29,16 +29,26 @@ package final class ViewIntent {
   /// `isMet` is whether the property must say something, or must not.
   fileprivate(set) var condition: (property: String, isMet: Bool)?
 
+  /// Notes for people about the parameters, in their order.
+  fileprivate(set) var fields: [(name: String, field: IntentField)] = []
+
+  /// Returns the request that runs instead of the intent, whose answer is its answer; `nil` if the
+  /// intent runs itself.
+  package fileprivate(set) var request: ((_ arguments: JSONText) throws -> IntentRequest)?
+
   /// The intent as an ``Intent`` of its argument type.
   let typed: AnyObject
 
   private let take: (JSONText) throws(JSONDecodingError) -> () throws -> JSONText?
 
-  init<Arguments: Decodable>(_ name: String, _ intent: Intent<Arguments>) {
+  init<Arguments: Decodable>(_ name: String, _ shape: Shape, _ intent: Intent<Arguments>) {
     self.name = name
-    shape = Shape(of: Arguments.self)
+    self.shape = shape
     typed = intent
-    take = { text throws(JSONDecodingError) in try intent.ready(for: text) }
+    take = { text throws(JSONDecodingError) in
+      if Arguments.self == JSONText.self { try shape.checkNames(in: text) }
+      return try intent.ready(for: text)
+    }
     intent.intent = self
   }
 
@@ -100,7 +110,7 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
     }
   }
 
-  private func calls(_ method: @escaping (Arguments) throws -> JSONText?) -> Self {
+  fileprivate func calls(_ method: @escaping (Arguments) throws -> JSONText?) -> Self {
     precondition(call == nil, "an intent of \(view.binder) calls two methods")
     call = method
     return self
@@ -190,6 +200,54 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
       values.send(arguments)
       if isDismissing { view.dismiss() }
       return value
+    }
+  }
+}
+
+/// A request that a view makes for its client.
+package struct IntentRequest {
+  package let method: String
+  package let parameters: JSONText
+
+  package init(_ method: String, _ parameters: JSONText) {
+    (self.method, self.parameters) = (method, parameters)
+  }
+}
+
+extension Intent where Arguments == JSONText {
+  /// Runs a function with the arguments, whose result or error is the answer.
+  @discardableResult
+  package func runs(_ body: @escaping (JSONText) throws -> JSONText?) -> Self { calls(body) }
+
+  /// Makes a request in place of the intent, for methods that are no commands.
+  package func requests(_ make: @escaping (_ arguments: JSONText) throws -> IntentRequest) {
+    intent?.request = make
+    unkept()
+  }
+
+  /// Adds notes for people about the parameters.
+  package func describe(_ fields: [(name: String, field: IntentField)]) {
+    intent?.fields = fields.filter { !$0.field.isEmpty }
+  }
+
+  /// Declares the view that the function of the intent opens.
+  package func leads(to binder: String) { intent?.opens = binder }
+}
+
+extension Shape {
+  /// Checks that an object has all required members, and no others than these.
+  fileprivate func checkNames(in text: JSONText) throws(JSONDecodingError) {
+    guard let given = text.members else {
+      throw JSONDecodingError(path: "", expected: "object", got: "another value")
+    }
+    for member in members where !member.isOptional && given[member.name] == nil {
+      throw JSONDecodingError(
+        member: member.name, of: "", expected: member.shape.name, got: "nothing")
+    }
+    let names = members.map(\.name)
+    for name in given.keys.sorted() where !names.contains(name) {
+      throw JSONDecodingError(
+        member: name, of: "", expected: "no such member", got: "a value")
     }
   }
 }

@@ -1,3 +1,5 @@
+package import JSON
+
 /// The properties or the intents of a view by name, in the order in which its binder names them.
 ///
 /// A view has few of each, so a name is searched one by one.
@@ -12,4 +14,53 @@ struct ViewParts<Part>: Sequence {
   mutating func removeAll() { all = [] }
 
   func makeIterator() -> IndexingIterator<[(name: String, part: Part)]> { all.makeIterator() }
+}
+
+/// The way in which a view was opened.
+package struct ViewOrigin {
+  /// The arguments; `nil` if its parent opens it by itself.
+  package var arguments: JSONText?
+
+  /// The text of the view, if its client has brought one.
+  package var text: JSONText?
+
+  /// The bytes charged to the user, besides those of any view and of its texts.
+  var weight = 0
+
+  /// Whether the client knows the view from an earlier daemon.
+  package var isReturning = false
+
+  /// The bytes charged to the user, besides those of any view.
+  var bytes: Int {
+    weight + ItemBytes.copies * ((arguments?.text.utf8.count ?? 0) + (text?.text.utf8.count ?? 0))
+  }
+}
+
+/// Notes for people about a parameter of an intent.
+package struct IntentField {
+  /// A line about the parameter; `nil` if there is none.
+  let doc: String?
+
+  /// `date`, `time` or `secret`; `nil` for the usual one.
+  let format: String?
+
+  /// The texts to choose from; `nil` for any.
+  let words: [String]?
+
+  package init(doc: String?, format: String?, words: [String]?) {
+    (self.doc, self.format, self.words) = (doc, format, words)
+  }
+
+  /// Whether it says nothing.
+  package var isEmpty: Bool { doc == nil && format == nil && words == nil }
+
+  func write(to buffer: inout ByteBuffer) {
+    buffer.object {
+      $0.member("doc", doc)
+      $0.member("format", format)
+      if let words {
+        $0.member("words", JSONText(elements: words.map { JSONText(string: $0) }))
+      }
+    }
+  }
 }

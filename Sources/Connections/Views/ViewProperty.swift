@@ -1,4 +1,4 @@
-internal import JSON
+package import JSON
 internal import Model
 package import Signals
 internal import Wire
@@ -60,15 +60,24 @@ package final class ViewProperty: Viewer {
   /// Declares how clients show the value to people.
   @discardableResult
   package func hint(_ hint: Hint) -> ViewProperty {
-    change { $0.hint = hint }
+    change { $0.look.hint = hint.rawValue }
     return self
   }
+
+  /// Declares how clients show the value to people.
+  package func look(_ look: PropertyLook) { change { $0.look = look } }
 
   /// Declares members of the value, or of each element of the list, that people need not see.
   @discardableResult
   package func hiding(_ members: String...) -> ViewProperty {
-    change { $0.hides = members }
+    change { $0.look.hides = members }
     return self
+  }
+
+  /// The shown value; `nil` for a list, or if there is none.
+  package var present: JSONText? {
+    refresh()
+    return content.text
   }
 
   /// Declares that the content is loaded on the client's request.

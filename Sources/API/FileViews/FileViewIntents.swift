@@ -1,0 +1,301 @@
+internal import Configuration
+internal import Connections
+internal import EventSourcing
+internal import JSON
+internal import Model
+internal import Signals
+internal import Wire
+
+// The intents of a view from a file.
+extension FileView {
+  // MARK: Calls and navigation
+
+  /// Offers an intent, unless the client may not do what it does.
+  func offer(_ action: ViewFile.Action, on view: View) {
+    let isCall = action.kind == .call
+    let method = isCall ? context.rights.method(named: action.target.text) : nil
+    guard !isCall || method != nil else { return }
+    guard isCall || context.mayOpen(action.target.text) else { return }
+    let row = rowTable(of: action)
+    guard row != nil || !action.usesRow else { return }
+    var (members, fields) = ([Shape.Member](), [(name: String, field: IntentField)]())
+    if let row {
+      members.append(.init(name: "id", shape: row.isNamed ? .string : .integer, isOptional: false))
+    }
+    for parameter in method?.parameters ?? [] {
+      guard let form = action.asks(parameter) else { continue }
+      let type = form.flatMap { $0 }
+      members.append(
+        .init(
+          name: parameter.name, shape: type?.shape ?? parameter.shape,
+          isOptional: parameter.isOptional))
+      fields.append((parameter.name, IntentField(doc: parameter.doc, type, parameter.shape)))
+    }
+    let intent = view.intent(action.name.text, taking: .object(members))
+    intent.describe(fields)
+    declare(action.offered, intent)
+    let arguments = CallArguments(self, action, row?.table, view)
+    guard let method else { return open(action, intent, arguments, view) }
+    let name = method.name
+    guard method.step != nil else {
+      return intent.requests { IntentRequest(name, try arguments.text($0)) }
+    }
+    intent.runs { [context] given in
+      let run: () throws -> JSONText?
+      let text = try arguments.text(given)
+      do throws(WireError) {
+        run = try context.now.step(of: name, text)
+      } catch {
+        throw error.below("/args")
+      }
+      return try run()
+    }
+  }
+
+  private func declare(_ offered: ViewFile.Offered, _ intent: Intent<JSONText>) {
+    if offered.isMain { intent.main() }
+    if offered.isDestructive { intent.destructive() }
+    if offered.isLive { intent.live() }
+    if offered.dismisses { intent.dismisses() }
+    if let name = offered.when { intent.when(name.text) }
+    if let name = offered.unless { intent.unless(name.text) }
+  }
+
+  private func open(
+    _ action: ViewFile.Action, _ intent: Intent<JSONText>, _ arguments: CallArguments, _ view: View
+  ) {
+    guard case .open(let word) = action.kind, let style = View.Style(rawValue: word) else { return }
+    let (context, target) = (context, action.target.text)
+    intent.leads(to: target)
+    intent.runs { [unowned view] given in
+      let text = try arguments.text(given)
+      try context.open(target, as: style, with: text, from: view)
+      return nil
+    }
+    view.reopens(target) { [unowned view] text in
+      try? context.open(target, as: style, with: text, from: view)
+    }
+  }
+
+  func offerTabs(on view: View) {
+    let tabs = file.actions.filter { $0.kind == .tab && context.mayOpen($0.target.text) }
+    guard !tabs.isEmpty else { return }
+    var bodies: [(binder: String, bind: (View) -> Void)] = []
+    for tab in tabs {
+      var arguments = JSONObject()
+      for argument in tab.arguments { arguments[argument.name.text] = value(argument.value) }
+      let (context, name, text) = (context, tab.target.text, JSONValue.object(arguments).text)
+      bodies.append((name, { context.fill($0, as: name, with: text) }))
+    }
+    view.tabs(bodies)
+  }
+
+  /// Returns the table of the rows that an intent is for; `nil` if it is for none.
+  private func rowTable(of action: ViewFile.Action) -> (table: RowTable, isNamed: Bool)? {
+    for argument in action.arguments {
+      guard case .row(let name) = argument.value else { continue }
+      for binding in file.bindings {
+        guard let table = tables[binding.name.text],
+          file.rowNames(of: binding).contains(name.text)
+        else { continue }
+        return (table, table.isNamed)
+      }
+    }
+    return nil
+  }
+
+  // MARK: Writing
+
+  /// Offers to write the source of a binding, and writes an assigned value when the view opens.
+  func offerWriting(_ binding: ViewFile.Binding, on view: View) throws(WireError) {
+    let name = binding.name.text
+    let source = try names(of: binding)[0]
+    guard let write = context.rights.service(of: source)?.writer, context.role.mayWrite(source)
+    else { return }
+    let sign = binding.expression.operator
+    let chain = known.chain(of: binding.expression.transformers, sign)
+    let entered = sign.goesRight ? nil : EnteredValue()
+    let set: (JSONText) throws -> JSONText = { [context] value in
+      var text = value
+      if case .now(let reverse)? = chain?.reverse { text = try reverse(value.value).text }
+      let now = context.now
+      guard now.role.mayWrite(source) else { throw now.access.notWritable(source) }
+      return try write(source, text)
+    }
+    if sign.assignsAtOnce, !sign.goesRight, !view.origin.isReturning,
+      let assigned = file.assignments.first(where: { $0.name.text == name })
+    {
+      let text = value(assigned.value).text
+      try context.write { try set(text) }
+    }
+    let shape = binding.shown.form?.shape ?? (binding.shown.unit == nil ? Shape.any : .number)
+    let intent = view.intent(
+      name, taking: .object([.init(name: "value", shape: shape, isOptional: false)]))
+    intent.describe([("value", IntentField(doc: nil, binding.shown.form, shape))])
+    intent.runs { [unowned view] given in
+      let value = given.members?["value"] ?? .null
+      guard shape.accepts(value.value) else {
+        throw WireError(
+          JSONDecodingError(path: "/args/value", expected: shape.article, got: value.value.article))
+      }
+      let result = try set(value)
+      if let entered {
+        entered.value = value
+        view[name].set(value)
+      }
+      return result
+    }
+    guard let entered else { return }
+    view.remember(name) {
+      entered.value ?? .null
+    } restore: { [unowned view] value in
+      guard value != .null else { return }
+      entered.value = value
+      view[name].set(value)
+    }
+  }
+}
+
+/// The value that the user has entered in a property whose source is only written.
+private final class EnteredValue {
+  var value: JSONText?
+}
+
+/// The arguments with which an intent calls its method.
+private struct CallArguments {
+  private let fixed: JSONObject
+  private let rows: [(name: String, member: String)]
+  private let properties: [(name: String, property: String)]
+  private let table: RowTable?
+  private unowned let view: View
+
+  init(_ form: FileView, _ action: ViewFile.Action, _ table: RowTable?, _ view: View) {
+    var fixed = JSONObject()
+    var (rows, properties) = ([(String, String)](), [(String, String)]())
+    for argument in action.arguments {
+      let name = argument.name.text
+      switch argument.value {
+      case .json, .argument: fixed[name] = form.value(argument.value)
+      case .row(let member): rows.append((name, member.text))
+      case .property(let property): properties.append((name, property.text))
+      case .asked: break
+      }
+    }
+    (self.fixed, self.rows, self.properties) = (fixed, rows, properties)
+    (self.table, self.view) = (table, view)
+  }
+
+  /// Returns the parameters of the method.
+  ///
+  /// - Parameter given: What the client has sent: what was asked, and the id of the row.
+  func text(_ given: JSONText) throws -> JSONText {
+    var all = fixed
+    let given = given.members ?? [:]
+    for name in given.keys.sorted() where table == nil || name != "id" {
+      all[name] = given[name]?.value
+    }
+    if let table {
+      let id = given["id"] ?? .null
+      guard let row = RowID(id).flatMap(table.row(id:)), let members = row.members else {
+        throw WireError.notFound("row", id.string ?? id.text, "there is no such row any more")
+      }
+      for (name, member) in rows {
+        let key = member == "key" && members["key"] == nil ? "id" : member
+        all[name] = members[key]?.value ?? .null
+      }
+    }
+    for (name, property) in properties {
+      all[name] = view[property].present?.value ?? .null
+    }
+    return JSONValue.object(all).text
+  }
+}
+
+extension ViewFile.Action {
+  var usesRow: Bool {
+    arguments.contains { if case .row = $0.value { true } else { false } }
+  }
+
+  /// Returns the type that is asked for a parameter; `nil` if it is not asked, and an inner `nil` for
+  /// that of the method.
+  fileprivate func asks(_ parameter: Method.Parameter) -> ViewFile.Form?? {
+    guard let argument = arguments.first(where: { $0.name.text == parameter.name }) else {
+      return parameter.isOptional ? nil : .some(nil)
+    }
+    if case .asked(let form) = argument.value { return .some(form) }
+    return nil
+  }
+}
+
+extension IntentField {
+  fileprivate init(doc: String?, _ form: ViewFile.Form?, _ shape: Shape) {
+    var (format, words): (String?, [String]?) = (nil, nil)
+    switch form {
+    case .date?: format = "date"
+    case .time?: format = "time"
+    case .secret?: format = "secret"
+    case .choice(let choices)?: words = choices
+    case .text?, .number?, .integer?, .yesno?, nil: break
+    }
+    if words == nil, case .words(let known) = shape { words = known }
+    self.init(doc: doc, format: format, words: words)
+  }
+}
+
+extension CallContext {
+  /// The context of the client with its present rights.
+  fileprivate var now: CallContext { connection.handler as? CallContext ?? self }
+
+  /// Returns the closure that runs a command of the daemon or of a program.
+  ///
+  /// - Throws: `method_not_found` if the client may not call it any more, or no program declares it;
+  ///   the errors of its parameters.
+  fileprivate func step(
+    of name: String, _ parameters: JSONText
+  ) throws(WireError) -> () throws -> JSONText? {
+    guard let method = rights.method(named: name), let step = method.step else {
+      throw access.methodNotFound(name)
+    }
+    return try step(self, parameters)
+  }
+
+  /// Fills a tab; it is closed if the client may not see it.
+  fileprivate func fill(_ view: View, as name: String, with arguments: JSONText) {
+    guard let binder = rights.view(named: name) else { return view.close("failed") }
+    do throws(WireError) {
+      try binder.bind(view, self, arguments)
+    } catch {
+      view.close("failed")
+    }
+  }
+
+  /// Opens a view from another one.
+  ///
+  /// - Throws: The error for arguments that do not fit, or sources that the client may not read.
+  fileprivate func open(
+    _ name: String, as style: View.Style, with arguments: JSONText, from view: View
+  ) throws(WireError) {
+    guard let binder = rights.view(named: name) else { throw .notFound("view", name) }
+    var failure: WireError?
+    let child = view.open(name, as: style, with: arguments, weighing: binder.weight) { child in
+      do throws(WireError) {
+        try binder.bind(child, self, arguments)
+      } catch {
+        failure = error
+      }
+    }
+    guard let failure else { return }
+    child?.close("failed")
+    throw failure
+  }
+
+  /// Writes a value for the client while a view opens.
+  fileprivate func write(_ body: () throws -> JSONText) throws(WireError) {
+    do throws(Refusal) {
+      let accepted = try host.perform(command("open")) { try body() }
+      if let seq = accepted.seq { connection.recordWrite(upTo: seq) }
+    } catch {
+      throw access.error(error)
+    }
+  }
+}

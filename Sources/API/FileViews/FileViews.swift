@@ -1,0 +1,195 @@
+package import Configuration
+package import Connections
+internal import JSON
+internal import Model
+internal import Signals
+internal import Wire
+
+/// The views of files that are installed, by name.
+package struct FileViews {
+  /// A file with its name and text.
+  package struct Entry {
+    /// The path of the file, for messages.
+    package let path: String
+    package let view: ViewFile
+  }
+
+  package private(set) var entries: [String: Entry] = [:]
+
+  /// All errors, in the order of the files.
+  package private(set) var faults: [ConfigurationFault] = []
+
+  package init() {}
+
+  /// Parses another file, whose name is that of the view.
+  package mutating func read(_ bytes: [UInt8], file: String) {
+    let name = String((file.split(separator: "/").last ?? "").dropLast(".view".count))
+    guard name.isViewName else {
+      let rule = "the name of a view is 1 to 64 of A-Z a-z 0-9 _ and begins with no digit"
+      return faults.append(ConfigurationFault(file: file, message: rule))
+    }
+    let (view, found) = ViewFile.read(bytes)
+    faults += found.map { $0.inFile(file) }
+    entries[name] = Entry(path: file, view: view)
+  }
+
+  /// Returns the views without those of some files.
+  package func without(files: Set<String>) -> FileViews {
+    var rest = self
+    rest.entries = entries.filter { !files.contains($0.value.path) }
+    return rest
+  }
+
+  /// Checks the files that were read against the catalogue.
+  ///
+  /// - Parameter rights: Those of the owner.
+  /// - Returns: All faults, and warnings about what a program may declare later.
+  package func check(
+    for rights: Rights
+  ) -> (faults: [ConfigurationFault], warnings: [ConfigurationFault]) {
+    let files = entries.mapValues(\.view)
+    var (faults, warnings): ([ConfigurationFault], [ConfigurationFault]) = ([], [])
+    for (name, entry) in entries.sorted(by: { $0.key < $1.key }) {
+      if let other = rights.catalog.views[name] {
+        faults.append(
+          ConfigurationFault(
+            file: entry.path, message: "service '\(other.service)' has a view '\(name)'"))
+      }
+      let check = ViewCatalogCheck(entry.view, for: rights, with: files)
+      faults += check.faults.map { $0.inFile(entry.path) }
+      warnings += check.warnings.map { $0.inFile(entry.path) }
+      if let tab = entry.view.tab(leadingTo: name, in: files) {
+        faults.append(
+          ViewFault(tab.target.place, "the tab leads back to '\(name)'").inFile(entry.path))
+      }
+    }
+    return (faults, warnings)
+  }
+}
+
+extension ViewFile {
+  /// Returns a tab of the view that contains a view, however deep; `nil` if there is none.
+  fileprivate func tab(leadingTo name: String, in files: [String: ViewFile]) -> Action? {
+    var seen: Set<String> = []
+    func leads(_ target: String) -> Bool {
+      if target == name { return true }
+      guard seen.insert(target).inserted, let file = files[target] else { return false }
+      return file.tabs.contains { leads($0.target.text) }
+    }
+    return tabs.first { leads($0.target.text) }
+  }
+
+  private var tabs: [Action] { actions.filter { $0.kind == .tab } }
+}
+
+extension ViewFault {
+  fileprivate func inFile(_ file: String) -> ConfigurationFault {
+    ConfigurationFault(file: file, line: line, column: column, message: message)
+  }
+}
+
+extension Catalog {
+  /// The service under which views of files are listed.
+  private static let ofFiles = "views"
+
+  /// All views that clients can open, by name.
+  var allViews: [String: ViewBinder] { views.merging(files.views) { own, _ in own } }
+
+  /// Offers the views of files in place of those before.
+  ///
+  /// Open views whose text has changed are closed with all that belong to the same first view, so
+  /// that their clients open them again.
+  ///
+  /// - Returns: Whether a view is new, changed or gone.
+  package func useFileViews(_ files: FileViews, in table: ConnectionTable) -> Bool {
+    let texts = files.entries.mapValues(\.view.text)
+    guard texts != self.files.texts else { return false }
+    let changed = Set(self.files.texts.filter { texts[$0.key] != $0.value }.keys)
+    (self.files.texts, self.files.views) = (texts, [:])
+    for (name, entry) in files.entries {
+      self.files.views[name] = Self.binder(entry.view, named: name)
+    }
+    for connection in table.connections.values {
+      let open = connection.views.all.filter {
+        changed.contains($0.binder) && $0.origin.text == nil
+      }
+      for view in open {
+        var first = view
+        while let parent = first.parent { first = parent }
+        first.close("changed")
+      }
+    }
+    return true
+  }
+
+  /// Returns the way to open a view of a file.
+  static func binder(_ file: ViewFile, named name: String) -> ViewBinder {
+    ViewBinder(
+      name: name, service: ofFiles, doc: file.doc, arguments: file.shape, weight: file.weight,
+      isOffered: { role in
+        file.bindings.filter(\.expression.operator.goesRight).flatMap(\.sources).allSatisfy {
+          source in
+          Pattern(source.text.open).map(role.read.mayAllow) ?? false
+        }
+      }, isOfMachine: false
+    ) { view, context, arguments throws(WireError) in
+      var form = try FileView(file, context, arguments)
+      try form.fill(view)
+    }
+  }
+}
+
+extension String {
+  /// The pattern of a source whose arguments are not known.
+  fileprivate var open: String {
+    split(separator: "/", omittingEmptySubsequences: false)
+      .map { $0.hasPrefix("{") ? "*" : String($0) }.joined(separator: "/")
+  }
+}
+
+extension CallContext {
+  /// Parses and checks a view that the client has brought.
+  ///
+  /// - Throws: `rejected` with all faults.
+  func view(text: String, named name: String) throws(WireError) -> ViewBinder {
+    let (file, faults, _) = check(view: text)
+    guard faults.isEmpty else { throw WireError(faults, of: name) }
+    return Catalog.binder(file, named: name)
+  }
+
+  /// Parses the text of a view, and returns its faults and warnings.
+  func check(
+    view text: String
+  ) -> (file: ViewFile, faults: [ViewFault], warnings: [ViewFault]) {
+    let (file, found) = ViewFile.read(text)
+    let check = ViewCatalogCheck(file, for: rights)
+    let faults = (found + check.faults).sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+    return (file, faults, check.warnings)
+  }
+}
+
+extension ViewFault {
+  static let shape = Shape.object([
+    .init("line", .natural), .init("column", .natural), .init("message", .string),
+  ])
+
+  var shown: JSONValue {
+    .object([
+      "line": .number(JSONNumber(line)), "column": .number(JSONNumber(column)),
+      "message": .string(message),
+    ])
+  }
+}
+
+extension WireError {
+  /// Creates the error for the text of a view with faults.
+  fileprivate init(_ faults: [ViewFault], of name: String) {
+    let first = faults.first.map { "\(name):\($0)" } ?? ""
+    self.init(
+      .rejected, faults.count > 1 ? "\(first), and \(faults.count - 1) more" : first,
+      [
+        "reason": .string("bad_view"),
+        "faults": .array(faults.map { $0.inFile(name).shown }),
+      ])
+  }
+}

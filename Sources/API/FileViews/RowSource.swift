@@ -1,0 +1,221 @@
+internal import EventSourcing
+internal import JSON
+internal import Model
+internal import Signals
+internal import Wire
+
+/// The elements of which a list of a view has rows.
+final class RowSource {
+  /// A change of the elements.
+  enum Change {
+    case row(RowID)
+    case step(CollectionChange)
+    /// Any may have changed.
+    case all
+  }
+
+  private enum Kind {
+    /// The sources of a pattern: the text before and after its star.
+    case pattern(Pattern, before: String, after: String)
+    case list
+    case map
+    /// A value that is an array or an object.
+    case value(() -> JSONText?)
+  }
+
+  private let kind: Kind
+  private let names: [String]
+  private let provider: SourceProvider
+  private var elements: [JSONText] = []
+  private var members: [String: JSONText] = [:]
+  private var found: [RowID] = []
+  private let observation = SerialDisposable(otherDisposable: nil)
+  private let bag = DisposeBag()
+  private let changes: [Signal<SourceChange, Never>]
+
+  /// - Parameter source: The source with its arguments filled in.
+  init(_ source: ShownSource) {
+    names = source.names
+    provider = source.providers[0]
+    let name = names[0]
+    if let pattern = source.pattern {
+      let star = name.range(ofStar: pattern)
+      kind = .pattern(pattern, before: star.before, after: star.after)
+      changes = [provider.changesMatching(pattern)]
+    } else if source.isPlain, provider.kind(of: name) == .list {
+      kind = .list
+      changes = [provider.changes(name)]
+    } else if source.isPlain, provider.kind(of: name) == .map {
+      kind = .map
+      changes = [provider.changes(name)]
+    } else {
+      kind = .value { source.text }
+      changes = zip(source.providers, source.names).map { $0.changes($1) }
+    }
+  }
+
+  /// Finds the sources of a pattern.
+  ///
+  /// - Throws: `too_expensive` if too many names do not match it.
+  func find() throws(WireError) {
+    guard case .pattern(let pattern, _, _) = kind else { return }
+    var (place, found) = (SearchPlace(), [RowID]())
+    do throws(NameIndex.TooVain) {
+      try provider.search(pattern, [], &place) { name in
+        if let id = id(of: name) { found.append(id) }
+        return found.count < RowTable.most
+      }
+    } catch {
+      throw .tooExpensive("pattern", NameIndex.maxVain + 1, max: NameIndex.maxVain)
+    }
+    self.found = found
+  }
+
+  /// The ids of all elements.
+  var ids: [RowID] {
+    switch kind {
+    case .pattern: found
+    case .list, .map, .value:
+      elements.indices.prefix(RowTable.most).map { .number($0) }
+        + members.keys.prefix(RowTable.most).map { .name($0) }
+    }
+  }
+
+  /// Whether the ids are names.
+  var isNamed: Bool {
+    switch kind {
+    case .pattern, .map: true
+    case .list: false
+    case .value(let read): read()?.text.utf8.first == UInt8(ascii: "{")
+    }
+  }
+
+  /// Returns the value of an element; `nil` if there is none.
+  func value(_ id: RowID) -> JSONText? {
+    switch (kind, id) {
+    case (.pattern(_, let before, let after), .name(let name)):
+      provider.value(before + name + after)
+    case (_, .name(let name)): members[name]
+    case (_, .number(let place)): elements.indices ~= place ? elements[place] : nil
+    }
+  }
+
+  private func id(of name: String) -> RowID? {
+    guard case .pattern(_, let before, let after) = kind,
+      name.utf8.count >= before.utf8.count + after.utf8.count
+    else { return nil }
+    return .name(String(name.dropFirst(before.count).dropLast(after.count)))
+  }
+
+  // MARK: Changes
+
+  /// Calls a function with each change from now on.
+  func observe(_ receive: @escaping (Change) -> Void) {
+    let bag = DisposeBag()
+    for changes in changes {
+      changes.observeNext { [unowned self] change in receive(self.change(change)) }
+        .dispose(in: bag)
+    }
+    observation.otherDisposable = bag
+  }
+
+  /// Ends the observation.
+  func stop() {
+    observation.otherDisposable?.dispose()
+    observation.otherDisposable = nil
+    (elements, members, found) = ([], [:], [])
+  }
+
+  private func change(_ change: SourceChange) -> Change {
+    switch kind {
+    case .pattern: id(of: change.source).map { .row($0) } ?? .all
+    case .list, .map: change.step.map { .step($0) } ?? .all
+    case .value: .all
+    }
+  }
+
+  /// Reads all elements.
+  func read() {
+    (elements, members) = ([], [:])
+    switch kind {
+    case .pattern: break
+    case .list, .map:
+      switch provider.collection(names[0]) {
+      case .list(let list)?: elements = list
+      case .map(let map)?: members = map
+      case nil: read(provider.value(names[0]))
+      }
+    case .value(let read): self.read(read())
+    }
+  }
+
+  private func read(_ value: JSONText?) {
+    switch value?.text.utf8.first {
+    case UInt8(ascii: "["): elements = value?.elements ?? []
+    case UInt8(ascii: "{"): members = value?.members ?? [:]
+    default: break
+    }
+  }
+
+  /// Reads all elements again, and returns the ids of those that have changed.
+  func readChanges() -> [RowID] {
+    guard !isPattern else { return ids }
+    let (old, oldMembers) = (elements, members)
+    read()
+    var changed: [RowID] = []
+    for place in 0..<max(old.count, elements.count)
+    where place >= old.count || place >= elements.count || old[place] != elements[place] {
+      changed.append(.number(place))
+    }
+    for name in Set(oldMembers.keys).union(members.keys) where oldMembers[name] != members[name] {
+      changed.append(.name(name))
+    }
+    return changed
+  }
+
+  private var isPattern: Bool { if case .pattern = kind { true } else { false } }
+
+  /// Applies a step of a list or map, and returns the ids of the elements that have changed; `nil` if
+  /// all must be read again.
+  func apply(_ step: CollectionChange) -> [RowID]? {
+    let count = elements.count
+    switch step {
+    case .insert(let at, let value) where 0...count ~= at:
+      elements.insert(value, at: at)
+      return places(from: at, to: count + 1)
+    case .update(let at, let value) where elements.indices ~= at:
+      elements[at] = value
+      return [.number(at)]
+    case .remove(let at) where elements.indices ~= at:
+      elements.remove(at: at)
+      return places(from: at, to: count)
+    case .move(let from, let to) where elements.indices ~= from && elements.indices ~= to:
+      elements.insert(elements.remove(at: from), at: to)
+      return places(from: min(from, to), to: max(from, to) + 1)
+    case .put(let key, let value):
+      members[key] = value
+      return [.name(key)]
+    case .delete(let key):
+      members[key] = nil
+      return [.name(key)]
+    case .insert, .update, .remove, .move, .merge, .reset: return nil
+    }
+  }
+
+  private func places(from start: Int, to end: Int) -> [RowID] {
+    (start..<end).map { .number($0) }
+  }
+}
+
+extension String {
+  /// Returns the parts of a pattern before and after its star.
+  fileprivate func range(ofStar pattern: Pattern) -> (before: String, after: String) {
+    let segments = split(separator: "/", omittingEmptySubsequences: false)
+    guard let star = segments.firstIndex(where: { $0 == "*" || $0 == "**" }) else {
+      return (self, "")
+    }
+    let before = segments[..<star].map { $0 + "/" }.joined()
+    let after = segments[(star + 1)...].map { "/" + $0 }.joined()
+    return (before, after)
+  }
+}

@@ -1,0 +1,218 @@
+internal import Connections
+internal import EventSourcing
+internal import JSON
+internal import Model
+internal import Signals
+internal import Wire
+
+/// The rows of a list in views of files, kept once for all views with the same line and rights.
+///
+/// A commit only notes which rows have changed. The rows are made in the time of the user who opened
+/// the first of the views, one at a time; see ``SlicedWork``.
+final class RowTable: SlicedWork {
+  /// The most rows of a list.
+  static let most = 10_000
+
+  /// The rows that are made when the first view opens; the others follow in slices.
+  private static let atOnce = 1_000
+
+  /// The most steps of a list that wait; with more, all its rows are compared.
+  private static let waitingSteps = 64
+
+  /// A row that passes the filter.
+  private struct Row {
+    let key: RowKey
+    let text: JSONText
+
+    /// An estimate of its memory, also of that in the list which views share.
+    var bytes: Int { 256 + text.text.utf8.count }
+  }
+
+  var isQueued = false
+  private let source: RowSource
+  private let form: RowForm
+  private let user: UInt32
+  private let context: ConnectionContext
+  private let onEnd: () -> Void
+  private var rows: [RowID: Row] = [:]
+
+  /// The keys in their order, if there is a limit.
+  private var order: [RowKey] = []
+
+  /// The rows to make.
+  private var waiting: [RowID] = []
+  private var isWaiting: Set<RowID> = []
+
+  /// Whether the elements must be read again.
+  private var isStale = false
+  private var steps: [CollectionChange] = []
+  /// The bytes of the rows, charged to the user.
+  private var heldBytes = 0
+  private var observer: AtomicObserver<RowList<RowKey, JSONText>.Change, Never>?
+
+  /// - Parameters:
+  ///   - user: The user in whose time rows are made.
+  ///   - onEnd: Called when no view needs it any more.
+  init(
+    _ source: RowSource, _ form: RowForm, for user: UInt32, in context: ConnectionContext,
+    onEnd: @escaping () -> Void
+  ) {
+    (self.source, self.form, self.user, self.context) = (source, form, user, context)
+    self.onEnd = onEnd
+  }
+
+  deinit { onEnd() }
+
+  /// Whether the ids are names.
+  var isNamed: Bool { source.isNamed }
+
+  /// The rows as a list that views can share.
+  var list: RowList<RowKey, JSONText> {
+    RowList(
+      Identity(self), keys: { self.keys }, row: { self.row($0) },
+      changes: Signal { observer in
+        self.start(observer)
+        return BlockDisposable { self.stop() }
+      })
+  }
+
+  /// Finds the rows, unless a view shows them already.
+  ///
+  /// - Throws: `too_expensive` if too many names do not match a pattern.
+  func prepare() throws(WireError) { if observer == nil { try source.find() } }
+
+  /// Returns the row with an id as clients see it; `nil` if there is none.
+  func row(id: RowID) -> JSONText? {
+    rows[id].flatMap { isShown($0.key) ? $0.text : nil }
+  }
+
+  // MARK: Reading
+
+  private var keys: [RowKey] {
+    guard let limit = form.limit else { return rows.values.map(\.key) }
+    return Array(order.prefix(limit))
+  }
+
+  private func row(_ key: RowKey) -> JSONText? {
+    guard let row = rows[key.id], row.key == key, isShown(key) else { return nil }
+    return row.text
+  }
+
+  private func isShown(_ key: RowKey) -> Bool {
+    guard let limit = form.limit, order.count > limit else { return true }
+    return key < order[limit]
+  }
+
+  // MARK: Changes
+
+  private func start(_ observer: AtomicObserver<RowList<RowKey, JSONText>.Change, Never>) {
+    guard self.observer == nil else { return }
+    source.observe { [unowned self] in receive($0) }
+    source.read()
+    wait(for: source.ids)
+    var left = Self.atOnce
+    while left > 0, makeNext() { left -= 1 }
+    self.observer = observer
+    if !waiting.isEmpty { context.add(self, for: user) }
+  }
+
+  private func stop() {
+    source.stop()
+    observer = nil
+    (rows, order, waiting, isWaiting, steps) = ([:], [], [], [], [])
+    isStale = false
+    context.charge(-heldBytes, to: user)
+    heldBytes = 0
+  }
+
+  /// Notes a change.
+  private func receive(_ change: RowSource.Change) {
+    switch change {
+    case .row(let id): wait(for: [id])
+    case .all: isStale = true
+    case .step(let step):
+      if steps.count < Self.waitingSteps { steps.append(step) } else { isStale = true }
+    }
+    if isStale { steps = [] }
+    context.add(self, for: user)
+  }
+
+  private func wait(for ids: some Sequence<RowID>) {
+    for id in ids where isWaiting.insert(id).inserted { waiting.append(id) }
+  }
+
+  /// Reads the elements again, applies a step of the list, or makes a row.
+  func step() -> Bool {
+    guard observer != nil else { return false }
+    if isStale {
+      isStale = false
+      wait(for: source.readChanges())
+    } else if !steps.isEmpty {
+      if let ids = source.apply(steps.removeFirst()) { wait(for: ids) } else { isStale = true }
+    } else {
+      _ = makeNext()
+    }
+    return isStale || !steps.isEmpty || !waiting.isEmpty
+  }
+
+  /// Makes a row that has changed.
+  ///
+  /// - Returns: Whether there was one.
+  private func makeNext() -> Bool {
+    guard let id = waiting.popLast() else { return false }
+    isWaiting.remove(id)
+    let old = rows[id]
+    var new = source.value(id).flatMap { form.row(id, $0) }.map { Row(key: $0.key, text: $0.text) }
+    let bytes = (new?.bytes ?? 0) - (old?.bytes ?? 0)
+    // A row beyond the memory of the user is not shown.
+    if old == nil && rows.count >= Self.most
+      || (try? context.checkMemory(for: bytes, of: user)) == nil
+    {
+      new = nil
+    }
+    guard old?.key != new?.key || old?.text != new?.text else { return true }
+    rows[id] = new
+    let held = (new?.bytes ?? 0) - (old?.bytes ?? 0)
+    heldBytes += held
+    context.charge(held, to: user)
+    var changed = [old?.key, new?.key].compactMap(\.self)
+    if form.limit != nil, old?.key != new?.key {
+      changed += atLimit
+      if let key = old?.key { order.remove(at: place(of: key)) }
+      if let key = new?.key { order.insert(key, at: place(of: key)) }
+      changed += atLimit
+    }
+    observer?.receive(.rows(changed))
+    return true
+  }
+
+  /// The keys before and after the limit, which one change may move to its other side.
+  private var atLimit: ArraySlice<RowKey> {
+    guard let limit = form.limit, order.count >= limit else { return [] }
+    return order[(limit - 1)..<min(limit + 1, order.count)]
+  }
+
+  /// Returns the index of a key, or the index at which to insert it.
+  private func place(of key: RowKey) -> Int {
+    var (low, high) = (0, order.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if order[middle] < key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+extension FileViewRegistry {
+  /// Returns the table of a line, which is made for the first view.
+  ///
+  /// - Parameter key: The text of the line with the arguments filled in, and the rights.
+  func table(
+    _ key: String, _ make: (_ onEnd: @escaping () -> Void) -> RowTable
+  ) -> RowTable {
+    if let table = object(key) as? RowTable { return table }
+    let table = make { [weak self] in self?.remove(key) }
+    share(table, as: key)
+    return table
+  }
+}

@@ -1,0 +1,224 @@
+internal import Configuration
+internal import Connections
+internal import EventSourcing
+internal import JSON
+internal import Model
+internal import Signals
+internal import Wire
+
+/// The left end of a binding of a view, with the arguments of the view filled in.
+struct ShownSource {
+  let names: [String]
+  let providers: [SourceProvider]
+  let pattern: Pattern?
+  private let expression: BindExpression
+  private let rights: Rights
+
+  /// Decodes a long value once for all properties that convert it.
+  private let parts: PartFinder
+
+  /// Converts a value; `nil` if there are no transformers, or one of them keeps a state.
+  private let forward: ((JSONValue) throws -> JSONValue)?
+
+  /// The transformers, if one of them keeps a state.
+  private let operators: [BindStep<JSONValue>]?
+
+  /// Identifies the source and what is made of it, among all with the same rights.
+  let key: String
+
+  /// - Parameter names: The sources with arguments filled in.
+  /// - Throws: `not_found` for a source that the role may not read.
+  init(
+    _ binding: ViewFile.Binding, _ names: [String], _ access: Access,
+    _ known: TransformerRegistry<JSONValue>
+  ) throws(WireError) {
+    self.names = names
+    (rights, parts) = (access.rights, access.catalog.parts)
+    expression = binding.expression
+    pattern = binding.isPattern ? Pattern(names[0]) : nil
+    var providers: [SourceProvider] = []
+    for name in names {
+      let mayRead =
+        pattern.map { access.role.read.mayAllow($0) } ?? access.role.mayRead(name)
+      guard mayRead, let provider = access.rights.sources(of: name) else {
+        throw access.notFound(name)
+      }
+      providers.append(provider)
+    }
+    self.providers = providers
+    let steps = (try? known.steps(for: expression)) ?? []
+    let transformers = steps.compactMap { if case .transformer(let one) = $0 { one } else { nil } }
+    let isPlain = transformers.count == steps.count
+    operators = isPlain ? nil : steps
+    forward = isPlain ? known.function(of: transformers) : nil
+    let calls = expression.transformers.map { " | \($0)" }.joined()
+    let paths = zip(names, expression.leftPaths).map { name, path in
+      name + path.transformers.map { " | \($0)" }.joined()
+    }
+    key = paths.joined(separator: ", ") + calls + " " + expression.operator.rawValue
+  }
+
+  /// Whether it is one source without transformers.
+  var isPlain: Bool { expression.isOfOnePath && expression.transformers.isEmpty }
+
+  /// The present values of the sources, before the transformers.
+  private var newest: JSONText? {
+    guard !expression.isOfOnePath else { return providers[0].present(names[0]) }
+    return JSONText(elements: zip(providers, names).map { $0.present($1) ?? .null })
+  }
+
+  /// The present value; `nil` if there is none or a transformer refuses it.
+  var text: JSONText? {
+    guard let forward else { return newest }
+    return try? forward(newest.map { parts.decoded($0) } ?? .null).text
+  }
+
+  /// Emits after each change of a source.
+  private var changes: SafeSignal<SourceChange> {
+    Signal { [providers, names] observer in
+      let bag = DisposeBag()
+      for (provider, name) in zip(providers, names) {
+        provider.changes(name).observeNext { observer.receive($0) }.dispose(in: bag)
+      }
+      return bag
+    }
+  }
+
+  /// Returns the value that views show.
+  ///
+  /// Views with equal sources and rights share it, if it does not depend on the time at which they
+  /// were opened.
+  ///
+  /// - Parameter first: The value to show until the source changes, for a line that assigns nothing.
+  func shown(first: JSONText?, for user: UInt32, in context: ConnectionContext) -> Computed<
+    JSONText
+  > {
+    if let steps = operators {
+      let isOne = expression.isOfOnePath
+      let pipeline = ShownPipeline(steps, first, for: user, in: context)
+      let isAssigned = expression.operator.assignsAtOnce
+      return Computed(
+        Identity(rights, "view", key, first ?? .null),
+        changes: pipeline.changes(
+          following: changes.map { isOne ? $0.value : nil }, newest: { newest }, isAssigned)
+      ) { pipeline.last ?? .null }
+    }
+    guard !expression.operator.assignsAtOnce else {
+      return Computed(
+        Identity(rights, "view", key), changes: changes.map { _ in }
+      ) { text ?? .null }
+    }
+    let later = LaterValue(first)
+    let changes = changes.map { _ in later.hasChanged = true }
+    return Computed(Identity(later), changes: changes) {
+      later.hasChanged ? text ?? .null : later.first ?? .null
+    }
+  }
+}
+
+/// A value that is shown only once it has changed.
+private final class LaterValue {
+  let first: JSONText?
+  var hasChanged = false
+
+  init(_ first: JSONText?) { self.first = first }
+}
+
+/// The operators of a line of a view, such as `debounce`.
+///
+/// Values pass through them in the time of the user who opened the first view. What they hold is charged
+/// to that user; values beyond the user's memory are not passed on.
+private final class ShownPipeline: SlicedWork {
+  /// The number and the bytes of the values that wait; a newer one then replaces the last.
+  private static let most = (count: 16, bytes: 256 << 10)
+
+  var isQueued = false
+  private let pipeline: BindPipeline<JSONValue>
+  private let context: ConnectionContext
+  private let user: UInt32
+
+  /// The values to pass on; `nil` stands for the newest one.
+  private var waiting: [JSONText?] = []
+  private var heldBytes = 0
+  private var newest: () -> JSONText? = { nil }
+  private let outputs = PassthroughSubject<Void, Never>()
+
+  /// The last result; `nil` if there was none.
+  private(set) var last: JSONText?
+
+  init(
+    _ steps: [BindStep<JSONValue>], _ first: JSONText?, for user: UInt32,
+    in context: ConnectionContext
+  ) {
+    (last, self.user, self.context) = (first, user, context)
+    let clock = BindClock(now: { Double(context.now()) / 1000 }) { seconds, action in
+      let queued = SerialDisposable(otherDisposable: nil)
+      let timer = context.scheduler.schedule(after: seconds) {
+        queued.otherDisposable = context.add(for: user, action)
+        context.work()
+      }
+      return CompositeDisposable([timer, queued])
+    }
+    pipeline = BindPipeline(steps, clock, check: JSONTransformers.check)
+  }
+
+  /// Returns a signal that follows the source while it is observed, and emits for each result.
+  func changes(
+    following changes: SafeSignal<JSONText?>, newest: @escaping () -> JSONText?,
+    _ isAssigned: Bool
+  ) -> SafeSignal<Void> {
+    Signal { [self] observer in
+      pipeline.onOutput = { [unowned self] value in
+        last = value.text
+        outputs.send(())
+      }
+      self.newest = newest
+      pipeline.onTime = { [unowned self] in chargeHeld() }
+      pipeline.start()
+      let bag = DisposeBag()
+      outputs.observeNext { observer.receive(()) }.dispose(in: bag)
+      changes.observeNext { [unowned self] in wait(for: $0) }
+        .dispose(in: bag)
+      if isAssigned, let value = newest() { pass(value) }
+      BlockDisposable { [self] in stop() }.dispose(in: bag)
+      return bag
+    }
+  }
+
+  private func wait(for value: JSONText?) {
+    let bytes = waiting.reduce(value?.text.utf8.count ?? 0) { $0 + ($1?.text.utf8.count ?? 0) }
+    let isFull = waiting.count == Self.most.count || bytes > Self.most.bytes
+    if isFull || value == nil && waiting.last == .some(nil) { _ = waiting.popLast() }
+    waiting.append(value)
+    context.add(self, for: user)
+  }
+
+  /// Passes one value through the operators.
+  func step() -> Bool {
+    guard !waiting.isEmpty else { return false }
+    pass(waiting.removeFirst() ?? newest() ?? .null)
+    return !waiting.isEmpty
+  }
+
+  private func pass(_ text: JSONText) {
+    let value = text.value
+    let added = max(0, (pipeline.holderCount + 1) * value.memory - heldBytes)
+    guard (try? context.checkMemory(for: added, of: user)) != nil else { return }
+    pipeline.pass(value)
+    chargeHeld()
+  }
+
+  private func chargeHeld() {
+    let bytes = pipeline.weight { $0.memory } + (last?.text.utf8.count ?? 0)
+    context.charge(bytes - heldBytes, to: user)
+    heldBytes = bytes
+  }
+
+  private func stop() {
+    waiting = []
+    newest = { nil }
+    pipeline.stop()
+    context.charge(-heldBytes, to: user)
+    heldBytes = 0
+  }
+}

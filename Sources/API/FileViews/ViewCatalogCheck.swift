@@ -1,0 +1,292 @@
+internal import JSON
+internal import Model
+internal import Signals
+internal import Wire
+
+/// The checks of a view file that need the catalogue: methods, parameters, sources and views.
+struct ViewCatalogCheck {
+  private(set) var faults: [ViewFault] = []
+
+  /// Faults that end when a program declares something.
+  private(set) var warnings: [ViewFault] = []
+  private let file: ViewFile
+  private let rights: Rights
+
+  /// Returns the parameters of another view; `nil` if there is none.
+  private let view: (String) -> Shape?
+  private let viewNames: [String]
+
+  /// - Parameters:
+  ///   - rights: Those of the role that asks. Methods of the daemon are known to all.
+  ///   - files: The views that are checked together, by name.
+  init(_ file: ViewFile, for rights: Rights, with files: [String: ViewFile] = [:]) {
+    (self.file, self.rights) = (file, rights)
+    let views = rights.catalog.allViews
+    view = { name in files[name]?.shape ?? views[name]?.arguments }
+    viewNames = Array(files.keys) + views.keys
+    for binding in file.bindings {
+      for source in binding.sources { check(source, binding) }
+      checkRows(binding)
+    }
+    for action in file.actions { check(action) }
+    checkRowNames()
+    faults.sort { ($0.line, $0.column) < ($1.line, $1.column) }
+    warnings.sort { ($0.line, $0.column) < ($1.line, $1.column) }
+  }
+
+  private mutating func fail(_ place: ViewFile.Place, _ message: String) {
+    faults.append(ViewFault(place, message))
+  }
+
+  private mutating func warn(_ place: ViewFile.Place, _ message: String) {
+    warnings.append(ViewFault(place, message))
+  }
+
+  // MARK: Sources
+
+  private mutating func check(_ source: ViewFile.Name, _ binding: ViewFile.Binding) {
+    let example = source.text.example
+    guard let service = rights.service(of: example), let sources = service.sources else {
+      let names = rights.services.lazy.filter { $1 != nil }.map(\.0.name)
+      let first = String(source.text.prefix { $0 != "/" })
+      return fail(
+        source.place,
+        "no source '\(source.text)'" + meant(nearest(to: first, among: names)))
+    }
+    guard let description = sources.description(of: example) else {
+      return fail(
+        source.place,
+        "'\(service.name)' has no source '\(source.text)'"
+          + meant(sources.nearestDescription(to: example)))
+    }
+    if binding.expression.operator.goesLeft, service.writer == nil || !description.isWritable {
+      return fail(
+        source.place,
+        "'\(source.text)' cannot be written, which '\(binding.expression.operator.rawValue)' needs")
+    }
+    if example == source.text, !sources.exists(example) {
+      warn(source.place, "there is no source '\(source.text)' now")
+    }
+  }
+
+  /// Whether a property may be a list, and is known to be none.
+  private func isList(_ binding: ViewFile.Binding) -> Bool {
+    if binding.isOfRows { return true }
+    guard binding.expression.isOfOnePath, binding.expression.transformers.isEmpty else {
+      return false
+    }
+    return rights.isCollection(binding.sources[0].text.example)
+  }
+
+  private mutating func checkRows(_ binding: ViewFile.Binding) {
+    guard binding.isOfRows, !binding.isPattern, binding.expression.isOfOnePath,
+      let sources = rights.service(of: binding.sources[0].text.example)?.sources,
+      let description = sources.description(of: binding.sources[0].text.example)
+    else { return }
+    let isWhole = binding.expression.transformers.isEmpty
+    switch description.shape {
+    case .bool, .integer, .natural, .number, .string, .words:
+      guard isWhole, description.kind == .state else { return }
+      fail(
+        binding.members.first?.path.place ?? binding.name.place,
+        "'\(binding.sources[0].text)' is no list: it is \(description.shape.article)")
+    default: break
+    }
+  }
+
+  // MARK: Actions
+
+  private mutating func check(_ action: ViewFile.Action) {
+    guard action.kind == .call else { return checkView(action) }
+    let target = action.target
+    guard let method = rights.catalog.methods.find(target.text) ?? rights.method(named: target.text)
+    else {
+      let service = String(target.text.prefix { $0 != "." })
+      if rights.catalog.service(named: service) == nil, target.text.contains(".") {
+        let guess = nearest(to: target.text, among: rights.catalog.methods.methods.map(\.name))
+        return warn(
+          target.place,
+          "no program has declared '\(target.text)'" + meant(guess))
+      }
+      return fail(
+        target.place,
+        "no method '\(target.text)'"
+          + meant(nearest(to: target.text, among: rights.methodNames(near: target.text))))
+    }
+    guard method.service != nil || method.name == "set" else {
+      return fail(target.place, "a view cannot call '\(method.name)'")
+    }
+    for argument in action.arguments { check(argument, of: method) }
+    let usesRow = action.arguments.contains { if case .row = $0.value { true } else { false } }
+    let isAsked = method.parameters.contains { parameter in
+      parameter.name == "id" && !parameter.isOptional
+        && !action.arguments.contains { $0.name.text == "id" }
+    }
+    if usesRow, isAsked {
+      fail(action.name.place, "'id' is asked for; write id=row.id, or another value")
+    }
+  }
+
+  private mutating func check(_ argument: ViewFile.Argument, of method: Method) {
+    let names = method.parameters.map(\.name)
+    guard let parameter = method.parameters.first(where: { $0.name == argument.name.text }) else {
+      if method.takesUnknown, names.isEmpty { return }
+      let guess = nearest(to: argument.name.text, among: names)
+      return fail(
+        argument.name.place,
+        "\(method.name) has no parameter '\(argument.name.text)'" + meant(guess))
+    }
+    check(argument, parameter.shape)
+  }
+
+  private mutating func check(_ argument: ViewFile.Argument, _ shape: Shape) {
+    let given: Shape
+    switch argument.value {
+    case .json(let value, _):
+      guard !shape.accepts(value) else { return }
+      return fail(
+        argument.place,
+        "'\(argument.name.text)' is \(shape.article), not \(value.article)")
+    case .argument(let name):
+      guard let parameter = file.parameters.first(where: { $0.name.text == name.text }) else {
+        return
+      }
+      given = parameter.form.shape
+    case .asked(let form?): given = form.shape
+    case .asked(nil), .row, .property: return
+    }
+    guard !shape.mayAccept(given) else { return }
+    fail(argument.place, "'\(argument.name.text)' is \(shape.article), not \(given.article)")
+  }
+
+  private mutating func checkView(_ action: ViewFile.Action) {
+    guard let shape = view(action.target.text) else {
+      let guess = nearest(to: action.target.text, among: viewNames)
+      return fail(action.target.place, "no view '\(action.target.text)'" + meant(guess))
+    }
+    for argument in action.arguments {
+      guard let member = shape.members.first(where: { $0.name == argument.name.text }) else {
+        let guess = nearest(to: argument.name.text, among: shape.members.map(\.name))
+        return fail(
+          argument.name.place,
+          "the view '\(action.target.text)' has no argument '\(argument.name.text)'" + meant(guess))
+      }
+      check(argument, member.shape)
+    }
+    let given = Set(action.arguments.map(\.name.text))
+    guard let missing = shape.members.first(where: { !$0.isOptional && !given.contains($0.name) })
+    else { return }
+    fail(action.target.place, "the view '\(action.target.text)' needs '\(missing.name)'")
+  }
+
+  // MARK: Rows
+
+  /// Checks that `row.NAME` means a member of exactly one list.
+  private mutating func checkRowNames() {
+    let lists = file.bindings.filter(isList)
+    for action in file.actions {
+      for argument in action.arguments {
+        guard case .row(let name) = argument.value else { continue }
+        let having = lists.filter { file.rowNames(of: $0).contains(name.text) }
+        switch (lists.count, having.count) {
+        case (0, _): fail(argument.place, "'row.\(name.text)' needs a list in the view")
+        case (_, 1): break
+        case (1, 0):
+          let guess = nearest(to: name.text, among: file.rowNames(of: lists[0]))
+          fail(
+            name.place,
+            "the rows of '\(lists[0].name.text)' have no '\(name.text)'" + meant(guess))
+        case (_, 0): fail(name.place, "no rows have a '\(name.text)'")
+        default:
+          let (first, second) = (having[0].name.text, having[1].name.text)
+          fail(name.place, "'row.\(name.text)' may be of '\(first)' or of '\(second)'")
+        }
+      }
+    }
+  }
+}
+
+extension Rights {
+  /// Whether a source is a list or map, which changes step by step.
+  func isCollection(_ source: String) -> Bool {
+    guard let sources = service(of: source)?.sources else { return false }
+    return [.list, .map].contains(sources.kind(of: source))
+  }
+}
+
+extension ViewFile {
+  /// The arguments with which the view opens.
+  var shape: Shape {
+    .object(
+      parameters.map { .init(name: $0.name.text, shape: $0.form.shape, isOptional: false) })
+  }
+}
+
+extension SourceProvider {
+  /// Returns the pattern of a source that was probably meant.
+  fileprivate func nearestDescription(to source: String) -> String? {
+    nearest(to: source, among: descriptions.map(\.name))
+  }
+}
+
+extension String {
+  /// The source with an example for each argument.
+  var example: String {
+    guard contains("{") else { return self }
+    return split(separator: "/", omittingEmptySubsequences: false)
+      .map { $0.hasPrefix("{") ? "x" : String($0) }.joined(separator: "/")
+  }
+}
+
+extension Shape {
+  /// The name with its article.
+  var article: String {
+    switch self {
+    case .any: "any value"
+    case .integer, .natural: "an integer"
+    case .array: "an array"
+    case .object, .map: "an object"
+    case .words(let words): "one of " + words.map { "\"\($0)\"" }.joined(separator: " ")
+    default: "a " + name
+    }
+  }
+
+  func accepts(_ value: JSONValue) -> Bool {
+    switch (self, value) {
+    case (.any, _), (.bool, .bool), (.number, .number), (.string, .string), (.array, .array),
+      (.object, .object), (.map, .object):
+      true
+    case (.integer, .number(let number)), (.natural, .number(let number)): number.int64 != nil
+    case (.words(let words), .string(let word)):
+      words.contains(word) || !value.argumentNames.isEmpty
+    case (.either(let shapes), _): shapes.contains { $0.accepts(value) }
+    default: false
+    }
+  }
+
+  /// Whether some value of another shape fits.
+  func mayAccept(_ other: Shape) -> Bool {
+    switch (self, other) {
+    case (.any, _), (_, .any): true
+    case (.either(let shapes), _): shapes.contains { $0.mayAccept(other) }
+    case (_, .either(let shapes)): shapes.contains { mayAccept($0) }
+    default:
+      name == other.name
+        || ["integer", "number"].contains(name) && ["integer", "number"].contains(other.name)
+    }
+  }
+}
+
+extension JSONValue {
+  /// The shape of the value, without its parts.
+  var shape: Shape {
+    switch self {
+    case .null: .either([])
+    case .bool: .bool
+    case .number: .number
+    case .string: .string
+    case .array: .array(.any)
+    case .object: .object([])
+    }
+  }
+}

@@ -1,0 +1,540 @@
+import API
+import Configuration
+import Connections
+import EventSourcing
+import Features
+import JSON
+import Model
+import ServiceTestSupport
+import TestSupport
+import Testing
+import Wire
+
+/// Views whose text a client brings, as clients see them.
+@Suite(.leavesNothing)
+struct FileViewTests {
+  let bench: Bench
+  let client: TestClient
+
+  init() throws {
+    bench = try Bench { catalog, parts in
+      bindLists(catalog, to: ListsService(in: parts.host))
+      bindMaps(catalog, to: MapsService(in: parts.host))
+      bindPrograms(catalog, to: Programs(in: parts.host))
+    }
+    client = bench.connect()
+  }
+
+  private func request(_ method: String, _ params: JSONObject) -> String {
+    JSONValue.object([
+      "id": .number(JSONNumber(1)), "method": .string(method), "params": .object(params),
+    ]).text.text
+  }
+
+  private func open(
+    _ lines: String..., head: String = "", args: JSONObject? = nil, view: String = "v"
+  ) -> String {
+    let text = (["view \"Something.\"" + head] + lines).joined(separator: "\n")
+    var params: JSONObject = ["text": .string(text), "view": .string(view)]
+    if let args { params["args"] = .object(args) }
+    return request("open", params)
+  }
+
+  private func set(_ cell: String, _ value: String) {
+    _ = client.call(#"{"id":1,"method":"cells.set","params":["\#(cell)",\#(value)]}"#)
+  }
+
+  private func call(_ method: String, _ params: String) -> String {
+    client.call(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
+  }
+
+  private func intent(_ name: String, _ args: String = "{}", view: String = "v") -> String {
+    #"{"id":1,"method":"intent","params":{"view":"\#(view)","name":"\#(name)","args":\#(args)}}"#
+  }
+
+  /// Returns the properties in the answer to `open`, without their kinds.
+  private func values(_ result: JSONObject?) -> String {
+    guard case .object(let props)? = result?["props"] else { return "no view" }
+    var values = JSONObject()
+    for member in props.members {
+      if case .object(let property) = member.value { values[member.name] = property["value"] }
+    }
+    return JSONValue.object(values).text.text
+  }
+
+  private func value(of cell: String) -> String? {
+    bench.cells.ledger.value(of: "cells/" + cell)?.text
+  }
+
+  // MARK: Checks
+
+  private func check(_ text: String, by client: TestClient? = nil) -> (
+    faults: [String], warnings: [String]
+  ) {
+    let result = (client ?? self.client).result(request("check_view", ["text": .string(text)]))
+    func read(_ name: String) -> [String] {
+      guard case .array(let faults)? = result?[name] else { return ["no answer"] }
+      return faults.compactMap { (fault: JSONValue) -> String? in
+        guard case .object(let fault) = fault else { return nil }
+        let place = [fault["line"], fault["column"]].compactMap { $0?.text.text }
+        return place.joined(separator: ":") + ": " + string(fault["message"])
+      }
+    }
+    return (read("faults"), read("warnings"))
+  }
+
+  private func string(_ value: JSONValue?) -> String {
+    if case .string(let text)? = value { text } else { "" }
+  }
+
+  @Test
+  func `a check lists all faults of a file with their places`() {
+    let text = #"""
+      view "The heating of the house."
+      title = "Kitchen"
+      cells/kitchen/temperature | ruond(1) ~> temperature
+      cells/kitchen/wanted | round(1)      <> wanted
+      cells/away <~ away
+      warmer -> cells.ad name="kitchen/wanted" by=0.5
+      colder -> cells.add name="kitchen/wanted" bye=-0.5
+      hotter -> cells.add name="kitchen/wanted" by="half"
+      stop -> cells.set name="heater" value=false when heatng
+        since as time
+      lists/jobs ~> jobs
+      lists/more ~> jobs
+      drop -> lists.remove name="jobs" at=row.ids
+      """#
+    #expect(
+      check(text).faults == [
+        "3:29: no transformer 'ruond'; did you mean 'round'?",
+        "4:24: 'round' cannot go backwards, which '<>' needs; write '~>'",
+        "5:15: 'away' has no value to begin with; assign one, or write '<~!'",
+        "6:11: no method 'cells.ad'; did you mean 'cells.add'?",
+        "7:43: cells.add has no parameter 'bye'; did you mean 'by'?",
+        "8:46: 'by' is a number, not a string",
+        "9:50: no property 'heatng'",
+        "10:3: a member of rows needs a list in the line above",
+        "12:15: 'jobs' is already bound in line 11",
+        "13:41: the rows of 'jobs' have no 'ids'; did you mean 'id'?",
+      ])
+  }
+
+  /// Each row: a line, and its fault.
+  static let bad: [(line: String, fault: String)] = [
+    ("cels/a ~> a", "2:1: no source 'cels/a'; did you mean 'cells'?"),
+    ("system/lod ~> a", "2:1: 'system' has no source 'system/lod'; did you mean 'system/load'?"),
+    ("system/load <> a", "2:1: 'system/load' cannot be written, which '<>' needs"),
+    ("a -> set sourc=1", "2:10: set has no parameter 'sourc'; did you mean 'source'?"),
+    ("a -> subscribe source=\"cells/a\"", "2:6: a view cannot call 'subscribe'"),
+    ("a -> cells.set name=1", "2:21: 'name' is a string, not a number"),
+    ("a -> cells.set name=null", "2:21: 'name' is a string, not null"),
+    ("a -> cells.add name=\"a\" by=?text", "2:28: 'by' is a number, not a string"),
+    ("a -> cells.set name=row.id", "2:21: 'row.id' needs a list in the view"),
+    ("a => cel", "2:6: no view 'cel'; did you mean 'cell'?"),
+    ("a => cell", "2:6: the view 'cell' needs 'name'"),
+    ("a => cell nam=\"x\"", "2:11: the view 'cell' has no argument 'nam'; did you mean 'name'?"),
+    ("a => cell name=1", "2:16: 'name' is a string, not a number"),
+  ]
+
+  @Test(arguments: bad.indices)
+  func `each fault against the catalogue says what was meant`(row: Int) {
+    #expect(check("view \"A\"\n" + Self.bad[row].line).faults.first == Self.bad[row].fault)
+  }
+
+  @Test
+  func `what a program may declare later is a warning`() {
+    let found = check("view \"A\"\ndeploy -> deploy.start")
+    #expect(found.faults == [])
+    #expect(found.warnings == ["2:11: no program has declared 'deploy.start'"])
+    let both = check("view \"A\"\ncells/* ~> a\nlists/b ~> b\nx -> cells.remove name=row.id")
+    #expect(both.faults == ["4:28: 'row.id' may be of 'a' or of 'b'"])
+  }
+
+  @Test
+  func `a text with faults does not open`() {
+    let error = client.error(open("cells/a ~>", "a -> cells.ad"))
+    #expect(error?.data["reason"] == .string("bad_view"))
+    #expect(
+      error?.message
+        == "view:2:11: expected the name of a property, found the end of the line, and 1 more")
+    #expect(client.error(request("open", [:]))?.data["path"] == .string("/binder"))
+    #expect(client.connection.views.all.isEmpty)
+  }
+
+  // MARK: Values
+
+  @Test
+  func `a view assigns, shows, writes and calls`() throws {
+    set("t", "20.04")
+    set("wanted", "21")
+    #expect(
+      client.call(
+        open(
+          #"title = "Room {room}""#, #"cells/t | round(1) ~> temperature as "°C""#,
+          "cells/wanted <> wanted as number", "(cells/t, cells/wanted) | sum ~> total hidden",
+          #"warmer -> cells.add name="wanted" by=0.5 main when total"#, "other -> cells.add by=?",
+          head: " (room: text)", args: ["room": .string("A")]))
+        == #"{"jsonrpc":"2.0","id":1,"result":{"view":"v","binder":"view","seq":2,"props":{"#
+        + #""title":{"kind":"state","value":"Room A"},"#
+        + #""temperature":{"kind":"state","hint":"°C","value":20},"#
+        + #""wanted":{"kind":"state","value":21},"#
+        + #""total":{"kind":"state","hint":"hidden","value":41.04}},"intents":{"#
+        + #""wanted":{"params":{"value":"number"}},"#
+        + #""warmer":{"params":{},"main":true,"when":"total"},"#
+        + #""other":{"params":{"name":"string","by":"number?"},"fields":{"name":{"doc":"#
+        + #""The cell: 1 to 7 segments of [A-Za-z0-9_.:-] with / between them."},"#
+        + #""by":{"doc":"The number to add; 1 when left out."}}}}}}"#)
+    client.send(intent("warmer"))
+    #expect(
+      client.settle() == [
+        #"{"jsonrpc":"2.0","id":1,"result":{"value":21.5,"seq":3,"version":2}}"#,
+        #"{"jsonrpc":"2.0","method":"next","params":{"view":"v","seq":3,"props":"#
+          + #"{"wanted":{"value":21.5},"total":{"value":41.54}}}}"#,
+      ])
+    _ = client.call(intent("wanted", #"{"value":19}"#))
+    #expect(value(of: "wanted") == "19")
+    #expect(
+      client.error(intent("wanted", #"{"value":"x"}"#))?.data["path"] == .string("/args/value"))
+    #expect(client.error(intent("other", "{}"))?.data["path"] == .string("/args/name"))
+    #expect(
+      client.error(intent("other", #"{"name":"a b"}"#))?.data["path"] == .string("/args/name"))
+    #expect(client.error(intent("warmer", #"{"by":3}"#))?.data["path"] == .string("/args/by"))
+  }
+
+  @Test
+  func `each direction does at the opening and later what it says`() throws {
+    for name in ["a", "b", "c", "d", "e", "f"] { set(name, "1") }
+    let result = client.result(
+      open(
+        "c = 7", "e = 8", "cells/a ~> a", "cells/b <> b", "cells/c <~ c", "cells/d <~! d",
+        "cells/e !~> e", "cells/f <!> f"))
+    #expect(values(result) == #"{"c":7,"e":8,"a":1,"b":1,"f":null}"#)
+    #expect(["a", "b", "c", "d", "e", "f"].map(value(of:)) == ["1", "1", "7", "1", "1", "1"])
+    guard case .object(let intents)? = result?["intents"] else { return }
+    #expect(intents.members.map(\.name) == ["b", "c", "d", "f"])
+    for name in ["b", "c", "d", "f"] { _ = client.call(intent(name, #"{"value":2}"#)) }
+    #expect(["b", "c", "d", "f"].map(value(of:)) == ["2", "2", "2", "2"])
+    #expect(client.connection.views.all[0]["d"].present?.text == "2", "it shows what was entered")
+    for name in ["a", "e", "f"] { set(name, "3") }
+    let shown = client.connection.views.all[0]
+    #expect(
+      ["a", "b", "c", "e", "f"].map { shown[$0].present?.text } == ["3", "2", "2", "3", "3"])
+  }
+
+  @Test
+  func `transformers go backwards when the user enters a value`() {
+    set("c", "20")
+    let result = client.result(open("cells/c | celsius_to_fahrenheit <> f as number"))
+    #expect(values(result) == #"{"f":68}"#)
+    _ = client.call(intent("f", #"{"value":212}"#))
+    #expect(value(of: "c") == "100")
+    set("c", #""cold""#)
+    #expect(client.connection.views.all[0]["f"].present == .null, "a refused value is null")
+  }
+
+  @Test
+  func `a line compares and computes two sources`() {
+    set("a", "3.26")
+    set("b", "2")
+    let result = client.result(
+      open(
+        "cells/a | above(cells/b) ~> warm", "(cells/a | round(1), cells/b) | sum ~> sum",
+        "(cells/a, cells/b) | sum ~> exact"))
+    #expect(values(result) == #"{"warm":true,"sum":5.3,"exact":5.26}"#)
+    set("b", "4")
+    #expect(client.connection.views.all[0]["warm"].present == JSONText(false))
+  }
+
+  @Test
+  func `operators keep a state and wait`() {
+    set("n", "1")
+    _ = client.call(open("cells/n | count ~> count", "cells/n | debounce(1s) ~> late"))
+    let view = client.connection.views.all[0]
+    #expect(view["count"].present?.text == "1")
+    set("n", "2")
+    set("n", "3")
+    #expect(view["count"].present?.text == "3")
+    bench.time.advance(1_000)
+    #expect(view["late"].present?.text == "3")
+  }
+
+  // MARK: Lists
+
+  @Test
+  func `a list has rows, whose places name them`() {
+    for item in ["milk", "tea"] { _ = call("lists.append", #"["l","\#(item)"]"#) }
+    let result = client.result(
+      open("lists/l ~> items", #"bought -> lists.remove name="l" at=row.id"#))
+    #expect(values(result) == #"{"items":[{"id":0,"value":"milk"},{"id":1,"value":"tea"}]}"#)
+    #expect(
+      result?["intents"]?.text.text.contains(#""bought":{"params":{"id":"integer"}"#) == true)
+    client.send(intent("bought", #"{"id":0}"#))
+    let frames = client.settle()
+    #expect(frames.count == 2)
+    #expect(client.error(intent("bought", #"{"id":1}"#))?.data["what"] == .string("row"))
+    #expect(client.error(intent("bought", #"{"id":"x"}"#))?.name == .notFound)
+    _ = call("lists.insert", #"["l",0,"bread"]"#)
+    let again = client.result(open("lists/l ~> items", view: "w"))
+    #expect(values(again) == #"{"items":[{"id":0,"value":"bread"},{"id":1,"value":"tea"}]}"#)
+  }
+
+  @Test
+  func `the rows of a pattern are filtered, sorted, limited and named`() throws {
+    for (name, value) in [("a", 3), ("b", 1), ("c", 2), ("d", 0)] {
+      set("r/\(name)", #"{"n":\#(value),"who":{"name":"\#(name.uppercased())"}}"#)
+    }
+    let text = [
+      "cells/r/* ~> rows where n > 0 by n desc limit 2", "  key ~> name", "  who/name ~> who",
+      "  n | scale(2) ~> n as bytes", #"drop -> cells.remove name="r/a""#,
+      "pick -> cells.set name=\"picked\" value=row.who",
+    ]
+    let result = client.result(open(text[0], text[1], text[2], text[3], text[4], text[5]))
+    #expect(
+      values(result)
+        == #"{"rows":[{"id":"a","name":"a","who":"A","n":6},{"id":"c","name":"c","who":"C","n":4}]}"#
+    )
+    #expect(
+      result?["props"]?.text.text.contains(#""kind":"list","hides":["id"],"members":{"n":"bytes"}"#)
+        == true)
+    client.send(#"{"id":2,"method":"cells.set","params":["r/d",{"n":9}]}"#)
+    #expect(
+      client.settle().last
+        == #"{"jsonrpc":"2.0","method":"next","params":{"view":"v","seq":5,"props":{"rows":{"changes":["#
+        + #"{"op":"insert","at":0,"value":{"id":"d","name":"d","who":null,"n":18}},"#
+        + #"{"op":"remove","at":2}]}}}}"#)
+    _ = client.call(intent("pick", #"{"id":"a"}"#))
+    #expect(value(of: "picked") == #""A""#)
+    #expect(
+      client.error(intent("pick", #"{"id":"c"}"#))?.name == .notFound, "it is beyond the limit")
+    _ = client.call(intent("drop"))
+    #expect(client.error(intent("pick", #"{"id":"a"}"#))?.name == .notFound)
+    #expect(client.result(intent("pick", #"{"id":"c"}"#)) != nil, "it is within the limit again")
+  }
+
+  @Test
+  func `maps and plain values have rows too`() {
+    _ = call("maps.put", #"["m","k",{"x":1}]"#)
+    set("plain", #"[{"id":7,"x":1},{"x":2}]"#)
+    let result = client.result(
+      open("maps/m ~> map", "cells/plain ~> list where x exists", "  x"))
+    #expect(
+      values(result)
+        == #"{"map":[{"id":"k","x":1}],"list":[{"id":0,"x":1},{"id":1,"x":2}]}"#)
+    client.send(#"{"id":2,"method":"cells.set","params":["plain",[{"x":2}]]}"#)
+    #expect(client.settle().last?.contains(#""changes""#) == true)
+    client.send(#"{"id":2,"method":"maps.remove","params":["m","k"]}"#)
+    #expect(client.settle().last?.contains(#"{"op":"remove","at":0}"#) == true)
+  }
+
+  @Test
+  func `steps of a list lead to the same rows as the list itself`() {
+    var random = SeededRandom(seed: 7)
+    _ = client.call(open("lists/l ~> items by value limit 8"))
+    for i in 0..<60 {
+      switch Int.random(in: 0..<5, using: &random) {
+      case 0: _ = call("lists.remove", #"["l",0]"#)
+      case 1: _ = call("lists.insert", #"["l",0,\#(Int.random(in: 0..<100, using: &random))]"#)
+      case 2: _ = call("lists.move", #"["l",0,\#(Int.random(in: 0..<4, using: &random))]"#)
+      default: _ = call("lists.append", #"["l",\#(Int.random(in: 0..<100, using: &random))]"#)
+      }
+      guard i % 10 == 9 else { continue }
+      // A table of its own: another line, although the same rows.
+      let fresh = client.result(open("lists/l ~> rows by value limit 8 ", view: "w\(i)"))
+      let other = bench.connect(
+        as: Role(name: "x", methods: Rules(), read: Role.owner.read, write: Rules()))
+      let apart = other.result(open("lists/l ~> rows by value limit 8", view: "w"))
+      #expect(values(fresh) == values(apart))
+    }
+  }
+
+  // MARK: Rights
+
+  @Test
+  func `a view has the rights of its client`() throws {
+    let read = Rules(allow: ["cells/a/**"].compactMap { Pattern($0).map { Rule($0) } })
+    let methods = Rules(
+      allow: ["cells.add", "cells.toggle"].compactMap {
+        Pattern($0, separator: ".").map { Rule($0) }
+      })
+    let limited = bench.connect(
+      uid: 7, as: Role(name: "r", methods: methods, read: read, write: read))
+    set("a/x", "1")
+    let result = limited.result(
+      open(
+        "cells/a/x <> x", #"add -> cells.add name="a/x""#, #"set -> cells.set name="a/x" value=1"#,
+        #"other -> cells.add name="b""#))
+    guard case .object(let intents)? = result?["intents"] else {
+      Issue.record("the view does not open")
+      return
+    }
+    #expect(intents.members.map(\.name) == ["x", "add", "other"], "what it may not do is left out")
+    #expect(limited.error(intent("other")) != nil)
+    #expect(value(of: "b") == nil)
+    for line in ["cells/b ~> b", "cells/* ~> b", "(cells/a/x, cells/b) ~> b"] {
+      #expect(limited.error(open(line, view: "w"))?.name == .notFound, "\(line)")
+    }
+  }
+
+  @Test(arguments: ["a/b", "*", "**", "", "a\u{1}", "a b", "{me}/x"])
+  func `an argument reaches no other source`(argument: String) {
+    let error = client.error(
+      open("cells/r/{x} ~> a", head: " (x: text)", args: ["x": .string(argument)]))
+    #expect(error?.data["path"] == .string("/args/x"))
+  }
+
+  @Test
+  func `arguments are checked, and me is the user`() {
+    let head = " (x: text, n: integer)"
+    #expect(client.error(open(head: head))?.data["path"] == .string("/args/x"))
+    #expect(
+      client.error(open(head: head, args: ["x": .string("a"), "n": .string("b")]))?.data["path"]
+        == .string("/args/n"))
+    #expect(client.error(open(args: ["y": .null]))?.data["path"] == .string("/args/y"))
+    #expect(client.error(open(args: ["me": .string("0")]))?.data["path"] == .string("/args/me"))
+    let result = client.result(
+      open(
+        #"who = "{me}""#, #"n = {n}"#, head: " (n: integer)", args: ["n": .number(JSONNumber(3))]))
+    #expect(values(result) == #"{"who":"1000","n":3}"#)
+  }
+
+  // MARK: Navigation
+
+  @Test
+  func `an intent opens another view with a row, and a tab opens with the view`() {
+    set("r/a", "1")
+    let answer = client.call(
+      open(
+        "cells/r/* ~> rows", "  key ~> name", "show => cell name=row.name",
+        #"tab "One" => cell name="one""#
+      ))
+    #expect(answer.contains(#""show":{"params":{"id":"string"},"opens":"cell"}"#))
+    #expect(answer.contains(#""parent":"v","binder":"cell","style":"tab""#))
+    client.send(intent("show", #"{"id":"a"}"#))
+    let frames = client.settle()
+    #expect(frames.first?.contains(#""opened":"v.2""#) == true)
+    #expect(
+      frames.last?.contains(#""style":"push","props":{"name":{"kind":"state","value":"a"}"#) == true
+    )
+    #expect(client.error(intent("show", #"{"id":"b"}"#))?.name == .notFound)
+  }
+
+  // MARK: Programs
+
+  @Test
+  func `a program's method is called directly, and a query answers`() {
+    let provider = bench.connect(uid: 500)
+    _ = provider.call(
+      #"{"id":1,"method":"provide","params":{"service":"lamp","methods":{"blink":{"doc":"Blinks."}}}}"#
+    )
+    set("a", "1")
+    _ = client.call(open("blink -> lamp.blink times=3", "list -> cells.list prefix=\"a\""))
+    #expect(client.result(intent("list"))?["value"] == .object(["a": .number(JSONNumber(1))]))
+    client.send(intent("blink"))
+    let called = provider.received().joined()
+    #expect(called.contains(#""params":{"times":3}"#))
+    let number = called.split(separator: #""call":""#).last?.prefix { $0 != "\"" } ?? ""
+    _ = provider.call(#"{"id":2,"method":"reply","params":{"call":"\#(number)","value":"done"}}"#)
+    #expect(client.settle().joined().contains(#""value":"done""#))
+    #expect(client.error(intent("list", #"{"x":1}"#))?.data["path"] == .string("/args/x"))
+
+    // The program leaves, or takes something else.
+    _ = provider.call(#"{"id":3,"method":"withdraw","params":["lamp"]}"#)
+    #expect(client.error(intent("blink"))?.name == .unavailable)
+    let other = bench.connect(uid: 500)
+    let schema = #"{"type":"object","properties":{"often":{}},"additionalProperties":false}"#
+    _ = other.call(
+      #"{"id":1,"method":"provide","params":{"service":"lamp","methods":{"blink":{"params":\#(schema)}}}}"#
+    )
+    #expect(client.error(intent("blink"))?.name == .invalidParams)
+  }
+
+  @Test
+  func `an intent is left out until a program has declared its method`() {
+    func intents(_ view: String) -> String {
+      client.result(open("go -> lamp.go", view: view))?["intents"]?.text.text ?? ""
+    }
+    #expect(intents("a") == "{}")
+    let provider = bench.connect(uid: 500)
+    _ = provider.call(
+      #"{"id":1,"method":"provide","params":{"service":"lamp","methods":{"go":{"delivery":"queued"}}}}"#
+    )
+    #expect(intents("b") == #"{"go":{"params":{}}}"#)
+    #expect(client.result(intent("go", view: "b"))?["value"] != nil, "it is queued")
+  }
+
+  // MARK: Sharing
+
+  @Test
+  func `views with the same line and rights share their rows`() {
+    for i in 0..<50 { set("r/\(i)", "\(i)") }
+    for i in 0..<20 { _ = client.call(open("cells/r/* ~> rows by value", view: "v\(i)")) }
+    let before = bench.table.context.workSteps
+    client.send(#"{"id":2,"method":"cells.set","params":["r/3",100]}"#)
+    let frames = client.settle()
+    #expect(frames.count { $0.contains(#""op":"insert","at":49"#) } == 20)
+    #expect(bench.table.context.workSteps - before == 1, "the row is made once for all")
+    for view in client.connection.views.all { _ = client.connection.views.close(view) }
+    set("r/3", "1")
+    #expect(bench.table.context.workSteps - before == 1, "and for nobody when all are closed")
+  }
+
+  @Test
+  func `more rows than are made at once follow in slices`() {
+    for first in stride(from: 0, to: 1200, by: 400) {
+      let calls = (first..<first + 400).map {
+        #"{"method":"cells.set","params":["m/\#($0)",\#($0)]}"#
+      }
+      _ = call("atomic", #"{"calls":[\#(calls.joined(separator: ","))]}"#)
+    }
+    _ = client.call(open("cells/m/* ~> rows"))
+    _ = client.settle()
+    let again = client.result(open("cells/m/* ~> rows", view: "w"))
+    guard case .object(let props)? = again?["props"], case .object(let rows)? = props["rows"],
+      case .array(let all)? = rows["value"]
+    else { return }
+    #expect(all.count == 1200)
+  }
+
+  // MARK: Limits
+
+  @Test
+  func `what a view holds is charged to its user, and a row beyond the memory is not shown`() {
+    var limits = Limits()
+    limits.memoryPerUser = 200_000
+    bench.table.context.limits = limits
+    let user = bench.connect(uid: 2000)
+    let text = String(repeating: "x", count: 1000)
+    for i in 0..<300 { set("m/\(i)", "\"\(text)\"") }
+    user.send(open("cells/m/* ~> rows", "cells/m/1 | delay(1h) ~> late"))
+    // The rows may come in several frames.
+    let rows = user.settle().joined().split(separator: #"{"id":""#).count - 1
+    #expect((50..<200).contains(rows), "\(rows)")
+    #expect(
+      user.error(open("cells/m/* ~> rows", view: "w"))?.data["limit"] == .string("memory_user"))
+    _ = user.call(#"{"id":1,"method":"close","params":{"view":"v"}}"#)
+    #expect(user.result(open("cells/m/1 ~> row", view: "w")) != nil, "the charge has ended")
+  }
+
+  @Test
+  func `a text of many lines is read no further than the limits`() {
+    let lines = (0..<5_000).map { "p\($0)=1" }.joined(separator: "\n")
+    #expect(check("view \"A\"\n" + lines).faults == ["1:1: a view has at most 64 properties"])
+    let bad = String(repeating: "?\n", count: 30_000)
+    #expect(check("view \"A\"\n" + bad).faults.count == 100)
+  }
+
+  // MARK: Restart
+
+  @Test
+  func `a view of a client's text is what a restart needs`() throws {
+    set("a", "1")
+    _ = client.call(open("x = 1", "cells/a <~ x"))
+    set("a", "5")
+    let view = try #require(client.connection.views.all.first)
+    #expect(view.origin.text?.string?.contains("cells/a <~ x") == true)
+    let context = try #require(client.connection.handler as? CallContext)
+    let again = try context.openView(
+      "view", nil, try JSONText(parsing: "{}"), text: view.origin.text?.string)
+    #expect(again["x"].present?.text == "1")
+  }
+}
