@@ -538,3 +538,39 @@ struct FileViewTests {
     #expect(again["x"].present?.text == "1")
   }
 }
+
+/// The views of services for which none was written.
+@Suite(.leavesNothing)
+struct DefaultViewTests {
+  @Test
+  func `a service without a view has one of its sources and methods`() throws {
+    let bench = try Bench { catalog, parts in
+      bindLists(catalog, to: ListsService(in: parts.host))
+      bindPrograms(catalog, to: Programs(in: parts.host))
+    }
+    let client = bench.connect()
+    _ = client.call(#"{"id":1,"method":"lists.append","params":["l",1]}"#)
+    let lists = client.call(#"{"id":1,"method":"open","params":{"binder":"lists"}}"#)
+    #expect(lists.contains(#""props":{"lists":{"kind":"list","value":[{"id":"l","value":[1]}]}}"#))
+    #expect(lists.contains(#""append":{"params":{"name":"string","value":"any"}"#))
+
+    let program =
+      #""service":"stock","doc":"The \"stock\".","methods":{"buy":{"params":{"type":"object","#
+      + #""properties":{"count":{"type":"integer"}},"required":["count"]}}},"sources":{"level":"Now."}"#
+    let provider = bench.connect(uid: 500)
+    _ = provider.call(#"{"id":1,"method":"provide","params":{\#(program)}}"#)
+    _ = provider.call(
+      #"{"id":2,"method":"publish","params":{"source":"stock/level","value":3,"keep":true}}"#)
+    let stock = client.call(#"{"id":1,"method":"open","params":{"binder":"stock"}}"#)
+    #expect(
+      stock.contains(
+        #""props":{"level":{"kind":"state","value":3}},"intents":{"buy":{"params":{"count":"integer"}"#
+      ))
+    #expect(
+      client.call(#"{"id":1,"method":"describe"}"#).contains(
+        #"{"name":"stock","service":"views","doc":"The \"stock\".","args":[]}"#))
+    #expect(
+      client.error(#"{"id":1,"method":"open","params":{"binder":"cells"}}"#)?.name == .notFound,
+      "it has the view 'cell'")
+  }
+}

@@ -91,12 +91,18 @@ package final class Rights {
 
   /// Returns the view that clients of the role can open; `nil` if there is none.
   func view(named name: String) -> ViewBinder? {
-    (catalog.views[name] ?? catalog.files.views[name]).flatMap { $0.isOffered(role) ? $0 : nil }
+    guard let view = catalog.views[name] ?? catalog.files.views[name] else {
+      return defaultView(ofService: name)
+    }
+    return view.isOffered(role) ? view : nil
   }
 
   /// The views that clients of the role can open, sorted by name.
   var views: [ViewBinder] {
-    catalog.allViews.values.filter { $0.isOffered(role) }.sorted { $0.name < $1.name }
+    let all = catalog.allViews
+    let own = all.values.filter { $0.isOffered(role) }
+    let others = defaultViews.filter { all[$0.name] == nil }
+    return (own + others).sorted { $0.name < $1.name }
   }
 
   /// Whether a method exists that the role may not call.

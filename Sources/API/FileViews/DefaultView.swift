@@ -1,0 +1,62 @@
+internal import Configuration
+internal import JSON
+internal import Model
+internal import Wire
+
+// The view of a service for which no view was written.
+extension Rights {
+  /// The most default views that are listed.
+  private static let mostListed = 100
+
+  /// Returns the view of a service that has none: its sources, and a form for each method; `nil` if
+  /// there is no such service, or it has a view.
+  func defaultView(ofService name: String) -> ViewBinder? {
+    guard let text = defaultText(ofService: name) else { return nil }
+    let (file, faults) = ViewFile.read(text)
+    guard faults.isEmpty else { return nil }
+    return Catalog.binder(file, named: name)
+  }
+
+  /// The views of services made of programs that have none, sorted by name.
+  var defaultViews: [ViewBinder] {
+    catalog.provided.names().prefix(Self.mostListed).compactMap(defaultView(ofService:))
+  }
+
+  private func defaultText(ofService name: String) -> String? {
+    var lines: [String] = []
+    let doc: String
+    if let service = catalog.service(named: name), isVisible(service) {
+      guard !catalog.views.values.contains(where: { $0.service == name }) else { return nil }
+      doc = service.doc
+      for description in sources(ofService: name)?.descriptions ?? [] {
+        lines += line(about: description.name, without: name.utf8.count + 1)
+      }
+    } else if let service = catalog.provided.service(name), isVisible(service) {
+      doc = service.doc
+      for source in service.sources {
+        lines += line(about: "services/\(name)/\(source.name)", without: name.utf8.count + 10)
+      }
+    } else {
+      return nil
+    }
+    for method in methods(ofService: name) where lines.count < ViewFile.Limit.properties {
+      let short = String(method.name.dropFirst(name.utf8.count + 1))
+      let asked = method.parameters.prefix(ViewFile.Limit.arguments).map { " \($0.name)=?" }
+      guard short.isViewName, method.parameters.allSatisfy(\.name.isViewName) else { continue }
+      lines.append("\(short) -> \(method.name)" + asked.joined())
+    }
+    let about = doc.isEmpty ? "The service \(name)." : doc
+    return (["view \(JSONText(string: about).text)"] + lines).joined(separator: "\n")
+  }
+
+  /// Returns the line that shows a source or the sources of a pattern, if the role may read some.
+  private func line(about source: String, without bytes: Int) -> [String] {
+    guard let pattern = Pattern(source), role.read.mayAllow(pattern) else { return [] }
+    let isOne = source.split(separator: "/").count { $0 == "*" || $0 == "**" } <= 1
+    let name = source.dropFirst(bytes).map { "*/.-:".contains($0) ? "_" : $0 }
+    let words = String(name).split(separator: "_").joined(separator: "_")
+    let property = words.isEmpty ? String(source.prefix { $0 != "/" }) : words
+    guard isOne, property.isViewName else { return [] }
+    return ["\(source) ~> \(property)" + (pattern.isLiteral ? "" : " limit 100")]
+  }
+}
