@@ -3,15 +3,16 @@ import Configuration
 import Features
 import Glibc
 
-/// The directory of the `*.bind` files, which declare bindings.
-struct BindDirectory {
+/// A directory of files that declare something, by one suffix of their names.
+struct DeclarationDirectory {
   /// `nil` if none is named and no home directory is known.
   let path: String?
 
   /// Whether the command line or the configuration names it; it must exist then.
   let isNamed: Bool
+  let suffix: String
 
-  /// Whether it does not exist, so that there are no bindings.
+  /// Whether it does not exist, so that nothing is declared.
   var isMissing: Bool {
     guard let path else { return true }
     return !isNamed && access(path, F_OK) != 0 && errno == ENOENT
@@ -19,22 +20,22 @@ struct BindDirectory {
 
   /// Reads all files, in the order of their names.
   ///
-  /// - Throws: All faults in the files.
-  func read() throws(ConfigurationFaults) -> BindFiles {
-    var files = BindFiles()
+  /// - Returns: The faults of files that cannot be read.
+  /// - Throws: The fault of the directory.
+  func read(
+    _ body: (_ bytes: [UInt8], _ file: String) -> Void
+  ) throws(ConfigurationFaults) -> [ConfigurationFault] {
+    guard let path else { return [] }
     var faults: [ConfigurationFault] = []
-    guard let path else { return files }
     for name in try names(in: path) {
       let file = TrustedFile(path: "\(path)/\(name)")
       do throws(ConfigurationFaults) {
-        files.read(try file.read(), file: file.path)
+        body(try file.read(), file.path)
       } catch {
         faults += error.faults
       }
     }
-    faults += files.faults
-    guard faults.isEmpty else { throw ConfigurationFaults(faults) }
-    return files
+    return faults
   }
 
   private func names(in path: String) throws(ConfigurationFaults) -> [String] {
@@ -52,8 +53,25 @@ struct BindDirectory {
           String(cString: $0)
         }
       }
-      if name.hasSuffix(".bind"), !name.hasPrefix(".") { names.append(name) }
+      if name.hasSuffix(suffix), !name.hasPrefix(".") { names.append(name) }
     }
     return names.sorted()
+  }
+}
+
+/// The bindings and views that files declare.
+struct DeclaredFiles {
+  private(set) var bindings = BindFiles()
+  private(set) var views = FileViews()
+
+  /// Reads the files of both directories.
+  ///
+  /// - Throws: All faults in the files.
+  init(_ settings: Settings) throws(ConfigurationFaults) {
+    var (bindings, views) = (BindFiles(), FileViews())
+    var faults = try settings.bindDirectory.read { bindings.read($0, file: $1) } + bindings.faults
+    faults += try settings.viewDirectory.read { views.read($0, file: $1) } + views.faults
+    guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+    (self.bindings, self.views) = (bindings, views)
   }
 }

@@ -15,13 +15,19 @@ func reportConfiguration(_ options: Options) -> CInt {
   do throws(ConfigurationFaults) {
     let configuration = try file.read()
     let settings = Settings(options: options, configuration: configuration)
-    let bindings = try settings.bindDirectory.read().bindings
+    let files = try DeclaredFiles(settings)
     for warning in configuration.warnings { print("warning: \(warning)") }
     guard !options.isQuiet else { return EXIT_SUCCESS }
     print(file.state)
     describe(settings)
     print("bindings    \(settings.bindDirectory.shown)")
-    for binding in bindings { print("binding     \(binding.name): \(binding.expression)") }
+    for binding in files.bindings.bindings {
+      print("binding     \(binding.name): \(binding.expression)")
+    }
+    print("views       \(settings.viewDirectory.shown)")
+    for (name, entry) in files.views.entries.sorted(by: { $0.key < $1.key }) {
+      print("view        \(name): \(entry.view.doc)")
+    }
     return EXIT_SUCCESS
   } catch {
     print("\(error)")
@@ -103,7 +109,7 @@ extension Rules {
   }
 }
 
-extension BindDirectory {
+extension DeclarationDirectory {
   fileprivate var shown: String {
     guard let path else { return "none" }
     return isMissing ? "\(path) does not exist" : path

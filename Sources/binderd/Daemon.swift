@@ -43,12 +43,17 @@ final class Daemon {
     let warnings = { (configuration: Configuration) in
       access.warnings(of: configuration, socket: settings.socketPath, file: file.path ?? "")
     }
-    reload = Reload(file, settings, log, manager, warnings: warnings) { configuration, files in
+    reload = Reload(
+      file, settings, log, manager, warnings: warnings,
+      checkViews: { $0.check(for: access.rights[.owner]) }
+    ) { configuration, files in
       access.change(to: configuration, in: engine)
       engine.configure(configuration)
       services.configure(configuration)
-      guard case .active = engine.store.role else { return (false, []) }
-      return services.reloadBindings(files, access)
+      let views = access.catalog.useFileViews(files.views, in: engine.table) ? ["views"] : []
+      guard case .active = engine.store.role else { return (views, []) }
+      let (hasBound, faults) = services.reloadBindings(files.bindings, access)
+      return ((hasBound ? ["bindings"] : []) + views, faults)
     }
     forwarding = engine.store.mail.map { mail in
       Forwarding(
@@ -108,12 +113,14 @@ final class Daemon {
 
   /// Replays the journal into the services and connects the clients to the services.
   ///
-  /// - Parameter files: The bindings of files; `nil` leaves what the journal knows of them as it is.
+  /// - Parameter files: The bindings and views of files; `nil` leaves what the journal knows of
+  ///   bindings as it is.
   /// - Throws: ``JournalError`` when an event cannot be read and the journal may be written.
   func start(
-    _ settings: Settings, _ files: BindFiles?, _ log: Log, _ manager: ServiceManager
+    _ settings: Settings, _ files: DeclaredFiles?, _ log: Log, _ manager: ServiceManager
   ) throws {
     try replay(settings, log, manager)
+    if let files { startViews(files.views, log) }
     bindTable(table, to: access.catalog, bag: bag)
     forwardCommands()
     if settings.durability != nil { try join(manager) }
@@ -125,7 +132,7 @@ final class Daemon {
         for feature in services.features { feature.begin() }
       }
       isActive = true
-      services.startBindings(files, access, log)
+      services.startBindings(files?.bindings, access, log)
     }
     for warning in reload.warnings(settings.configuration) { log.write(.warning, "\(warning)") }
     if case .active = store.role { begin() }
@@ -137,6 +144,15 @@ final class Daemon {
     .dispose(in: bag)
     // Requests that waited for the disk run at the end of a turn; submit their writes at once.
     loop.onTurnEnd { [unowned store] in store.submit() }
+  }
+
+  /// Offers the views of files; those with faults are left out.
+  private func startViews(_ views: FileViews, _ log: Log) {
+    let (faults, warnings) = views.check(for: access.rights[.owner])
+    for fault in faults { log.write(.error, "\(fault); the view is left out") }
+    for warning in warnings { log.write(.warning, "\(warning)") }
+    let files = Set(faults.map(\.file))
+    _ = access.catalog.useFileViews(views.without(files: files), in: table)
   }
 
   /// Takes back the clients that an earlier daemon has left with the service manager.

@@ -93,7 +93,7 @@ struct Options {
                            for root /etc/binder/binder.conf, else $XDG_CONFIG_HOME/binder/binder.conf
                            (~/.config); options of the command line take precedence over it
       --bind-dir DIR       the directory of *.bind files, one binding per line; default bind.d beside
-                           the configuration
+                           the configuration; view.d beside it has *.view files, each a view
       --socket PATH        the socket for clients; default $XDG_RUNTIME_DIR/binder/bus.sock, for root
                            /run/binder/bus.sock; a socket passed by systemd takes precedence
       --journal FILE       the journal; default $STATE_DIRECTORY/journal.db, then

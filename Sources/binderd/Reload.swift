@@ -3,12 +3,16 @@ import Configuration
 import EventLoop
 import Features
 
-/// Applies a configuration and its `*.bind` files to the daemon.
+/// Applies a configuration and its files to the daemon.
 ///
-/// Returns whether the set of live bindings has changed, and the faults of bindings that cannot
-/// run.
-typealias TakeOver = (Configuration, BindFiles) -> (
-  hasChanged: Bool, faults: [ConfigurationFault]
+/// Returns what has changed besides the configuration, and the faults of bindings that cannot run.
+typealias TakeOver = (Configuration, DeclaredFiles) -> (
+  changed: [String], faults: [ConfigurationFault]
+)
+
+/// Checks views against the catalogue, and returns their faults and warnings.
+typealias CheckViews = (FileViews) -> (
+  faults: [ConfigurationFault], warnings: [ConfigurationFault]
 )
 
 /// Reloads the configuration and applies it, or changes nothing if it has faults.
@@ -22,15 +26,17 @@ final class Reload {
   private var configuration: Configuration
   private let options: Options
   private let takeOver: TakeOver
+  private let checkViews: CheckViews
 
   /// Returns the warnings about a configuration that only the running daemon can give.
   let warnings: (Configuration) -> [ConfigurationFault]
 
   init(
     _ file: ConfigurationFile, _ settings: Settings, _ log: Log, _ manager: ServiceManager,
-    warnings: @escaping (Configuration) -> [ConfigurationFault], takeOver: @escaping TakeOver
+    warnings: @escaping (Configuration) -> [ConfigurationFault],
+    checkViews: @escaping CheckViews, takeOver: @escaping TakeOver
   ) {
-    self.warnings = warnings
+    (self.warnings, self.checkViews) = (warnings, checkViews)
     self.file = file
     options = settings.options
     (started, configuration) = (settings.configuration, settings.configuration)
@@ -52,19 +58,21 @@ final class Reload {
     manager.notify("RELOADING=1", "MONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
     defer { manager.notify("READY=1") }
     let new: Configuration
-    let files: BindFiles
+    let files: DeclaredFiles
+    let ofViews: [ConfigurationFault]
     do throws(ConfigurationFaults) {
       new = try file.read()
-      files = try Settings(options: options, configuration: new).bindDirectory.read()
+      (files, ofViews) = try read(new)
     } catch {
       for fault in error.faults { log.write(.error, "\(fault)") }
       log.write(.error, "the configuration was not changed", .reloadFailed)
       throw error
     }
-    let (hasBound, faults) = takeOver(new, files)
+    let (changed, faults) = takeOver(new, files)
     let report = ReloadReport(
-      file: path, changed: configuration.changes(in: new) + (hasBound ? ["bindings"] : []),
-      needsRestart: started.needsRestart(for: new), warnings: new.warnings + warnings(new) + faults)
+      file: path, changed: configuration.changes(in: new) + changed,
+      needsRestart: started.needsRestart(for: new),
+      warnings: new.warnings + warnings(new) + faults + ofViews)
     configuration = new
     tell(report)
     return report
@@ -72,11 +80,21 @@ final class Reload {
 
   private func check() throws(ConfigurationFaults) -> ReloadReport {
     let new = try file.read()
-    _ = try Settings(options: options, configuration: new).bindDirectory.read()
+    let (_, ofViews) = try read(new)
     return ReloadReport(
       file: path, changed: configuration.changes(in: new),
       needsRestart: started.needsRestart(for: new),
-      warnings: new.warnings + warnings(new))
+      warnings: new.warnings + warnings(new) + ofViews)
+  }
+
+  /// Reads and checks the files that a configuration names, and returns the warnings about views.
+  private func read(
+    _ configuration: Configuration
+  ) throws(ConfigurationFaults) -> (DeclaredFiles, [ConfigurationFault]) {
+    let files = try DeclaredFiles(Settings(options: options, configuration: configuration))
+    let (faults, warnings) = checkViews(files.views)
+    guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+    return (files, warnings)
   }
 
   private func tell(_ report: ReloadReport) {

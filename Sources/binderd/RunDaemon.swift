@@ -30,7 +30,7 @@ private func runOnce(
 ) throws -> CInt? {
   let file = ConfigurationFile(options)
   let settings = try Settings(reading: options)
-  let files = try settings.bindDirectory.read()
+  let files = try DeclaredFiles(settings)
   for warning in settings.configuration.warnings { log.write(.warning, "\(warning)") }
   if case .file(let path) = try settings.journal {
     let journal = JournalFileCheck(path: path)

@@ -61,11 +61,21 @@ struct Settings {
   }
 
   /// The directory of the `*.bind` files.
-  var bindDirectory: BindDirectory {
-    if let named = options.bindDirectory { return BindDirectory(path: named, isNamed: true) }
-    if let named = configuration.bindDirectory { return BindDirectory(path: named, isNamed: true) }
+  var bindDirectory: DeclarationDirectory {
+    if let named = options.bindDirectory ?? configuration.bindDirectory {
+      return DeclarationDirectory(path: named, isNamed: true, suffix: ".bind")
+    }
     let beside = ConfigurationFile(options).directory.map { $0 + "/bind.d" }
-    return BindDirectory(path: beside, isNamed: false)
+    return DeclarationDirectory(path: beside, isNamed: false, suffix: ".bind")
+  }
+
+  /// The directory of the `*.view` files, beside that of the bindings.
+  var viewDirectory: DeclarationDirectory {
+    var path = bindDirectory.path
+    while path?.hasSuffix("/") == true, path != "/" { path?.removeLast() }
+    let parent = path.map { path in path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
+    return DeclarationDirectory(
+      path: parent.map { $0 + "/view.d" }, isNamed: false, suffix: ".view")
   }
 
   /// The durability of the journal; `nil` if it is only read.

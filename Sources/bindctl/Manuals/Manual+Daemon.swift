@@ -29,6 +29,7 @@ extension Manual {
         .word("/etc/binder/bind.d"),
         "The bindings that the configuration declares, in files *.bind."
       ),
+      (.word("/etc/binder/view.d"), "The views that all clients can open, in files *.view."),
       (.word("/var/lib/binder/journal.db"), "The journal of the system daemon."),
       (.word("/run/binder/bus.sock"), "The socket of the system daemon."),
     ])

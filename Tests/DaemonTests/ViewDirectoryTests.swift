@@ -1,0 +1,105 @@
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+/// The directory of `*.view` files beside that of the bindings.
+struct ViewDirectoryTests {
+  private let directory: TemporaryDirectory
+  private var arguments: [String] { ["--config", directory.path + "/binder.conf"] }
+  private var place: String { directory.path + "/view.d" }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    mkdir(directory.path + "/view.d", 0o755)
+    Files.write("{}", to: directory.path + "/binder.conf")
+  }
+
+  private func write(_ text: String, _ name: String = "lamp.view") {
+    Files.write(text, to: "\(place)/\(name)")
+  }
+
+  private let lamp = "view \"A lamp.\" (name: text)\ncells/{name} ~> value\n"
+
+  @Test
+  func `files are views of all clients, and a reload closes those that have changed`() throws {
+    write(lamp)
+    write("view \"Both.\"\ntab \"Lamp\" => lamp name=\"b\"\n", "both.view")
+    write("not read", "readme.txt")
+    let daemon = try DaemonProcess(arguments, in: directory.path)
+    let client = try TestSocket(daemon.socket)
+    #expect(
+      try client.call(#"{"id":1,"method":"describe"}"#).contains(
+        #"{"name":"lamp","service":"views","doc":"A lamp.","args":[{"name":"name","type":"string","optional":false}]}"#
+      ))
+    let open =
+      #"{"id":2,"method":"open","params":{"binder":"lamp","view":"v","args":{"name":"a"}}}"#
+    #expect(try client.call(open).contains(#""value":{"kind":"state","value":null}"#))
+    let other = try TestSocket(daemon.socket)
+    _ = try other.call(#"{"id":1,"method":"open","params":{"binder":"both","view":"w"}}"#)
+    #expect(try other.line()?.contains(#""view":"w.1""#) == true)
+
+    write(lamp + "on -> cells.set name={name} value=true\n")
+    let reload = try TestSocket(daemon.socket)
+    #expect(try reload.call(#"{"id":1,"method":"reload"}"#).contains(#""changed":["views"]"#))
+    #expect(try client.line()?.contains(#""view":"v","seq":0,"reason":"changed""#) == true)
+    #expect(try other.line()?.contains(#""view":"w.1","seq":0,"reason":"changed""#) == true)
+    #expect(try other.line()?.contains(#""view":"w","seq":0,"reason":"changed""#) == true)
+    #expect(try client.call(open).contains(#""intents":{"on":{"params":{}}}"#))
+    #expect(try reload.call(#"{"id":2,"method":"reload"}"#).contains(#""changed":[]"#))
+
+    write(lamp + "on -> cells.st\n")
+    let refused = try reload.call(#"{"id":3,"method":"reload"}"#)
+    #expect(
+      refused.contains(
+        #"lamp.view","line":3,"column":7,"message":"no method 'cells.st'; did you mean 'cells.set'?"#
+      ))
+    #expect(
+      try client.call(#"{"id":4,"method":"intent","params":{"view":"v","name":"on"}}"#).contains(
+        #""value":true"#))
+    #expect(daemon.end() == 0)
+  }
+
+  @Test
+  func `an open view survives a restart, and a faulty one is left out of a start`() throws {
+    write(lamp)
+    write("view \"Odd.\"\non -> cells.st\n", "odd.view")
+    let daemon = try DaemonProcess(arguments, in: directory.path)
+    #expect(daemon.log.contains("view.d/odd.view:2:7: no method 'cells.st'"))
+    let client = try TestSocket(daemon.socket)
+    let views = try client.call(#"{"id":1,"method":"describe"}"#)
+    #expect(views.contains(#""name":"lamp""#) && !views.contains(#""name":"odd""#))
+    #expect(daemon.end() == 0)
+    write("view \"Odd.\"\non ->\n", "odd.view")
+    #expect(throws: DaemonProcess.Failure.self, "a fault of a line stops the start") {
+      try daemon.start(arguments)
+    }
+  }
+
+  @Test
+  func `names are free, tabs have no cycle, and owner and mode are checked`() throws {
+    let check = [DaemonProcess.executable, "--check-config", directory.path + "/binder.conf"]
+    write(lamp)
+    #expect(try run(check).contains("view        lamp: A lamp.\n"))
+    write("view \"A\"\ncells/a ~> a | nott\n")
+    #expect(
+      try run(check, 78)
+        == "\(place)/lamp.view:2:16: no transformer 'nott'; did you mean 'not'?\n")
+    chmod(place + "/lamp.view", 0o666)
+    #expect(try run(check, 78).contains("\(place)/lamp.view: everybody may write it"))
+    unlink(place + "/lamp.view")
+    write("view \"A\"\n", "a-b.view")
+    #expect(try run(check, 78).contains("a-b.view: the name of a view is 1 to 64 of"))
+    unlink(place + "/a-b.view")
+
+    let daemon = try DaemonProcess(arguments, in: directory.path)
+    let client = try TestSocket(daemon.socket)
+    write("view \"A\"\n", "cell.view")
+    write("view \"A\"\ntab \"B\" => b\n", "a.view")
+    write("view \"B\"\ntab \"A\" => a\n", "b.view")
+    let refused = try client.call(#"{"id":1,"method":"reload"}"#)
+    #expect(refused.contains("service 'cells' has a view 'cell'"))
+    #expect(refused.contains(#"a.view","line":2,"column":12,"message":"the tab leads back to 'a'"#))
+    #expect(daemon.end() == 0)
+  }
+}
