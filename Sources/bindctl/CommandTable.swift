@@ -21,7 +21,7 @@ private var commandGroups: [(title: String, commands: [Command])] {
       ]
     ),
     ("Bindings", [bindCommand, unbindCommand, bindingsCommand]),
-    ("Views and boards", [viewsCommand, openCommand, boardCommand, webCommand]),
+    ("Views and boards", [viewsCommand, openCommand, viewCommand, boardCommand, webCommand]),
     (
       "The daemon",
       [

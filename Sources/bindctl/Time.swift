@@ -10,23 +10,6 @@ extension Timestamp {
     return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
   }
 
-  /// The time at which local clocks show what UTC clocks show at this time.
-  fileprivate var readHere: Timestamp {
-    var seconds = time_t(microseconds / 1_000_000)
-    var fields = tm()
-    gmtime_r(&seconds, &fields)
-    fields.tm_isdst = -1
-    return Timestamp(microseconds: Int64(mktime(&fields)) * 1_000_000 + microseconds % 1_000_000)
-  }
-
-  /// The time at which UTC clocks show what local clocks show at this time.
-  var movedHere: Timestamp {
-    var seconds = time_t(microseconds / 1_000_000)
-    var fields = tm()
-    localtime_r(&seconds, &fields)
-    return Timestamp(microseconds: Int64(timegm(&fields)) * 1_000_000 + microseconds % 1_000_000)
-  }
-
   /// The local time, to the millisecond.
   var shownHere: String {
     var seconds = time_t(microseconds / 1_000_000)

@@ -13,6 +13,10 @@ final class ViewLink {
     case notification(String, JSONObject)
     /// The reply to a request, by its ID.
     case answer(Int, Result<JSONObject, ClientError>)
+    /// The views have ended, because another text replaces theirs; they are opened again.
+    case changed
+    /// The new text of the view was refused, and the open views stay.
+    case refused(ClientError)
     /// The connection was lost, with the daemon's reason.
     ///
     /// Pending requests get no reply.
@@ -20,7 +24,14 @@ final class ViewLink {
   }
 
   private let link: PolledConnection
+  private var open: JSONObject
   private var news: [News] = []
+
+  /// The handle of the first view; `nil` if none is open.
+  private var root: JSONValue?
+
+  /// The first view that another text replaces, until that is open.
+  private var replaced: JSONValue?
   private var opening = 0
 
   /// Whether the view was open once; until then a refusal ends the program.
@@ -37,12 +48,34 @@ final class ViewLink {
   ///   - reconnects: Whether to reconnect after a loss; the first connection must succeed.
   init(_ client: BinderClient, open: JSONObject, reconnects: Bool) throws(ClientError) {
     link = PolledConnection(client, reconnects: reconnects)
-    link.onConnect = { [unowned self] in opening = link.send("open", open) }
+    self.open = open
+    link.onConnect = { [unowned self] in opening = link.send("open", self.open) }
     link.onAnswer = { [unowned self] id, answer in receive(answer.map(\.object), to: id) }
-    link.onNotification = { [unowned self] method, params in
-      news.append(.notification(method, params.object))
-    }
+    link.onNotification = { [unowned self] method, params in receive(method, params.object) }
     try link.start()
+  }
+
+  /// Opens another text in place of the present one.
+  ///
+  /// If the daemon refuses it, the open views stay.
+  func replace(by text: String) {
+    open["text"] = .string(text)
+    guard let root else { return }
+    replaced = root
+    opening = link.send("open", open)
+  }
+
+  private func receive(_ method: String, _ params: JSONObject) {
+    if method == "closed", params["reason"] == .string("changed") {
+      // Its descendants come before it, and all are opened again.
+      guard params["view"] == root else { return }
+      root = nil
+      news.append(.changed)
+      wasOpen = false
+      opening = link.send("open", open)
+      return
+    }
+    news.append(.notification(method, params))
   }
 
   /// The descriptor to poll for input; `nil` while there is no daemon.
@@ -79,17 +112,25 @@ final class ViewLink {
   }
 
   private func lose(_ end: ConnectionEnd) {
-    refusal = nil
+    (refusal, root, replaced) = (nil, nil, nil)
     let reason: String? = if case .lost(let reason) = end.error { reason } else { nil }
     news.append(.lost(reason: reason))
   }
 
   private func receive(_ answer: Result<JSONObject, ClientError>, to id: Int) {
     guard id == opening else { return news.append(.answer(id, answer)) }
+    let old = replaced
+    replaced = nil
     switch answer {
     case .success(let view):
       wasOpen = true
+      root = view["view"]
+      if let old {
+        link.send("close", ["view": old])
+        news.append(.changed)
+      }
       news.append(.open(view))
+    case .failure(let error) where old != nil: news.append(.refused(error))
     case .failure(let error): refusal = error
     }
   }

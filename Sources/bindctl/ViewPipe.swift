@@ -9,6 +9,9 @@ final class ViewPipe {
   private let link: ViewLink
   private let output: Output
   private let client: BinderClient
+
+  /// The file whose saved versions are shown; `nil` for none.
+  private let followed: FollowedFile?
   private var input = LineSplitter(limit: 1 << 20)
   private var first: JSONValue = .null
 
@@ -18,11 +21,17 @@ final class ViewPipe {
   private var isOpen = false
   private var wasLost = false
 
-  /// The final `sync` request; `nil` before the end of the input.
+  /// The final `sync` request; `nil` before the end of the input, and after its answer.
   private var last: Int?
 
-  init(_ link: ViewLink, _ output: Output, _ client: BinderClient) {
+  /// Whether only answers that come in a later turn are missing.
+  private var isSynchronized = false
+
+  init(
+    _ link: ViewLink, _ output: Output, _ client: BinderClient, following file: FollowedFile?
+  ) {
     (self.link, self.output, self.client) = (link, output, client)
+    followed = file
   }
 
   func run() throws -> ExitCode {
@@ -33,10 +42,16 @@ final class ViewPipe {
         pollfd(fd: isInputOpen && isOpen ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
         pollfd(fd: output.isPipe ? STDOUT_FILENO : -1, events: 0, revents: 0),
       ]
-      let count = poll(&ends, nfds_t(ends.count), link.pollTime)
+      let count = poll(
+        &ends, nfds_t(ends.count), FollowedFile.pollTime(link.pollTime, followed))
       if count < 0 { continue }
       if ends[2].revents & Int16(POLLERR) != 0 { return .readerGone }
       if ends[1].revents != 0 { try readInput() }
+      switch followed?.change {
+      case .text(let text)?: link.replace(by: text)
+      case .fault(let fault)?: note(fault)
+      case nil: break
+      }
       guard count == 0 || ends[0].revents != 0 else { continue }
       for one in try link.receive() where try write(one) { return .done }
     }
@@ -50,13 +65,21 @@ final class ViewPipe {
       isOpen = true
       first = answer["view"] ?? .null
       output.line(JSONValue.object(answer).text.text)
+    case .changed:
+      output.line(
+        JSONValue.object(["closed": .object(["view": first, "reason": .string("changed")])]).text
+          .text)
+    case .refused(let error): note(error.description)
     case .lost(let reason): try lose(reason)
     case .notification(let method, let params):
       output.line(JSONValue.object([method: .object(params)]).text.text)
       return method == "closed" && params["view"] == first
         || method == "fail" && params["view"] == first
     case .answer(let id, let result):
-      guard var answer = waiting.removeValue(forKey: id) else { return id == last }
+      guard var answer = waiting.removeValue(forKey: id) else {
+        if id == last { isSynchronized = true }
+        return isSynchronized && waiting.isEmpty
+      }
       switch result {
       case .success(let object): for member in object.members { answer[member.name] = member.value }
       case .failure(.refused(let error)):
@@ -67,6 +90,7 @@ final class ViewPipe {
       case .failure(let error): throw error
       }
       output.line(JSONValue.object(["answer": .object(answer)]).text.text)
+      return isSynchronized && waiting.isEmpty
     }
     return false
   }

@@ -15,14 +15,19 @@ final class ViewTerminal {
   /// The pending `close` requests, by request ID.
   private var closes: [Int: Handle] = [:]
 
-  init(_ link: ViewLink, _ terminal: Terminal, _ style: Style) {
+  /// The file whose saved versions are shown; `nil` for none.
+  private let followed: FollowedFile?
+
+  init(_ link: ViewLink, _ terminal: Terminal, _ style: Style, following file: FollowedFile?) {
     (self.link, self.terminal, self.style) = (link, terminal, style)
+    followed = file
   }
 
   func run() throws -> ExitCode {
     while true {
       show()
-      switch terminal.wait(for: link.descriptor, milliseconds: link.pollTime) {
+      let time = FollowedFile.pollTime(link.pollTime, followed)
+      switch terminal.wait(for: link.descriptor, milliseconds: time) {
       case .keys(let keys):
         for key in keys {
           if key == .control("l") { terminal.redraw() }
@@ -31,6 +36,11 @@ final class ViewTerminal {
           guard perform(action) else { return .done }
         }
       case .socket, .timeOver:
+        switch followed?.change {
+        case .text(let text)?: link.replace(by: text)
+        case .fault(let fault)?: session.message = fault
+        case nil: break
+        }
         for one in try link.receive() {
           try show(one)
           while let action = session.next() { _ = perform(action) }
@@ -84,6 +94,10 @@ final class ViewTerminal {
         try apply("closed", ["view": view.text.value])
       }
     case .answer(let id, .failure(let error)): session.answer(id, fault: error.description)
+    case .changed:
+      closes = [:]
+      session.lose("")
+    case .refused(let error): session.message = error.description
     case .lost(let reason):
       closes = [:]
       session.lose(

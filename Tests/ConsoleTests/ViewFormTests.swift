@@ -117,6 +117,56 @@ struct ViewFormTests {
   }
 
   @Test
+  func `a property with an intent of its name is edited in place`() throws {
+    var view = try ShownView(
+      "panel",
+      props: #""wanted":{"kind":"state","hint":"°C","value":21.5},"#
+        + #""away":{"kind":"state","hint":"yesno","value":false},"#
+        + #""day":{"kind":"state","hint":"date","value":"2026-01-02"}"#,
+      intents: #""wanted":{"params":{"value":"number"}},"away":{"params":{"value":"boolean"}},"#
+        + #""level":{"params":{"value":"string"},"fields":{"value":{"words":["low","high"]}}},"#
+        + #""pin":{"params":{"value":"string"},"fields":{"value":{"format":"secret"}}},"#
+        + #""until":{"params":{"value":"string"},"fields":{"value":{"format":"time"}}}"#)
+    #expect(view.line("wanted") == "wanted  21.5 °C")
+    #expect(view.line("away") == "away    no")
+    #expect(view.line("day") == "day     2026-01-02")
+    view.type("w")
+    #expect(view.session.form?.fields == ["21.5"])
+    view.press(.control("u"))
+    view.type("19")
+    #expect(view.press(.enter) == [ShownView.ask("wanted", ["value": .number(JSONNumber(19))])])
+    view.type("a")
+    #expect(view.session.form?.fields == ["no"])
+    view.press(.control("u"))
+    view.type("yes")
+    #expect(view.press(.enter) == [ShownView.ask("away", ["value": .bool(true)])])
+    view.type("l")
+    #expect(view.line("> value") == "> value    low or high")
+    view.type("low")
+    #expect(view.press(.enter) == [ShownView.ask("level", ["value": .string("low")])])
+    view.type("p1234")
+    #expect(view.line("> value") == "> value  ••••")
+    #expect(view.press(.enter) == [ShownView.ask("pin", ["value": .string("1234")])])
+    view.type("u2026-01-02T03:04:05Z")
+    #expect(
+      view.press(.enter)
+        == [ShownView.ask("until", ["value": .string("2026-01-02T03:04:05.000000Z")])])
+  }
+
+  @Test
+  func `members of rows have hints of their own, and a unit may be quiet`() throws {
+    var view = try ShownView(
+      "files",
+      props: #""left":{"kind":"state","hint":"share","quiet":true,"value":0},"#
+        + #""files":{"kind":"list","hides":["id"],"members":{"size":"bytes","done":"share"},"value":["#
+        + #"{"id":"a","name":"x","size":2048,"done":0.5,"count":3}]}"#)
+    #expect(view.line("left") == nil)
+    #expect(view.line("> ")?.split(separator: " ") == [">", "x", "2", "KiB", "50", "%", "3"])
+    try view.change(#""left":{"value":0.25}"#)
+    #expect(view.line("left") == "left  25 %")
+  }
+
+  @Test
   func `a live intent waits for its required arguments`() throws {
     var view = try ShownView(
       "v", props: "", intents: #""set":{"params":{"a":"number","b":"string?"},"live":true}"#)

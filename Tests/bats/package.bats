@@ -33,8 +33,8 @@ page_has() { # page
 
 @test "mandoc has nothing to say about the manual pages" {
     cd "$manuals"
-    is "$(LC_ALL=C ls | paste -sd' ')" "bindctl.1 binder-protocol.7 binder-web.8 binder.conf.5 binderd.8"
-    run mandoc -Tlint -Wall bindctl.1 binder.conf.5 binder-protocol.7 binderd.8 binder-web.8
+    is "$(LC_ALL=C ls | paste -sd' ')" "bindctl.1 binder-protocol.7 binder-web.8 binder.conf.5 binder.view.5 binderd.8"
+    run mandoc -Tlint -Wall bindctl.1 binder.conf.5 binder.view.5 binder-protocol.7 binderd.8 binder-web.8
     is "$output" ""
     [ "$status" -eq 0 ]
     for file in *; do
@@ -67,7 +67,7 @@ page_has() { # page
     is "$(page binderd.8 | sed -n '/^EXIT STATUS/,/^SEE ALSO/s/^ *\([0-9][0-9]*\) .*/\1/p' | paste -sd' ')" "0 64 69 74 78"
     # The paths of the page are those of the program.
     page binderd.8 | sed -n '/^FILES/,/^EXIT STATUS/p' | grep -oE '/(etc|var|run)/[a-z./]*' > "$directory/paths"
-    while read -r path; do binderd --help | grep -qF "${path%/bind.d}"; done < "$directory/paths"
+    while read -r path; do binderd --help | grep -qF "${path%/*.d}"; done < "$directory/paths"
 }
 
 @test "binder.conf(5) has every setting of the installed configuration" {
@@ -107,7 +107,7 @@ page_has() { # page
 @test "an unknown manual page is a wrong command line" {
     run bindctl help --man nothing
     [ "$status" -eq 2 ]
-    [[ $output == *"no manual page 'nothing': there are bindctl, binderd, binder.conf, binder-protocol, binder-web"* ]]
+    [[ $output == *"no manual page 'nothing': there are bindctl, binderd, binder.conf, binder.view, binder-protocol, binder-web"* ]]
 }
 
 # Makes the package once for all tests, with a quick compression.

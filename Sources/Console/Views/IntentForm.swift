@@ -42,7 +42,11 @@ package struct IntentForm: Equatable {
     fixed = intent.fixed(by: row, of: list)
     parameters = intent.parameters.filter { [fixed] in fixed[$0.name] == nil }
     fields = parameters.map { parameter in
-      if let shown = view?.properties[parameter.name]?.value, shown != .null { return shown.bare }
+      let isEdited = parameter.name == "value" && view?.properties[intent.name] != nil
+      let name = isEdited ? intent.name : parameter.name
+      if let shown = view?.properties[name]?.value, shown != .null {
+        return parameter.text(of: shown)
+      }
       guard case .object(let row)? = row, intent.concerns(row, of: list),
         !parameter.isOptional || parameter.isElement(of: list)
       else { return "" }
@@ -57,8 +61,7 @@ package struct IntentForm: Equatable {
     var arguments = fixed
     for (parameter, field) in zip(parameters, fields) {
       if field.isEmpty, parameter.isOptional { continue }
-      arguments[parameter.name] =
-        parameter.type == "string" ? .string(field) : JSONText(typed: field).value
+      arguments[parameter.name] = parameter.value(typed: field)
     }
     return arguments
   }
@@ -164,6 +167,33 @@ extension ViewState.Intent {
 }
 
 extension ViewState.Intent.Parameter {
+  /// The texts that a user may type, in a few words.
+  var wanted: String {
+    if !words.isEmpty { return words.joined(separator: " or ") }
+    switch format {
+    case "date": return "2026-12-31"
+    case "time": return "2026-12-31 12:00"
+    default: return type == "boolean" ? "yes or no" : type
+    }
+  }
+
+  /// Returns a value as a user may type it.
+  fileprivate func text(of value: JSONValue) -> String {
+    if type == "boolean", case .bool(let bool) = value { return bool ? "yes" : "no" }
+    if format == "time", case .string(let time) = value { return time.asLocalTime }
+    return value.bare
+  }
+
+  /// Returns the value of a typed text.
+  fileprivate func value(typed text: String) -> JSONValue {
+    if format == "time", let time = text.asTime { return .string(time) }
+    if type == "string" { return .string(text) }
+    if type == "boolean", let bool = ["yes": true, "no": false][text.lowercased()] {
+      return .bool(bool)
+    }
+    return JSONText(typed: text).value
+  }
+
   /// Returns whether it is the number of an element; a name would be one that a user invents.
   fileprivate func isElement(of list: String?) -> Bool { type == "integer" && name + "s" == list }
 

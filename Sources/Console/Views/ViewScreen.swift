@@ -79,7 +79,7 @@ package struct ViewScreen {
       style.bold(
         ("\(list.name.shownName) (\(list.elements.count))" + beyond(view) + loading(property))
           .cut(to: width)))
-    let elements = list.elements.map { $0.shown(as: property.hint).without(property.hides) }
+    let elements = list.elements.map { $0.shown(in: property).without(property.hides) }
     return lines + rows(elements, session, max(1, room - lines.count))
   }
 
@@ -105,7 +105,7 @@ package struct ViewScreen {
     guard let value = property.value, value != .null else {
       return wrapped(property.state == "loading" ? "loading …" : "–", style.dim)
     }
-    let shown = value.shown(as: property.hint).without(isWhole ? [] : property.hides)
+    let shown = value.shown(in: property).without(isWhole ? [] : property.hides)
     return wrapped(shown.short + loading(property)) { $0 }
   }
 
@@ -223,19 +223,22 @@ package struct ViewScreen {
     let room = max(1, width - indent - 3)
     var lines: [String] = []
     for (i, (name, parameter)) in zip(names, form.parameters).enumerated() {
-      let text = form.fields[i]
+      let isSecret = parameter.format == "secret"
+      let text = isSecret ? String(repeating: "•", count: form.fields[i].count) : form.fields[i]
       guard i == form.current else {
-        let hint = text.isEmpty ? style.dim(parameter.type) : text.cut(to: room)
+        let hint = text.isEmpty ? style.dim(parameter.wanted.cut(to: room)) : text.cut(to: room)
         lines.append("  " + name.padded(to: indent) + hint)
         continue
       }
+      let isPlain = parameter.words.isEmpty && parameter.format == nil
+      let advice = text.isEmpty && !isPlain ? style.dim(" " + parameter.wanted) : ""
       // Show the end of the typed text.
       let typed = text.lines(columns: room).suffix(isTight ? 1 : 4)
       for (j, line) in typed.enumerated() {
         let isLast = j == typed.count - 1
         lines.append(
           (j == 0 ? "> " + name.padded(to: indent) : String(repeating: " ", count: indent + 2))
-            + line + (isLast ? style.reversed(" ") : ""))
+            + line + (isLast ? style.reversed(" ") : "") + advice)
       }
     }
     return lines

@@ -222,6 +222,7 @@ package struct ViewSession {
   func isEdited(by intent: ViewState.Intent?) -> Bool {
     guard let intent else { return false }
     return intent.isLive || stack.frontView?.style == "present"
+      || stack.frontView?.properties[intent.name] != nil
       || intent.isMain && !intent.takesText
   }
 }
@@ -397,6 +398,7 @@ extension ViewState {
     case (_, "dismissed"):
       "the view '\(binder.shownName)' has ended: what it showed was removed or left"
     case (_, "replaced"): "another view replaced '\(binder.shownName)'"
+    case (_, "changed"): "the view '\(binder.shownName)' has changed"
     case (_, "permission_denied"): "you may no longer see the view '\(binder.shownName)'"
     case (_, let why):
       "the view '\(binder.shownName)' has failed" + (why.map { ": \($0)" } ?? "")

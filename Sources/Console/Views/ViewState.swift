@@ -9,9 +9,15 @@ package struct ViewState: Equatable {
     /// The kind: `state`, `list` or `loading`.
     package var kind = "state"
 
-    /// The way to show the value: `bytes`, `seconds`, `share`, `before`, `after`, `quiet` or
-    /// `hidden`; `nil` for the usual one.
+    /// The way to show the value: `bytes`, `seconds`, `share`, `date`, `time`, `secret`, `before`,
+    /// `after`, `quiet`, `hidden`, or a unit; `nil` for the usual one.
     package var hint: String?
+
+    /// Whether a property with another hint is shown only while it says something.
+    package var isQuiet = false
+
+    /// The hints of members of the value, or of its elements, by name.
+    package var members: [String: String] = [:]
 
     /// The members of the value, or of its elements, that are shown only with the whole element.
     package var hides: [String] = []
@@ -49,7 +55,7 @@ package struct ViewState: Equatable {
       switch hint {
       case "hidden", "before", "after": false
       case "quiet": saysSomething || error != nil || isLoading
-      default: true
+      default: !isQuiet || saysSomething || error != nil || isLoading
       }
     }
 
@@ -92,6 +98,15 @@ package struct ViewState: Equatable {
       /// The type, for example `string`.
       package let type: String
       package let isOptional: Bool
+
+      /// A line about it; empty for none.
+      package var doc = ""
+
+      /// `date`, `time` or `secret`; `nil` for the usual one.
+      package var format: String?
+
+      /// The texts to choose from; empty for any.
+      package var words: [String] = []
     }
 
     package let name: String
@@ -171,6 +186,9 @@ extension ViewState.Property {
       case ("kind", .string(let kind)): self.kind = kind
       case ("hint", .string(let hint)): self.hint = hint
       case ("hides", .array(let names)): hides = names.map(\.bare)
+      case ("quiet", let value): isQuiet = value == .bool(true)
+      case ("members", .object(let hints)):
+        for hint in hints.members { members[hint.name] = hint.value.bare }
       case ("state", .string(let state)):
         self.state = state
         error = nil
@@ -194,6 +212,9 @@ extension ViewState.Intent {
     if case .object(let intent) = member.value {
       if case .object(let described)? = intent["params"] {
         parameters = described.members.map(Parameter.init)
+        if case .object(let fields)? = intent["fields"] {
+          for i in parameters.indices { parameters[i].read(fields[parameters[i].name]) }
+        }
       }
       if case .string(let binder)? = intent["opens"] { opens = binder }
     }
@@ -210,6 +231,14 @@ extension ViewState.Intent {
 }
 
 extension ViewState.Intent.Parameter {
+  /// Reads its member of `fields`.
+  fileprivate mutating func read(_ field: JSONValue?) {
+    guard case .object(let field)? = field else { return }
+    doc = field["doc"]?.bare ?? ""
+    format = field["format"]?.bare
+    if case .array(let words)? = field["words"] { self.words = words.map(\.bare) }
+  }
+
   fileprivate init(_ member: JSONObject.Member) {
     var type = member.value.bare
     isOptional = type.hasSuffix("?")

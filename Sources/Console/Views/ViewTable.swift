@@ -108,16 +108,37 @@ extension JSONValue {
     return .object(rest)
   }
 
+  /// Returns the value as people see it in a property.
+  func shown(in property: ViewState.Property) -> JSONValue {
+    guard !property.members.isEmpty else { return shown(as: property.hint) }
+    switch self {
+    case .array(let elements): return .array(elements.map { $0.shown(in: property) })
+    case .object(let object):
+      var shown = JSONObject()
+      for member in object.members {
+        let hint = property.members[member.name]
+        shown[member.name] = hint.map { member.value.shown(as: $0) } ?? member.value
+      }
+      return .object(shown)
+    default: return shown(as: property.hint)
+    }
+  }
+
   /// Returns the value with its numbers as a hint says; see ``ViewState/Property/hint``.
   func shown(as hint: String?) -> JSONValue {
     switch self {
+    case .bool(let bool) where hint == "yesno": return .string(bool ? "yes" : "no")
+    case .string where hint == "secret": return .string("••••")
+    case .string(let text) where hint == "time": return .string(text.asLocalTime)
     case .number(let number):
       switch hint {
       case "bytes": return .string(Amount.bytes(number.double))
       case "seconds": return .string(Amount.time(seconds: number.double))
       case "share":
         return .string("\(Amount.number(number.double * 100)) %")
-      default: return self
+      case "secret": return .string("••••")
+      case "time", "date", "yesno", "before", "after", "quiet", "hidden", nil: return self
+      case let unit?: return .string("\(number.text) \(unit)")
       }
     case .array(let elements) where hint != nil:
       return .array(elements.map { $0.shown(as: hint) })

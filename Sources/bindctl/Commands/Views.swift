@@ -25,12 +25,53 @@ var viewsCommand: Command {
   }
 }
 
+let viewSyntax = Syntax(
+  "view", "Checks a view in a file, and lists all its faults with line and column.",
+  operands: [Operand("check", choices: ["check"]), Operand("FILE", .some)],
+  details: """
+    The daemon checks it, because it knows the methods, sources and transformers. 'bindctl open ./FILE'
+    opens it, and 'bindctl open --follow FILE' shows each saved version. A fault makes the exit code 5.
+    'bindctl help open' says more; Documentation/views-in-a-file.md has the language.
+    """,
+  examples: ["bindctl view check thermostat.view"])
+
+var viewCommand: Command {
+  Command(viewSyntax) { context in
+    var isFaulty = false
+    for path in context.invocation.operands.dropFirst() {
+      let text = try text(of: path)
+      let answer = try context.client.call("check_view", ["text": .string(text)]).object
+      var lines = answer.array("faults").map { $0.place(in: path) }
+      if !lines.isEmpty { isFaulty = true }
+      lines += answer.array("warnings").map { "warning: " + $0.place(in: path) }
+      if !lines.contains(where: { !$0.hasPrefix("warning") }) { lines.append("\(path) is valid") }
+      context.output.result(
+        answer, bare: .string(lines.joined(separator: "\n")),
+        human: lines.map { $0.harmless() }.joined(separator: "\n"))
+    }
+    return isFaulty ? .refused : .done
+  }
+}
+
+extension JSONValue {
+  /// The text of a fault in a file: `file:line:column: message`.
+  fileprivate func place(in file: String) -> String {
+    guard case .object(var fault) = self else { return "" }
+    fault["file"] = .string(file)
+    return JSONValue.object(fault).place
+  }
+}
+
 let openSyntax = Syntax(
   "open", "Opens a view, which shows live values and offers actions (intents).",
   operands: [Operand("VIEW", .optional), Operand("ARG", .any)],
-  options: [noReconnectOption, waitDaemonOption],
+  options: [
+    Option("follow", "VIEW is a file; show each version of it that is saved"),
+    noReconnectOption, waitDaemonOption,
+  ],
   details: """
-    ARG is name=text or name:=json. Without VIEW, lists the views with their arguments.
+    ARG is name=text or name:=json. Without VIEW, lists the views with their arguments. A VIEW with a '/'
+    or '.view' is a file with a view of your own, which needs no installation.
 
     In a terminal, a view whose main intent takes a text has its field open: type, and enter sends.
     Escape leaves the field; then the last lines say which key sends which intent. Arrows choose a row,
@@ -45,14 +86,22 @@ let openSyntax = Syntax(
     After the end of stdin, bindctl waits for the answers and exits.
     """,
   examples: [
-    "bindctl open system", "bindctl open cell name=lamp",
+    "bindctl open system", "bindctl open cell name=lamp", "bindctl open ./thermostat.view",
     #"echo '{"intent":"toggle"}' | bindctl open cell name=lamp"#,
   ])
 
 var openCommand: Command {
   Command(openSyntax) { context in
     guard !context.invocation.operands.isEmpty else { return try viewsCommand.run(context) }
-    var params: JSONObject = ["binder": .string(context.operand(0))]
+    let name = context.operand(0)
+    let isFollowed = context.invocation.has("follow")
+    var params: JSONObject = ["binder": .string(name)]
+    var file: FollowedFile?
+    if isFollowed || name.contains("/") || name.hasSuffix(".view") {
+      params["binder"] = .string(FollowedFile.viewName(of: name))
+      params["text"] = .string(try text(of: name))
+      if isFollowed { file = FollowedFile(name) }
+    }
     var arguments = JSONObject()
     for word in context.invocation.operands.dropFirst() {
       try arguments.add(word: word, command: "open")
@@ -61,8 +110,8 @@ var openCommand: Command {
     let link = try ViewLink(
       context.client, open: params, reconnects: !context.invocation.has("no-reconnect"))
     if context.output.form == .human, let terminal = Terminal() {
-      return try ViewTerminal(link, terminal, context.output.style).run()
+      return try ViewTerminal(link, terminal, context.output.style, following: file).run()
     }
-    return try ViewPipe(link, context.output, context.client).run()
+    return try ViewPipe(link, context.output, context.client, following: file).run()
   }
 }

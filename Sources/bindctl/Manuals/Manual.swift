@@ -8,6 +8,7 @@ enum Manual: String, CaseIterable {
   case client = "bindctl"
   case daemon = "binderd"
   case configuration = "binder.conf"
+  case view = "binder.view"
   case wireProtocol = "binder-protocol"
   case web = "binder-web"
 
@@ -15,7 +16,7 @@ enum Manual: String, CaseIterable {
     switch self {
     case .client: 1
     case .daemon, .web: 8
-    case .configuration: 5
+    case .configuration, .view: 5
     case .wireProtocol: 7
     }
   }
@@ -28,7 +29,7 @@ enum Manual: String, CaseIterable {
   static let option = Option(
     "man", value: "PAGE",
     "print a manual page in the language mdoc(7): bindctl, binderd, binder-web, binder.conf (TOPIC is"
-      + " the file of the schema) or binder-protocol (asks the daemon)")
+      + " the file of the schema), binder.view or binder-protocol (asks the daemon)")
 
   /// Returns the source of the page.
   ///
@@ -38,6 +39,7 @@ enum Manual: String, CaseIterable {
     case .client: return context.syntaxes.manual(date: Release.date, references)
     case .daemon: return try daemonPage()
     case .web: return try webPage()
+    case .view: return viewPage()
     case .configuration:
       guard let schema else { throw UsageError("missing argument TOPIC", command: "help") }
       return try configurationPage(schema: schema)
