@@ -73,8 +73,8 @@ let lastField = 0;
 class Field {
   isTouched = false;
 
-  constructor({ name, type, optional, doc }, initial, onchange) {
-    Object.assign(this, { name, type, isOptional: optional });
+  constructor({ name, type, optional, doc, format, words: choices }, initial, onchange) {
+    Object.assign(this, { name, type, isOptional: optional, format, choices });
     const id = `field-${++lastField}`;
     this.fault = h("p.fault", { id: `${id}-fault`, hidden: true });
     // It would be sent as another number.
@@ -100,6 +100,14 @@ class Field {
     const { name, type } = this;
     const text = initial === undefined || initial === null ? "" : type === "string" || typeof initial === "string" && type !== "any" ? String(initial) : long(initial);
     const common = { id, name, value: text, autocomplete: "off", spellcheck: longTexts.has(name) ? "true" : "false" };
+    if (this.choices) {
+      const control = h("select", { id, name }, ["", ...this.choices].map((value) => h("option", { value }, value || (this.isOptional ? "not given" : "choose"))));
+      control.value = this.choices.includes(initial) ? initial : "";
+      return control;
+    }
+    if (this.format === "secret") return h("input", { ...common, type: "password" });
+    if (this.format === "date") return h("input", { ...common, type: "date" });
+    if (this.format === "time") return h("input", { ...common, value: text && local(text), type: "datetime-local", step: "1" });
     if (type === "boolean") {
       const choices = [["", this.isOptional ? "not given" : "choose"], ["true", "yes"], ["false", "no"]];
       const control = h("select", { id, name }, choices.map(([value, label]) => h("option", { value }, label)));
@@ -119,7 +127,7 @@ class Field {
   }
 
   get isEmpty() {
-    return this.text === "" && (this.isOptional || this.type !== "string");
+    return this.text === "" && (this.isOptional || this.type !== "string" || this.choices !== undefined || this.format !== undefined);
   }
 
   /** The value that was typed; undefined if nothing was. Throws what is wrong. */
@@ -128,6 +136,7 @@ class Field {
       if (this.isOptional) return undefined;
       throw new Error(missing);
     }
+    if (this.format === "time") return new Date(this.text).toISOString();
     return read(this.text, this.type);
   }
 
@@ -152,6 +161,12 @@ class Field {
     this.fault.hidden = !fault;
     setAttribute(this.control, "aria-invalid", fault ? "true" : undefined);
   }
+}
+
+/** A time of the protocol as a control for local times takes it. */
+function local(text) {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? "" : new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
 /** Texts that were typed and not sent, by the name of their form. They survive the form. */

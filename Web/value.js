@@ -48,8 +48,13 @@ export function long(value) {
 
 const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
+/** Hints that say something else than the unit of a number. */
+const notUnits = new Set(["date", "time", "yesno", "before", "after", "quiet", "hidden"]);
+
 /** Returns a value as a hint of a view says. */
 export function hinted(value, hint) {
+  if (hint === "secret") return "••••";
+  if (hint === "time" && typeof value === "string" && !Number.isNaN(Date.parse(value))) return new Date(value).toLocaleString();
   if (typeof value !== "number") return value;
   if (hint === "bytes") {
     let unit = 0;
@@ -61,7 +66,7 @@ export function hinted(value, hint) {
   }
   if (hint === "seconds") return duration(value * 1000);
   if (hint === "share") return `${(value * 100).toFixed(1)} %`;
-  return value;
+  return hint === undefined || notUnits.has(hint) ? value : `${value} ${hint}`;
 }
 
 /** Returns a time span with its two largest units. */

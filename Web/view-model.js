@@ -12,11 +12,16 @@ class View {
 
   constructor({ view, binder, parent, style = "", props, intents }) {
     Object.assign(this, { handle: view, binder, parent, style });
-    this.intents = Object.entries(intents).map(([name, { params, opens, main, live, destructive, when, unless }]) => ({
+    this.intents = Object.entries(intents).map(([name, { params, opens, main, live, destructive, when, unless, fields }]) => ({
       name, opens, isMain: !!main, isLive: !!live, isDestructive: !!destructive, when, unless,
-      parameters: Object.entries(params).map(([name, type]) => ({ name, type: type.replace(/\?$/, ""), optional: type.endsWith("?") })),
+      parameters: Object.entries(params).map(([name, type]) => ({ name, type: type.replace(/\?$/, ""), optional: type.endsWith("?"), ...fields?.[name] })),
     }));
     this.change(props);
+  }
+
+  /** The intent that writes a property, so that it can be edited where it stands; undefined for none. */
+  editing(name) {
+    return this.offered.find((intent) => intent.name === name && intent.parameters.length === 1 && intent.parameters[0].name === "value");
   }
 
   /** The intents that make sense now. */
@@ -34,7 +39,7 @@ class View {
   /** Whether people should see a property now. */
   shows(name) {
     const { hint, state, error } = this.properties[name];
-    if (hint === "quiet") return this.says(name) || error !== undefined || state === "loading" || state === "reloading";
+    if (hint === "quiet" || this.properties[name].quiet) return this.says(name) || error !== undefined || state === "loading" || state === "reloading";
     return hint !== "hidden" && hint !== "before" && hint !== "after";
   }
 
@@ -44,6 +49,8 @@ class View {
       if (change.kind !== undefined) property.kind = change.kind;
       if (change.hint !== undefined) property.hint = change.hint;
       if (change.hides !== undefined) property.hides = change.hides;
+      if (change.quiet !== undefined) property.quiet = change.quiet;
+      if (change.members !== undefined) property.members = change.members;
       if (change.state !== undefined) Object.assign(property, { state: change.state, error: undefined });
       if ("value" in change) property.value = change.value;
       if (change.gone) property.value = undefined;
@@ -243,6 +250,11 @@ export class ViewSession extends EventTarget {
         return;
       }
       if (params.reason === "replaced" && this.#last.get(view.handle)) this.#replaced.set(view.parent, this.#last.get(view.handle));
+      if (params.reason === "changed") {
+        // All views of it have ended, and are opened again as after a lost connection.
+        if (view.parent === undefined) this.reopen();
+        return;
+      }
       stack.close(view.handle);
       if (params.error) this.#tell(params.error.message);
       if (!stack.views.length) this.#end(params.error?.message ?? reasons[params.reason] ?? params.reason);

@@ -50,7 +50,7 @@ export class ViewPane {
     const isList = ([, { kind, value }]) => kind === "list" || (Array.isArray(value) && value.some((item) => kindOf(item) === "object"));
     const lists = properties.filter(isList);
     const plain = properties.filter((entry) => !isList(entry) && entry[0] !== "chosen");
-    this.#drawFacts(plain);
+    this.#drawFacts(plain, view);
     keyed(this.lists, lists, ([name]) => name, ([name]) => {
       const rows = new Rows(this, name);
       this.#rows.set(name, rows);
@@ -67,26 +67,74 @@ export class ViewPane {
 
   // Properties
 
-  #drawFacts(properties) {
-    keyed(this.facts, properties, ([name]) => name, ([name]) => h(".fact", {}, h("dt", {}, words(name)), h("dd", {}, h("span"), h("span.hint.wait", { role: "status" }))), (row, [, property]) => {
-      const { value, hint, hides, state, error } = property;
+  #drawFacts(properties, view) {
+    keyed(this.facts, properties, ([name]) => name, ([name]) => h(".fact", {}, h("dt", {}, words(name)), h("dd", {}, h("span"), h("span.hint.wait", { role: "status" }))), (row, [name, property]) => {
+      const { value, hint, hides, members, state, error } = property;
       const cell = row.lastElementChild;
       const [text, line] = cell.children;
       const wait = waits[state];
       setAttribute(cell, "aria-busy", wait ? "true" : undefined);
       cell.className = error ? "fault" : kindOf(value);
-      setText(text, error ?? (wait && value === undefined ? "" : this.#text(value, hint, hides)));
+      setText(text, error ?? (wait && value === undefined ? "" : this.#text(value, hint, hides, members)));
       setText(line, wait ?? "");
+      this.#drawEditing(cell, view.editing(name), value);
       row.hidden = property.kind === "loading" && state === undefined && value === undefined;
     });
     this.facts.hidden = properties.length === 0;
   }
 
-  #text(value, hint, hides = []) {
+  /** Lets a property be edited where it stands: yes and no by a switch, others in a field. */
+  #drawEditing(cell, intent, value) {
+    if (!intent) {
+      cell.switch?.remove();
+      cell.change?.remove();
+      cell.form?.remove();
+      cell.switch = cell.change = cell.form = undefined;
+      return;
+    }
+    const { type } = intent.parameters[0];
+    if (type === "boolean" || (type === "any" && typeof value === "boolean")) {
+      if (!cell.switch) {
+        cell.switch = h("input.switch", { type: "checkbox", role: "switch", "aria-label": words(intent.name) });
+        cell.switch.addEventListener("change", () => this.#edit(intent, { value: cell.switch.checked }));
+        cell.append(cell.switch);
+      }
+      cell.switch.checked = value === true;
+      return;
+    }
+    if (cell.change) return;
+    cell.change = button("Change", () => {
+      if (cell.form) {
+        cell.form.remove();
+        cell.form = undefined;
+        return;
+      }
+      const present = this.view.properties[intent.name]?.value;
+      cell.form = this.#makeForm(intent, intent.parameters, present === undefined || present === null ? {} : { value: present }, {}, () => {
+        cell.form?.remove();
+        cell.form = undefined;
+        cell.change?.focus();
+      });
+      cell.append(cell.form);
+      cell.form.querySelector("input, textarea, select").focus();
+    }, { kind: "quiet", "aria-label": `Change ${words(intent.name)}` });
+    cell.append(cell.change);
+  }
+
+  async #edit(intent, args) {
+    try {
+      await this.#session.ask(this.#find, intent.name, args);
+    } catch (error) {
+      announce(error.message, { kind: "bad" });
+      this.update();
+    }
+  }
+
+  #text(value, hint, hides = [], members = {}) {
     if (value === undefined || value === null || value === "") return "–";
     if (typeof value === "boolean") return value ? "yes" : "no";
-    if (Array.isArray(value)) return value.map((item) => this.#text(item, hint, hides)).join(", ") || "–";
-    if (kindOf(value) === "object") return Object.entries(value).filter(([name]) => !hides.includes(name)).map(([name, part]) => `${words(name)} ${this.#text(part, hint)}`).join(" · ");
+    if (Array.isArray(value)) return value.map((item) => this.#text(item, hint, hides, members)).join(", ") || "–";
+    if (kindOf(value) === "object") return Object.entries(value).filter(([name]) => !hides.includes(name)).map(([name, part]) => `${words(name)} ${this.#text(part, members[name] ?? hint)}`).join(" · ");
     return short(hinted(value, hint));
   }
 
@@ -95,7 +143,7 @@ export class ViewPane {
   #drawIntents(view, lists) {
     const rows = lists.flatMap(([name, { value }]) => (value ?? []).slice(0, 1).map((item) => [name, item])).filter(([, item]) => item?.id !== undefined);
     // What concerns a row is beside the rows; without any it needs a form, too.
-    const own = view.offered.filter((intent) => !rows.some(([name, item]) => concerns(intent, item, name)));
+    const own = view.offered.filter((intent) => view.editing(intent.name) === undefined || !(intent.name in view.properties)).filter((intent) => !rows.some(([name, item]) => concerns(intent, item, name)));
     const main = own.filter((intent) => intent.isMain && (takesText(intent) || intent.isLive)).slice(0, 1);
     const moves = own.filter((intent) => intent.name in movers && intent.parameters.length === 0);
     // A text that nothing is known of yet is written in a line; what changes something has a form.
@@ -234,7 +282,7 @@ export class ViewPane {
 
   async #mayDo(intent, row) {
     if (!intent.isDestructive) return true;
-    const name = row ? ` ${short(row.name ?? row.title ?? row.text ?? row.body ?? row.id)}` : "";
+    const name = row ? ` ${short(row.name ?? row.title ?? row.text ?? row.body ?? row.value ?? row.id)}` : "";
     return confirm(`${words(intent.name)}${name}? The past keeps what was.`, words(intent.name));
   }
 

@@ -65,6 +65,7 @@ export class Rows {
   #name;
   #hint;
   #hides = [];
+  #members = {};
   #isFeed;
   #columns = [];
 
@@ -82,6 +83,7 @@ export class Rows {
     const items = property.value ?? [];
     this.#hint = property.hint;
     this.#hides = property.hides ?? [];
+    this.#members = property.members ?? {};
     setText(this.count, items.length ? String(items.length) : "");
     const wait = waits[property.state];
     setText(this.state, property.error ?? wait ?? (items.length || property.state === "loaded" && property.value === undefined ? "" : "Nothing here yet."));
@@ -144,8 +146,8 @@ export class Rows {
         const title = looking && titles.find((name) => typeof item[name] === "string");
         keyed(row.head, rest, ([key]) => key, ([key]) => h(`span.${key}`, { "aria-label": words(key) }), (part, [key, value]) => {
           if (key === title) this.#drawLink(part, item, looking, value);
-          else if (typeof value === "number") setText(part, `${words(key)} ${short(hinted(value, this.#hint))}`); // a bare number says nothing
-          else this.#drawText(part, value);
+          else if (typeof value === "number") setText(part, `${words(key)} ${short(hinted(value, this.#members[key] ?? this.#hint))}`); // a bare number says nothing
+          else this.#drawText(part, value, key);
         });
         setText(row.text, item[name] ?? "");
         this.#drawActions(row.actions, item, title ? intents.filter((intent) => intent !== looking) : intents);
@@ -182,7 +184,7 @@ export class Rows {
         } else if (name === columns[0] && looking) {
           this.#drawLink(cell, item, looking, item[name]);
         } else {
-          this.#drawCell(cell, item[name]);
+          this.#drawCell(cell, item[name], name);
         }
       });
       row.classList.toggle("chosen", item.id !== undefined && item.id === chosen);
@@ -204,7 +206,7 @@ export class Rows {
     setAttribute(cell.link, "aria-label", `${words(intent.name)} ${short(value)}`);
   }
 
-  #drawCell(cell, value) {
+  #drawCell(cell, value, name) {
     cell.className = kindOf(value);
     if (typeof value === "string" && /^#[0-9a-f]{6}$/i.test(value)) {
       if (!cell.swatch) {
@@ -215,13 +217,13 @@ export class Rows {
       cell.swatch.style.backgroundColor = value;
       setText(cell.word, value);
     } else {
-      this.#drawText(cell, value);
+      this.#drawText(cell, value, name);
     }
   }
 
   /** Shows a value as text; an address of the web as a link that tells the other side nothing. */
-  #drawText(parent, value) {
-    const text = typeof value === "boolean" ? (value ? "yes" : "no") : value === undefined ? "" : short(hinted(value, this.#hint));
+  #drawText(parent, value, name) {
+    const text = typeof value === "boolean" ? (value ? "yes" : "no") : value === undefined ? "" : short(hinted(value, this.#members[name] ?? this.#hint));
     if (typeof value === "string" && /^https?:\/\/[^\s]+$/.test(value)) {
       if (parent.address !== value) parent.replaceChildren(h("a", { href: value, target: "_blank", rel: "noopener noreferrer" }, text));
       parent.address = value;
@@ -232,7 +234,7 @@ export class Rows {
 
   /** Buttons for what can be done with an element. */
   #drawActions(parent, item, intents) {
-    const name = short(item.name ?? item.title ?? item.text ?? item.body ?? item.id ?? "");
+    const name = short(item.name ?? item.title ?? item.text ?? item.body ?? item.value ?? item.id ?? "");
     const own = intents.filter((intent) => concerns(intent, item, this.#name)).sort((a, b) => a.isDestructive - b.isDestructive);
     keyed(parent, own, (intent) => intent.name,
       (intent) => {

@@ -1,6 +1,7 @@
 """Every view of the daemon, opened in the page, and every intent used."""
 
 import json
+import os
 import time
 
 from browser import Keys
@@ -62,6 +63,51 @@ class Views(FeedCase):
         views = set(self.place.call("describe")["views"][i]["name"] for i in range(len(self.place.call("describe")["views"])))
         self.assertEqual(views - {view for view, *_ in found}, set(), "views that were not opened")
         self.assertEqual([line for line in browser.log() if "favicon" not in line], [])
+
+    def test_a_view_in_a_file_shows_units_and_is_edited_in_place(self):
+        directory = os.path.join(os.path.dirname(self.place.socket), "view.d")
+        os.mkdir(directory)
+        path = os.path.join(directory, "panel.view")
+
+        def write(title):
+            with open(path, "w") as file:
+                file.write(
+                    'view "A panel."\n'
+                    f'title = "{title}"\n'
+                    'cells/t ~> warmth as "°C"\ncells/wanted <> wanted as number\ncells/away <> away\n'
+                    'lists/l ~> items\nadd -> lists.append name="l" value=?text\n'
+                    'level -> cells.set name="level" value=?"low"|"high"\n'
+                    'drop -> lists.remove name="l" at=row.id destructive when warmth\n'
+                )
+
+        write("Kitchen")
+        self.place.call("reload")
+        for name, value in [("t", 20.5), ("wanted", 21), ("away", False)]:
+            self.place.call("cells.set", {"name": name, "value": value})
+        self.place.call("lists.append", {"name": "l", "value": "milk"})
+        browser = self.browser = self.open_browser()
+        self.open("panel")
+        browser.has("20.5 °C")
+        cell = lambda name: self.place.call("get", {"source": "cells/" + name})["value"]
+        self.act("Change Wanted")
+        self.send("Wanted", value="19")
+        eventually(lambda: cell("wanted") == 19)
+        browser.find(".fact [role=switch]").click()
+        eventually(lambda: cell("away") is True)
+        self.act("Level")
+        choice = browser.find(".stage select[name=value]")
+        self.assertEqual([option.text for option in choice.find_elements("tag name", "option")], ["choose", "low", "high"])
+        browser.run("arguments[0].value = 'high'; arguments[0].dispatchEvent(new Event('input')); arguments[0].form.requestSubmit()", choice)
+        eventually(lambda: self.place.call("get", {"source": "cells/level"}).get("value") == "high")
+        self.send("Add", value="tea")
+        browser.has("tea")
+        self.act("Drop milk")
+        self.confirm("Drop")
+        browser.eventually(lambda: "milk" not in browser.text, what="the row is gone")
+        # The file changes: the page opens the view again.
+        write("Cellar")
+        self.place.call("reload")
+        browser.has("Cellar")
 
     def test_what_was_sent_is_typed_no_more(self):
         browser = self.browser = self.open_browser()
