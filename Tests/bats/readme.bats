@@ -35,7 +35,7 @@ teardown() { remove_place; }
         [[ ! $line =~ ^[a-z]+:\  ]] || line=${line#*: }
         bindctl bind --daemon "$line" > "$directory/shown"
         count=$((count + 1))
-    done < <(sed -n '/^## Automations/,/^## How it works/p' README.md | awk '/^```/ { inside = !inside; next } inside')
+    done < <(sed -n '/^## Automations/,/^## A view in/p' README.md | awk '/^```/ { inside = !inside; next } inside')
     is "$count" 7
     bindctl set cells/wanted 20
     bindctl set cells/temperature 19

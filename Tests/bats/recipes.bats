@@ -39,6 +39,8 @@ recipe() { # title commands
 
 @test "a thermostat" { recipe 'A thermostat' 11; }
 
+@test "a thermostat panel" { recipe 'A thermostat panel' 5; }
+
 @test "chat" { recipe 'Chat' 6; }
 
 @test "each recipe is typed" {
