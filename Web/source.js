@@ -46,7 +46,7 @@ export class SourcePane {
     this.note = h("p.hint");
     this.wait = busyLine(true);
     this.tableBox = h("section.panel", { "aria-label": "Changes" }, h("header", {}, h("h2", {}, "Changes")), this.wait, this.note,
-      h(".scroll", {}, h("table.changes", {}, h("thead", {}, h("tr", {}, ["Time", "Position", "Value", ""].map((title) => h("th", { scope: "col" }, title)))), this.table)));
+      h(".scroll", {}, h("table.changes", {}, h("thead", {}, h("tr", {}, ["Time", "Position", "Value", "", ""].map((title) => h("th", { scope: "col" }, title)))), this.table)));
     this.actions = h("div.actions");
     this.present = h("section.panel.present", { "aria-label": "Value" }, this.value, this.switch, this.age, this.actions);
     this.element = h("article.source", { "aria-label": name }, this.#head(), this.present, this.plotBox, this.tableBox);
@@ -96,6 +96,7 @@ export class SourcePane {
     store.watch(this.#name.split("/")[0]);
     this.actions.replaceChildren(
       ...(meta?.writable ? [button("Set", () => this.#edit(), { image: "edit" })] : []),
+      ...(meta?.journaled ? [button("Why?", () => this.#explain(), { image: "clock" })] : []),
       button("Pin to a board", () => this.#page.boards.pin(this.#name), { image: "pin" }),
       ...(this.#name.startsWith("cells/") ? [button("Remove", () => this.#remove(), { image: "remove", kind: "quiet" })] : []),
     );
@@ -179,16 +180,20 @@ export class SourcePane {
     return event?.version;
   }
 
-  #edit() {
+  /** Asks for a value; `proposed` is an earlier one. */
+  #edit(proposed) {
     const meta = this.#meta;
+    const { moment } = this.#page;
     const parameter = { name: "value", type: meta.type ?? "any", optional: false, doc: "JSON, or a text." };
     const initial = this.#entry?.value;
     // What is replaced is what the dialog has shown, not what somebody has set meanwhile.
     let version = this.#versionOf(initial);
     this.newer = h("p.hint", { role: "status", hidden: true });
     this.newer.initial = JSON.stringify(initial);
+    const past = h("p.hint", { hidden: proposed === undefined && !moment.isPast },
+      `${moment.isPast ? "The page shows the past. " : ""}This changes the present value, which is ${initial === undefined ? "not set" : short(initial)}.`);
     const form = makeForm([parameter], {
-      initial: { value: initial }, label: "Set",
+      initial: { value: proposed ?? (moment.isPast ? this.#shown() : initial) }, label: "Set",
       submit: async ({ value }) => {
         const expected = await version;
         const expect = expected === undefined ? {} : { _meta: { expect: { [this.#name]: expected } } };
@@ -203,9 +208,24 @@ export class SourcePane {
         box.close();
       },
     });
-    const box = this.#page.dialog(`Set ${this.#name}`, [this.newer, form]);
+    const box = this.#page.dialog(`Set ${this.#name}`, [past, this.newer, form]);
     box.addEventListener("close", () => (this.newer = undefined));
     box.querySelector("textarea, input, select").select?.();
+  }
+
+  /** Shows the events behind the shown value. */
+  async #explain() {
+    const { link, moment } = this.#page;
+    const list = h("ol.reasons");
+    const box = this.#page.dialog(`Why is ${this.#name} ${short(this.#shown())}?`, [list]);
+    try {
+      const at = moment.isPast ? { at: moment.seq === undefined ? { time: new Date(moment.time).toISOString() } : { seq: moment.seq } } : {};
+      const { value: chain } = await link.call("why", { source: this.#name, ...at });
+      list.replaceChildren(...chain.map((event) => h("li", {}, reasonOf(event))));
+      if (!chain.length) list.replaceWith(h("p", {}, "Nothing in the journal has changed it."));
+    } catch (error) {
+      if (box.isConnected) list.replaceWith(h("p.fault", {}, error.message));
+    }
   }
 
   async #remove() {
@@ -284,7 +304,26 @@ export class SourcePane {
     const rows = upTo.slice(-maxRows).reverse();
     this.table.replaceChildren(...rows.map(({ seq, time, value }) =>
       h("tr", {}, h("td", {}, clock(time, { milliseconds: true })), h("td.number", {}, seq ?? ""), h(`td.value.${kindOf(value)}`, {}, short(value)),
+        h("td", {}, this.#meta?.writable && value !== undefined ? button(`Set to this value, ${short(value)}`, () => this.#edit(value), { image: "edit", isBare: true }) : ""),
         h("td", {}, seq === undefined ? "" : button(`Show everything as of position ${seq}`, () => moment.show({ seq, time }), { image: "clock", isBare: true })))));
     if (this.#isCut && !moment.isPast) setText(this.note, `Only the last ${this.#changes.length} changes are read.`);
   }
+}
+
+/** The reasons for which a chain of events ends. */
+const ends = {
+  hidden: "Your role may not see what has caused it.",
+  long: "The chain goes on.",
+  not_journaled: "is not in the journal: a time, a measured or a live value.",
+  removed: "The journal does not hold the event any more.",
+};
+
+/** Says what an event has changed, and by what. */
+function reasonOf({ source, value, time, type, binding, who, cmd, end }) {
+  if (end) return end === "not_journaled" ? `${source} ${ends[end]}` : ends[end] ?? end;
+  const by = [who && `${who.program ?? "binderd"} of user ${who.uid}, ${who.method}`, cmd && `command ${cmd}`].filter(Boolean).join(", ");
+  return [
+    h("strong", {}, source), value === undefined ? ` (${type})` : ` became ${short(value)}`, ` at ${clock(Date.parse(time), { milliseconds: true })}`,
+    binding ? [" by the binding ", h("code", {}, binding)] : "", by ? h("span.hint", {}, ` ${by}`) : "",
+  ];
 }

@@ -89,6 +89,35 @@ class Values(PageCase):
         browser.eventually(lambda: not browser.all("dialog"), what="the dialog is closed")
         self.assertEqual(self.place.call("get", {"source": "cells/volume"})["value"], 9)
 
+    def test_an_earlier_value_is_set_again_and_the_past_says_that_the_present_changes(self):
+        for value in ("blue", "red", "green"):
+            self.place.call("set", {"source": "cells/wall", "value": value})
+        browser = self.open_browser()
+        browser.go("sources/cells/wall")
+        browser.has("Changed")
+        browser.click("Set to this value, blue")
+        browser.has("This changes the present value, which is green.")
+        browser.click("Set", within="dialog")
+        eventually(lambda: self.place.call("get", {"source": "cells/wall"})["value"] == "blue")
+        browser.click("Show everything as of position 2")
+        browser.eventually(lambda: browser.find("output.big").text == "red", what="the past")
+        browser.click("Set", within="article")
+        browser.has("The page shows the past. This changes the present value, which is blue.")
+
+    def test_the_page_says_why_a_value_is_as_it_is(self):
+        self.place.call("bind", {"expr": "cells/celsius | above(30) ~> cells/alarm", "scope": "daemon"})
+        self.place.call("set", {"source": "cells/celsius", "value": 31})
+        eventually(lambda: self.place.call("cells.list")["value"].get("alarm") is True)
+        browser = self.open_browser()
+        browser.go("sources/cells/alarm")
+        browser.has("Changed")
+        browser.click("Why?")
+        browser.eventually(lambda: len(browser.all(".reasons li")) == 2, what="two events")
+        first, second = [item.text for item in browser.all(".reasons li")]
+        self.assertIn("cells/alarm became true", first)
+        self.assertIn("by the binding cells/celsius | above(30) ~> cells/alarm", first)
+        self.assertIn("cells/celsius became 31", second)
+
     def test_the_page_says_who_one_is_and_on_which_machine(self):
         who = self.place.call("whoami")
         browser = self.open_browser()
