@@ -82,13 +82,11 @@ struct RunningCommand {
 }
 
 /// The leases of a host, and that of the running command.
-@usableFromInline
 struct HostLeasing {
   /// The leases; `nil` if there are none, as in most tests.
   var keeper: (any LeaseKeeper)?
 
   /// Whether leases must know what the running command writes.
-  @usableFromInline
   private(set) var isOn = false
 
   /// Whether the events of leases themselves are recorded.
@@ -216,4 +214,21 @@ struct HostSignals {
 
   /// Emits when a quota is nearly exhausted.
   let filling = PassthroughSubject<StateFilling, Never>()
+
+  /// Passes on what the store reports.
+  let link = StoreLink()
+}
+
+/// Passes the reports of a store on to its host.
+///
+/// The store refers to it weakly. All references to an object with weak ones are counted slowly, and
+/// each event needs the host several times.
+final class StoreLink: EventStoreDelegate {
+  /// The host, which retains this object.
+  unowned var host: ServiceHost?
+
+  package func store(committed events: RecordBatch) { host?.store(committed: events) }
+  package func store(followed events: RecordBatch) { host?.store(followed: events) }
+  package func store(rejected error: JournalError) { host?.store(rejected: error) }
+  package func store(failed error: JournalError) { host?.store(failed: error) }
 }

@@ -147,7 +147,7 @@ package final class Ledger<State: ServiceState> {
   package func record(_ event: State.Event, in number: Int, emptying emptied: String? = nil) {
     let (stream, host) = (stream(number), host)
     // First, because the answer to a command has the position of its last event.
-    if host.leasing.isOn { recordLeasable(event, in: stream) }
+    if host.isLeasing { recordLeasable(event, in: stream) }
     let kind = host.write { event.write(to: &$0, coder) }
     State.Lookup.record(event, kind, in: stream, emptying: emptied, self)
   }
@@ -273,6 +273,7 @@ extension Ledger: PendingState {
 
   @inlinable
   package func pendingPosition(of stream: Int) -> UInt64? {
+    let host = host
     let seq = host.lastPosition(of: stream)
     return seq > host.durable ? seq : nil
   }

@@ -8,7 +8,7 @@ package import Wire
 ///
 /// Runs their commands and reports durable events to them.
 @usableFromInline
-package final class ServiceHost: EventStoreDelegate {
+package final class ServiceHost {
   private let signals = HostSignals()
 
   /// See ``HostSignals``.
@@ -78,8 +78,13 @@ package final class ServiceHost: EventStoreDelegate {
   /// The observers of durable events.
   let watchers = EventWatchers()
 
+  private var leasing = HostLeasing()
+
+  /// Whether leases must know what the running command writes.
+  ///
+  /// A property of its own, because a copy of ``leasing`` would cost each event more.
   @usableFromInline
-  private(set) var leasing = HostLeasing()
+  var isLeasing: Bool { leasing.isOn }
 
   /// The leases; `nil` if there are none, as in most tests.
   package var leases: (any LeaseKeeper)? {
@@ -204,7 +209,8 @@ package final class ServiceHost: EventStoreDelegate {
   ///   record before the fault and do not follow the journal.
   package func start(onProgress: (UInt64) -> Void = { _ in }) throws(JournalError) {
     try replay(onProgress)
-    store.delegate = self
+    signals.link.host = self
+    store.delegate = signals.link
   }
 
   private func replay(_ onProgress: (UInt64) -> Void) throws(JournalError) {
@@ -461,7 +467,7 @@ package final class ServiceHost: EventStoreDelegate {
 
   // MARK: Commits and failures
 
-  package func store(committed events: RecordBatch) {
+  func store(committed events: RecordBatch) {
     commits.begin()
     var decoder = RecordDecoder()
     for i in 0..<events.count {
@@ -489,7 +495,7 @@ package final class ServiceHost: EventStoreDelegate {
   ///
   /// Nothing of this daemon is pending then, so no event is taken for an own one because of its
   /// position.
-  package func store(followed events: RecordBatch) {
+  func store(followed events: RecordBatch) {
     precondition(waiting.isEmpty, "another daemon's events between own ones")
     commits.begin()
     var decoder = RecordDecoder()
@@ -530,12 +536,12 @@ package final class ServiceHost: EventStoreDelegate {
     return !ledger.isAboutReaders
   }
 
-  package func store(rejected error: JournalError) {
+  func store(rejected error: JournalError) {
     forget()
     rejected.send(error)
   }
 
-  package func store(failed error: JournalError) {
+  func store(failed error: JournalError) {
     forget()
     failed.send(error)
   }
