@@ -327,6 +327,7 @@ struct MethodWorkTests {
     "offset": "(1)", "parse_json": "", "pick": "(\\\"/a\\\")", "round": "(1)", "sample": "(1s)",
     "scale": "(2)", "scan": "(avg, 1h)", "sum": "", "throttle": "(1s)", "to_number": "",
     "to_string": "", "trim": "", "uppercase": "", "where": "(above, 1)",
+    "divided": "", "minus": "", "same": "", "times": "",
   ]
 
   @Test
