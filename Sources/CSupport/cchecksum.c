@@ -8,9 +8,9 @@
 
 bool cchecksum_has_crc32c(void) { return __builtin_cpu_supports("sse4.2"); }
 
-__attribute__((target("sse4.2"))) uint32_t cchecksum_crc32c(const void *bytes, size_t count) {
+__attribute__((target("sse4.2"))) uint32_t cchecksum_crc32c(uint32_t before, const void *bytes, size_t count) {
   const unsigned char *next = bytes;
-  uint64_t crc = UINT32_MAX;
+  uint64_t crc = ~before;
   for (; count >= 8; next += 8, count -= 8) {
     uint64_t word;
     memcpy(&word, next, 8);
@@ -28,9 +28,9 @@ __attribute__((target("sse4.2"))) uint32_t cchecksum_crc32c(const void *bytes, s
 
 bool cchecksum_has_crc32c(void) { return getauxval(AT_HWCAP) & (1 << 7); }  // HWCAP_CRC32
 
-__attribute__((target("crc"))) uint32_t cchecksum_crc32c(const void *bytes, size_t count) {
+__attribute__((target("crc"))) uint32_t cchecksum_crc32c(uint32_t before, const void *bytes, size_t count) {
   const unsigned char *next = bytes;
-  uint32_t crc = UINT32_MAX;
+  uint32_t crc = ~before;
   for (; count >= 8; next += 8, count -= 8) {
     uint64_t word;
     memcpy(&word, next, 8);
@@ -43,6 +43,6 @@ __attribute__((target("crc"))) uint32_t cchecksum_crc32c(const void *bytes, size
 #else
 
 bool cchecksum_has_crc32c(void) { return false; }
-uint32_t cchecksum_crc32c(const void *bytes, size_t count) { return 0; }
+uint32_t cchecksum_crc32c(uint32_t before, const void *bytes, size_t count) { return 0; }
 
 #endif

@@ -29,15 +29,21 @@ package struct CRC32C {
   }
 
   /// Returns the checksum of some bytes.
-  package func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+  ///
+  /// - Parameter before: The checksum of the bytes before them, which the result covers too; 0 if
+  ///   there are none.
+  package func checksum(_ bytes: UnsafeRawBufferPointer, after before: UInt32 = 0) -> UInt32 {
     tables.isEmpty
-      ? unsafe cchecksum_crc32c(bytes.baseAddress, bytes.count) : unsafe tabulatedChecksum(bytes)
+      ? unsafe cchecksum_crc32c(before, bytes.baseAddress, bytes.count)
+      : unsafe tabulatedChecksum(bytes, after: before)
   }
 
   /// Computes the checksum with tables, eight bytes per step.
-  private func tabulatedChecksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+  private func tabulatedChecksum(
+    _ bytes: UnsafeRawBufferPointer, after before: UInt32
+  ) -> UInt32 {
     unsafe tables.withUnsafeBufferPointer { tables in
-      var crc = ~UInt32(0)
+      var crc = ~before
       var i = 0
       while i + 8 <= bytes.count {
         let word =

@@ -24,6 +24,21 @@ package final class RecordBatch: @unchecked Sendable {
     for record in records { append(record) }
   }
 
+  /// Creates a batch of the bytes of some rows.
+  ///
+  /// - Returns: `nil` if they are not exactly so many rows.
+  package convenience init?(rows bytes: Span<UInt8>, count: Int) {
+    self.init()
+    var start = 0
+    for _ in 0..<count {
+      guard let end = RecordRow.end(in: bytes, from: start) else { return nil }
+      starts.append(start)
+      start = end
+    }
+    guard start == bytes.count else { return nil }
+    rows.append(bytes)
+  }
+
   /// The number of events.
   package var count: Int { starts.count }
 
@@ -31,6 +46,12 @@ package final class RecordBatch: @unchecked Sendable {
 
   /// The size of all rows in bytes.
   package var byteCount: Int { rows.count }
+
+  /// The bytes of all rows.
+  package var bytes: Span<UInt8> {
+    @_lifetime(borrow self)
+    get { unsafe _overrideLifetime(rows.span, borrowing: self) }
+  }
 
   /// The position of the first event; 0 if there is none.
   package var first: UInt64 { isEmpty ? 0 : self[0].seq }
@@ -86,6 +107,12 @@ package final class RecordBatch: @unchecked Sendable {
     append(data)
     append(origin.command)
     append(origin.meta)
+  }
+
+  /// Appends the row of another batch.
+  package func append(_ row: borrowing RecordRow) {
+    starts.append(rows.count)
+    rows.append(row.bytes)
   }
 
   package func append(_ record: Record) {
@@ -170,6 +197,19 @@ package struct RecordRow: ~Escapable {
     return unsafe UInt32(
       littleEndian: bytes.bytes.unsafeLoadUnaligned(
         fromUncheckedByteOffset: offset, as: UInt32.self))
+  }
+
+  /// Returns the end of the row that begins at an offset; `nil` if it is not within the bytes.
+  static func end(in bytes: Span<UInt8>, from start: Int) -> Int? {
+    var end = start + Self.start
+    for _ in EventColumns.texts {
+      guard end + 4 <= bytes.count else { return nil }
+      let count = Self.count(bytes, at: end)
+      end += 4
+      if count != UInt32.max { end += Int(count) }
+      guard end <= bytes.count else { return nil }
+    }
+    return end
   }
 
   /// Returns a number by its index in ``EventColumns/numbers``.
