@@ -59,7 +59,7 @@ def shown(times):
 
 
 def size():
-    return sum(os.stat(journal + end).st_size for end in ("", "-wal") if os.path.exists(journal + end))
+    return sum(os.stat(journal + end).st_size for end in ("", "-wal", "-tail1", "-tail2") if os.path.exists(journal + end))
 
 
 with running(binderd):

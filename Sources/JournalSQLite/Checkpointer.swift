@@ -1,9 +1,9 @@
 internal import CSQLite
 
-/// Moves pages from the write-ahead log into the journal, on one thread.
+/// Moves pages from the write-ahead log into the database.
 ///
 /// It also detects a reader that keeps the log from shrinking.
-final class Checkpointer {
+struct Checkpointer {
   /// A result that the daemon should report.
   enum Finding {
     /// A checkpoint failed.
@@ -16,47 +16,22 @@ final class Checkpointer {
     case released
   }
 
-  /// The log after the last move.
-  enum Progress {
-    /// Every page is moved, or it is unknown: the next commit may begin the log again, which waits
-    /// for the disk.
-    case mayBeComplete
-    /// Pages are left, so the next commit continues the log.
-    case incomplete
-    /// Pages are left, because a long-running reader blocks the log.
-    case held
-  }
-
-  private(set) var progress = Progress.mayBeComplete
-
-  private let database: Database?
-  private var hasFailed = false
-
   /// The number of moved pages and the length of the log at the first move without progress.
   private var stuck: (moved: CInt, pages: CInt)?
-  private var isHeld = false
+
+  /// Whether a long-running reader blocks the log.
+  private(set) var isHeld = false
 
   /// The growth of a blocked log, in pages, after which it is reported: 8 MiB.
   private static let patience: CInt = 2048
   private static let pageSize = 4096
 
-  init(path: String) {
-    database = try? Database(path: path, .readWrite)
-    // SQLite notices the log only after a first read on the connection.
-    _ = try? database?.integer("SELECT count(*) FROM journal")
-  }
-
   /// Moves all pages that can be moved.
   ///
   /// Returns `nil` if there is nothing to report.
-  func move() -> Finding? {
-    progress = .mayBeComplete
-    guard let database, !hasFailed else { return nil }
+  mutating func move(_ database: Database) -> Finding? {
     let (failure, pages, moved) = database.moveLog()
-    if let failure {
-      hasFailed = true
-      return .failed(failure)
-    }
+    if let failure { return .failed(failure) }
     guard pages >= 0 else { return nil }
     guard moved < pages else {
       stuck = nil
@@ -64,14 +39,12 @@ final class Checkpointer {
       isHeld = false
       return .released
     }
-    progress = isHeld ? .held : .incomplete
     guard let stuck, stuck.moved == moved else {
       stuck = (moved, pages)
       return nil
     }
     guard !isHeld, pages - stuck.pages >= Self.patience else { return nil }
     isHeld = true
-    progress = .held
     return .held(bytes: Int(pages) * Self.pageSize)
   }
 }

@@ -201,7 +201,12 @@ final class Statement {
     sqlite3_reset(pointer)
   }
 
+  /// Whether it changes no database.
+  var isReadOnly: Bool { sqlite3_stmt_readonly(pointer) != 0 }
+
   // MARK: Columns, indexed from 0 as in SQLite
+
+  var columnCount: CInt { sqlite3_column_count(pointer) }
 
   func int64(_ column: CInt) -> Int64 { sqlite3_column_int64(pointer, column) }
 

@@ -7,13 +7,13 @@ final class EventTable {
   private let delete: Statement
   private let crc = CRC32C()
 
-  init(_ database: Database) throws(SQLiteError) {
+  init(_ database: Database, _ table: String = "main.event") throws(SQLiteError) {
     insert = try Statement(
       """
-      INSERT INTO event (\(EventColumns.list))
+      INSERT INTO \(table) (\(EventColumns.list))
       VALUES (\(EventColumns.all.map { _ in "?" }.joined(separator: ", ")))
       """, on: database)
-    delete = try Statement("DELETE FROM event WHERE seq BETWEEN ? AND ?", on: database)
+    delete = try Statement("DELETE FROM \(table) WHERE seq BETWEEN ? AND ?", on: database)
   }
 
   func write(_ events: RecordBatch) throws(SQLiteError) {

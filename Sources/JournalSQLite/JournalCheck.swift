@@ -111,7 +111,7 @@ package struct JournalInspection: Sendable {
       throw .unavailable(detail: "\(path): \(error)")
     }
     try files.checkIsStill()
-    for name in [path, path + "-wal"] {
+    for name in (["", "-wal"] + TailFile.ends).map({ path + $0 }) {
       var status = stat()
       if stat(name, &status) == 0 { bytes += Int(status.st_size) }
     }

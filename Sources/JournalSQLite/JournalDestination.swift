@@ -45,7 +45,9 @@ package final class JournalDestination {
   /// Returns whether a path is one of the files of a journal, under any name.
   private static func isPart(_ path: String, of journal: String) -> Bool {
     guard let file = identity(path) else { return false }
-    return ["", "-wal", "-shm", ".lock"].contains { identity(journal + $0) == file }
+    return (["", "-wal", "-shm", ".lock"] + TailFile.ends).contains {
+      identity(journal + $0) == file
+    }
   }
 
   private struct Identity: Equatable {
@@ -97,13 +99,14 @@ package final class JournalDestination {
 
   /// Renames the log of a missing journal, because SQLite would apply it to the new one.
   private func keepLog(keepsAll: Bool) throws(JournalError) {
-    guard access(path, F_OK) != 0, access(path + "-wal", F_OK) == 0 else { return }
-    var (old, number) = (path + ".old-wal", 1)
-    while keepsAll, access(old, F_OK) == 0 {
+    let ends = (["-wal"] + TailFile.ends).filter { access(path + $0, F_OK) == 0 }
+    guard access(path, F_OK) != 0, !ends.isEmpty else { return }
+    var (old, number) = (path + ".old", 1)
+    while keepsAll, ends.contains(where: { access(old + $0, F_OK) == 0 }) {
       number += 1
-      old = "\(path).old.\(number)-wal"
+      old = "\(path).old.\(number)"
     }
-    guard rename(path + "-wal", old) == 0 else { throw Self.failure(old) }
+    for end in ends where rename(path + end, old + end) != 0 { throw Self.failure(old + end) }
     unlink(path + "-shm")
     try Self.synchronize(directory)
   }
@@ -111,23 +114,37 @@ package final class JournalDestination {
   /// Gives the existing file its second name.
   private func keep(as old: String) throws(JournalError) {
     moveLog()
-    for end in ["-wal", "-shm"] { unlink(old + end) }
+    for end in ["-wal", "-shm"] + TailFile.ends { unlink(old + end) }
     try keep("", as: old)
-    // Keep the part of the log that could not be moved. Beside another file it would be misread.
-    if access(path + "-wal", F_OK) == 0 { try keep("-wal", as: old) }
+    // Keep the parts of the log and the tail that could not be moved. Beside another file the log
+    // would be misread.
+    for end in ["-wal"] + TailFile.ends where access(path + end, F_OK) == 0 {
+      try keep(end, as: old)
+    }
     try Self.synchronize(directory)
-    for end in ["-wal", "-shm"] { unlink(path + end) }
+    for end in ["-wal", "-shm"] + TailFile.ends { unlink(path + end) }
   }
 
-  /// Moves the log of an unused journal into its file; does nothing to other files.
+  /// Moves the log and the tail of an unused journal into its file; does nothing to other files.
   ///
-  /// Beside an empty file SQLite would remove the log.
+  /// Beside an empty file SQLite would remove the log. The files of the tail stay, because they may
+  /// have damaged blocks.
   private func moveLog() {
-    guard access(path + "-wal", F_OK) == 0, JournalLog.size(of: path) > 0,
-      let database = try? Database(path: path, .readWrite),
+    guard (["-wal"] + TailFile.ends).contains(where: { access(path + $0, F_OK) == 0 }),
+      JournalLog.size(of: path) > 0, let database = try? Database(path: path, .readWrite),
       (try? database.integer("SELECT count(*) FROM journal")) != nil
     else { return }
-    try? database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    do throws(SQLiteError) {
+      let rest = try TailOnDisk(of: path, isComplete: false).rest(besides: database)
+      // A damaged tail stays as it is.
+      guard rest.damage == nil else { return }
+      try database.execute("BEGIN IMMEDIATE")
+      let events = try EventTable(database)
+      for batch in rest.batches { try events.write(batch) }
+      try database.execute("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")
+    } catch {
+      // The log and the tail are kept beside the file.
+    }
   }
 
   private func keep(_ end: String, as old: String) throws(JournalError) {

@@ -49,10 +49,29 @@ struct JournalLog {
     return newest.flatMap { bytes(at: $0, count) }
   }
 
-  /// Copies the log to a file that SQLite does not overwrite.
+  /// Copies the log and the tail of a journal to files that nobody overwrites.
+  ///
+  /// - Returns: The paths of the copies; `nil` if there is nothing to copy.
+  static func keep(of journal: String) throws(JournalError) -> String? {
+    var copies: [String] = []
+    for end in ["-wal"] + TailFile.ends {
+      do throws(JournalError) {
+        if let copy = try JournalLog(at: journal + end).keep() { copies.append(copy) }
+      } catch {
+        // The next start tries again and needs the room.
+        for copy in copies { unlink(copy) }
+        throw error
+      }
+    }
+    return copies.isEmpty ? nil : copies.joined(separator: ", ")
+  }
+
+  private init(at path: String) { self.path = path }
+
+  /// Copies the file.
   ///
   /// - Returns: The path of the copy; `nil` if there is nothing to copy.
-  func keep() throws(JournalError) -> String? {
+  private func keep() throws(JournalError) -> String? {
     guard size > 0 else { return nil }
     var (copy, number) = (path + ".lost", 1)
     while access(copy, F_OK) == 0 {

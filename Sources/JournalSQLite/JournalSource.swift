@@ -38,6 +38,7 @@ package struct JournalSource: JournalOrigin {
     }
     let database = files.reader.database
     do throws(SQLiteError) {
+      try files.showTail()
       try database.execute("BEGIN")
     } catch {
       throw .unavailable(detail: "\(path): \(error)")

@@ -36,7 +36,9 @@ final class OpenJournal {
 
   private let path: String
   private let lock: JournalLock
-  private let synchronous: String
+
+  /// The source of the events that are not in the database.
+  private let tailSource: TailSource
 
   /// The name of the durability setting; `nil` if the journal is only read.
   private let durability: String?
@@ -44,50 +46,45 @@ final class OpenJournal {
   init(path: String, for purpose: Purpose) throws(JournalError) {
     let path = CanonicalPath.resolved(path)
     self.path = path
-    let lockPath = path + ".lock"
     var mayBeWritten = false
     switch purpose {
     case .writing(let durability):
       self.durability = durability.name
-      synchronous = durability == .always ? "FULL" : "NORMAL"
-      lock = try JournalLock(writing: lockPath)
+      lock = try JournalLock(writing: path + ".lock")
     case .serving, .checking:
       durability = nil
-      synchronous = "NORMAL"
       if case .checking = purpose { mayBeWritten = true }
-      lock = try JournalLock(reading: lockPath, mayBeWritten: mayBeWritten)
+      lock = try JournalLock(reading: path + ".lock", mayBeWritten: mayBeWritten)
     }
     let isWritten = durability != nil
     if !mayBeWritten { try lock.hold(path, forWriting: isWritten) }
     let found = try Schema.look(at: path)
-    switch found {
-    case .other: throw .notAJournal(path: path)
-    case .journal(let version) where version > Schema.version:
-      throw .newerFormat(found: version, supported: Int(Schema.version))
-    case .nothing where !isWritten: throw .unavailable(detail: "no journal at \(path)")
-    case .nothing: try Self.checkIsNew(path, lock)
-    case .journal: break
-    }
+    try Self.check(found, at: path, isWritten ? lock : nil)
     if isWritten { Self.makeSharedMemory(of: path) }
     // Without a log nobody has the journal open. Then open it so that SQLite leaves no files beside
     // it, because it may be a backup.
     still = mayBeWritten ? FileStamp(ofStill: path) : nil
-    let (database, isNew, last) = try Self.openDatabase(
-      path, found, isStill: still != nil, isWritten: isWritten)
-    self.last = last
+    let (database, isNew) = try Self.openDatabase(path, found, still != nil, isWritten)
+    let isSameBoot = lock.session?.boot == lock.boot
+    let rest: TailContents.Rest
+    (rest, last) = try Self.readTail(
+      TailOnDisk(of: path, isComplete: isSameBoot), database, isShown: !isWritten, path)
     lostEvents = lock.mark > last ? lock.mark - last : 0
-    var log: String?
-    // Keep the log before anything overwrites it.
-    if isWritten, lostEvents > 0 { log = try JournalLog(of: path).keep() }
+    if isWritten, let damage = rest.damage {
+      throw .corrupt(seq: damage, detail: "its checksum does not match, or it is missing")
+    }
+    // Keep the log and the tail before anything overwrites them.
+    let log = isWritten && lostEvents > 0 ? try JournalLog.keep(of: path) : nil
     let (epoch, file): (String, String?)
     do throws(SQLiteError) {
       if isWritten, case .journal(let version) = found, version < Schema.version {
-        try Schema.raise(database)
+        try Schema.raise(database, from: version)
       }
       reader = try SQLiteReader(database)
       epoch = try database.text("SELECT value FROM journal WHERE key = 'epoch'") ?? ""
       file = try database.text("SELECT value FROM journal WHERE key = 'file'")
-      time = try database.integer("SELECT time FROM event ORDER BY seq DESC LIMIT 1") ?? 0
+      let newest = try database.integer("SELECT time FROM main.event ORDER BY seq DESC LIMIT 1")
+      time = rest.time ?? newest ?? 0
       first = try reader.firstPosition()
       guard first <= last + 1 else {
         throw SQLiteError(damage: "the first position is \(first), the last \(last)")
@@ -97,34 +94,89 @@ final class OpenJournal {
       throw Self.failure(error, path)
     }
     guard let durability else {
-      (self.epoch, renewal) = (epoch, nil)
+      (self.epoch, renewal, tailSource) = (epoch, nil, .disk(isComplete: isSameBoot))
       return
     }
     let inode = CanonicalPath.inode(path).map { "\($0)" } ?? ""
-    if lostEvents > 0 {
-      renewal = .lostEvents(lostEvents, log: log)
-    } else {
-      renewal = isNew ? nil : file != nil && file != inode ? .copy : lock.renewal(durability)
-    }
+    let isCopy = file != nil && file != inode
+    renewal =
+      lostEvents > 0
+      ? .lostEvents(lostEvents, log: log)
+      : isNew ? nil : isCopy ? .copy : lock.renewal(durability)
     self.epoch = renewal == nil ? epoch : Schema.makeEpoch()
-    try Self.store(
-      file: file == inode ? nil : inode, epoch: renewal == nil ? nil : self.epoch, in: database,
-      path)
+    let salt = UInt64.random(in: .min ... .max)
+    do throws(SQLiteError) {
+      try Self.begin(
+        database, with: rest.batches, salt: salt, file: file == inode ? nil : inode,
+        epoch: renewal == nil ? nil : self.epoch)
+    } catch {
+      throw Self.failure(error, path)
+    }
     // A session that was killed may have left events to the kernel. Later nobody knows of that.
     // Events that are not in the log any more are on the disk: SQLite flushes them first.
     if lock.session?.hasEnded != true { try JournalLog(of: path).synchronize() }
+    let tail = try Self.makeTail(of: path, salt: salt, last: last, lock)
+    tailSource = .process(tail)
+    reader.tail = tail
     lock.mark = last
     lock.begin(durability)
     if isNew { try lock.hold(path, forWriting: true) }
     database.keepLogOnClose(false)
   }
 
+  /// The tail, which only a journal that is written has.
+  var tail: Tail? {
+    if case .process(let tail) = tailSource { tail } else { nil }
+  }
+
+  /// Checks that a file is a journal that this program can open.
+  ///
+  /// - Parameter lock: The lock of a writer; `nil` if the journal is only read.
+  private static func check(
+    _ found: Schema.Found, at path: String, _ lock: JournalLock?
+  ) throws(JournalError) {
+    switch found {
+    case .other: throw .notAJournal(path: path)
+    case .journal(let version) where version > Schema.version:
+      throw .newerFormat(found: version, supported: Int(Schema.version))
+    case .nothing:
+      guard let lock else { throw .unavailable(detail: "no journal at \(path)") }
+      try checkIsNew(path, lock)
+    case .journal: break
+    }
+  }
+
+  /// Returns the events that only the tail has, and the last position.
+  ///
+  /// - Parameter isShown: Whether the connection shall see these events.
+  private static func readTail(
+    _ tail: TailOnDisk, _ database: Database, isShown: Bool, _ path: String
+  ) throws(JournalError) -> (rest: TailContents.Rest, last: UInt64) {
+    do throws(SQLiteError) {
+      let rest = isShown ? try tail.show(in: database) : try tail.rest(besides: database)
+      let end = try database.integer("SELECT max(seq) FROM main.event") ?? 0
+      return (rest, max(try SQLiteError.position(end), rest.last))
+    } catch {
+      throw failure(error, path)
+    }
+  }
+
+  private static func makeTail(
+    of path: String, salt: UInt64, last: UInt64, _ lock: JournalLock
+  ) throws(JournalError) -> Tail {
+    do throws(SQLiteError) {
+      return try Tail(of: path, salt: salt, last: last, lock)
+    } catch {
+      throw failure(error, path)
+    }
+  }
+
   /// Opens a database, and creates it if it is missing and is to be written.
   ///
-  /// - Returns: The database, whether it was created, and the position of the last event.
+  /// - Returns: The database, and whether it was created.
   private static func openDatabase(
-    _ path: String, _ found: Schema.Found, isStill: Bool, isWritten: Bool
-  ) throws(JournalError) -> (database: Database, isNew: Bool, last: UInt64) {
+    _ path: String, _ found: Schema.Found, _ isStill: Bool, _ isWritten: Bool
+  ) throws(JournalError) -> (database: Database, isNew: Bool) {
     do throws(SQLiteError) {
       let database = try Database(
         path: path,
@@ -136,27 +188,41 @@ final class OpenJournal {
         try Schema.create(on: database, epoch: Schema.makeEpoch())
         isNew = true
       }
-      let last = try SQLiteError.position(database.integer("SELECT max(seq) FROM event") ?? 0)
-      return (database, isNew, last)
+      return (database, isNew)
     } catch {
       throw failure(error, path)
     }
   }
 
-  /// Stores the inode of the file and the epoch, each if it is a new one.
-  private static func store(
-    file: String?, epoch: String?, in database: Database, _ path: String
-  ) throws(JournalError) {
-    do throws(SQLiteError) {
-      if let file {
-        try database.execute("INSERT OR REPLACE INTO journal VALUES ('file', '\(file)')")
-      }
-      if let epoch {
-        try database.execute("UPDATE journal SET value = '\(epoch)' WHERE key = 'epoch'")
-      }
-    } catch {
-      throw failure(error, path)
+  /// Begins a session, completely or not at all: moves the events of the last one's tail into the
+  /// database, and flushes it to the disk.
+  ///
+  /// - Parameters:
+  ///   - salt: The salt of the blocks from now on. It invalidates those that are in the files.
+  ///   - file: The inode of the file, and the epoch, each if it is a new one.
+  private static func begin(
+    _ database: Database, with batches: [RecordBatch], salt: UInt64, file: String?, epoch: String?
+  ) throws(SQLiteError) {
+    try database.execute("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
+    let events = try EventTable(database)
+    for batch in batches { try events.write(batch) }
+    try database.execute(Schema.storing(salt: salt))
+    if let file {
+      try database.execute("INSERT OR REPLACE INTO journal VALUES ('file', '\(file)')")
     }
+    if let epoch {
+      try database.execute("UPDATE journal SET value = '\(epoch)' WHERE key = 'epoch'")
+    }
+    try database.execute("COMMIT")
+    // The salt must not be lost with a damaged log. A reader may prevent that.
+    _ = try database.emptyLog()
+    try database.execute("PRAGMA synchronous = NORMAL")
+  }
+
+  /// Makes the reader see the present tail, which another process may be writing.
+  func showTail() throws(SQLiteError) {
+    guard case .disk(let isComplete) = tailSource else { return }
+    try TailOnDisk(of: path, isComplete: isComplete).show(in: reader.database)
   }
 
   /// Throws ``JournalError/locked(owner:)`` if a process began to write the journal meanwhile.
@@ -187,6 +253,9 @@ final class OpenJournal {
     } else if lock.isDamaged {
       reasons.append("\(path).lock is damaged, so there may have been events")
     }
+    for end in TailFile.ends where JournalLog.size(of: path + end) > 0 {
+      reasons.append("\(path)\(end) may hold the last of them")
+    }
     let log = JournalLog(of: path)
     // During creation the first page is in the file before there is a log.
     if log.size > 0, JournalLog.size(of: path) == 0 || lock.mark > 0 {
@@ -197,7 +266,7 @@ final class OpenJournal {
     throw .unavailable(
       detail: "\(path) is missing or empty, but \(reasons.joined(separator: ", and ")): "
         + "bring the file back, or restore a backup with '\(restore)'; to start with an "
-        + "empty journal, move \(path).lock and \(path)-wal away")
+        + "empty journal, move \(path).lock, \(path)-wal and \(path)-tail* away")
   }
 
   /// Creates SQLite's shared-memory file, if it is missing, so that it is overwritten in place.
@@ -212,42 +281,26 @@ final class OpenJournal {
 
   // MARK: Threads
 
-  /// Starts the writer thread.
-  func makeWriter(
-    checkpointer: Worker<Void>, progress: Lock<Checkpointer.Progress>,
-    report: @escaping @Sendable (SQLiteWriter.Report) -> Void
-  ) throws(SystemError) -> WriterThread {
-    let (path, synchronous, durability) = (path, synchronous, durability ?? "")
+  /// Starts the database's thread.
+  func makeDatabaseThread(
+    for tail: Tail, report: @escaping @Sendable (SQLiteWriter.Report) -> Void
+  ) throws(SystemError) -> Worker<SQLiteWriter.Job> {
+    let (path, durability) = (path, durability ?? "")
     let lock = Borrowed(lock)
-    return try WriterThread(report: report) { () throws(SQLiteError) in
-      let database = try Database(path: path, .readWrite)
-      try database.execute("PRAGMA synchronous = \(synchronous)")
-      try database.execute("PRAGMA wal_autocheckpoint = 0")
-      return try SQLiteWriter(
-        database: database, path: path, synchronous: synchronous, durability: durability,
-        lock: lock.value, checkpointer: checkpointer, progress: progress, report: report)
-    }
-  }
-
-  /// Starts the checkpoint thread.
-  ///
-  /// The writer posts to it, and many requests are one checkpoint.
-  ///
-  /// - Parameter progress: Set after each checkpoint.
-  func makeCheckpointer(
-    progress: Lock<Checkpointer.Progress>,
-    report: @escaping @Sendable (SQLiteWriter.Report) -> Void
-  ) throws(SystemError) -> Worker<Void> {
-    let path = path
-    return try Worker({ Checkpointer(path: path) }) { checkpointer, _ in
-      let finding = checkpointer.move()
-      let reached = checkpointer.progress
-      progress.withLock { $0 = reached }
-      switch finding {
-      case .failed(let failure): report(.failed(failure.refusal, "checkpoint: \(failure)"))
-      case .held(let bytes): report(.log(.held(bytes: bytes, path: path)))
-      case .released: report(.log(.released))
-      case nil: break
+    return try Worker({
+      Result { () throws(SQLiteError) in
+        let database = try Database(path: path, .readWrite)
+        try database.execute("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0")
+        return try SQLiteWriter(
+          database: database, path: path, durability: durability, lock: lock.value, tail: tail,
+          report: report)
+      }
+    }) { writer, jobs in
+      switch writer {
+      case .success(let writer): writer.work(jobs)
+      case .failure(let error):
+        tail.fail(error)
+        report(.failure(error))
       }
     }
   }
@@ -256,13 +309,21 @@ final class OpenJournal {
   ///
   /// - Parameter isLong: Whether nobody waits for the results.
   func makeReader(isLong: Bool, on loop: Loop) -> Background<any JournalReader> {
-    let path = path
-    return Background(on: loop, isLowPriority: isLong) { FailingReader.open(path) }
+    let (path, tail) = (path, tailSource)
+    return Background(on: loop, isLowPriority: isLong) { FailingReader.open(path, tail) }
   }
 
-  static func openReader(_ path: String) throws(JournalError) -> SQLiteReader {
+  static func openReader(
+    _ path: String, _ tail: TailSource
+  ) throws(JournalError) -> SQLiteReader {
     do throws(SQLiteError) {
-      return try SQLiteReader(Database(path: path, .readOnly))
+      let database = try Database(path: path, .readOnly)
+      switch tail {
+      case .process(let tail): return try SQLiteReader(database, tail)
+      case .disk(let isComplete):
+        _ = try TailOnDisk(of: path, isComplete: isComplete).show(in: database)
+        return try SQLiteReader(database)
+      }
     } catch {
       throw .unavailable(detail: "\(path): \(error)")
     }
@@ -280,10 +341,11 @@ final class OpenJournal {
     after seq: UInt64, upTo last: UInt64, _ body: (RecordBatch) -> Void
   ) throws(JournalError) {
     let pages = PageQueue()
-    let path = path
+    let (path, tail) = (path, tailSource)
     let worker: Worker<Void>
     do throws(SystemError) {
-      worker = try Worker({ Result { () throws(JournalError) in try Self.openReader(path) } }) {
+      worker = try Worker({ Result { () throws(JournalError) in try Self.openReader(path, tail) } })
+      {
         reader, _ in
         var position = seq
         do throws(JournalError) {
@@ -313,14 +375,5 @@ final class OpenJournal {
       if page.isEmpty { return }
       body(page)
     }
-  }
-}
-
-/// An object that another thread uses while its owner keeps it alive and does not touch it.
-private struct Borrowed<Value: AnyObject>: @unchecked Sendable {
-  let value: Value
-
-  init(_ value: Value) {
-    self.value = value
   }
 }

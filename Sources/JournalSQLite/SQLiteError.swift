@@ -3,9 +3,11 @@ internal import Glibc
 internal import Journal
 internal import Model
 
-/// A failed SQLite call.
+/// A failed SQLite call, or a failed system call on the tail.
 struct SQLiteError: Error, Equatable {
   /// The extended result code, see <https://www.sqlite.org/rescode.html>.
+  ///
+  /// A system call has the one that SQLite has for it.
   let code: CInt
 
   /// The `errno` of the system call behind it; 0 when there was none.
@@ -14,12 +16,26 @@ struct SQLiteError: Error, Equatable {
   /// SQLite's message; it may contain the file name, but never content.
   let message: String
 
+  /// Whether a system call failed, and none of SQLite.
+  private let isCall: Bool
+
   /// - Parameter systemCode: The `errno` right after the call. SQLite's own `sqlite3_system_errno`
   ///   returns 0 for a write that failed within a commit.
   init(code: CInt, on database: OpaquePointer?, systemCode: CInt = errno) {
     self.code = code
     self.systemCode = code & 0xFF == SQLITE_IOERR || code & 0xFF == SQLITE_CANTOPEN ? systemCode : 0
     message = String(cString: database.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code))
+    isCall = false
+  }
+
+  /// Creates an error for a failed system call on a file.
+  ///
+  /// - Parameter isFlush: Whether the call may have had an effect in spite of its failure.
+  init(call: String, _ path: String, code: CInt = errno, isFlush: Bool = false) {
+    self.code = SQLITE_IOERR | (isFlush ? 4 : 3) << 8
+    systemCode = code
+    message = "\(call) \(path)"
+    isCall = true
   }
 
   /// Creates an error for a damaged row.
@@ -27,6 +43,7 @@ struct SQLiteError: Error, Equatable {
     code = SQLITE_CORRUPT
     systemCode = 0
     self.message = message
+    isCall = false
   }
 
   /// Converts a column to a position.
@@ -82,6 +99,6 @@ struct SQLiteError: Error, Equatable {
 extension SQLiteError: CustomStringConvertible {
   var description: String {
     let system = systemCode == 0 ? "" : ", \(String(cString: strerror(systemCode)))"
-    return "SQLite \(code): \(message)\(system)"
+    return (isCall ? "" : "SQLite \(code): ") + message + system
   }
 }

@@ -17,14 +17,21 @@ final class SQLiteReader: JournalReader {
   private var decoder = RecordDecoder()
   private let crc = CRC32C()
 
-  init(_ database: Database) throws(SQLiteError) {
+  /// The tail that this process writes, whose events may not be in the database yet.
+  var tail: Tail?
+
+  init(_ database: Database, _ tail: Tail? = nil) throws(SQLiteError) {
     self.database = database
+    self.tail = tail
     let columns = EventColumns.list
     forward = try Statement(
       "SELECT \(columns) FROM event WHERE seq > ? ORDER BY seq LIMIT ?", on: database)
     single = try Statement("SELECT \(columns) FROM event WHERE seq = ?", on: database)
     edges = try Statement(
-      "SELECT (SELECT min(seq) FROM event), (SELECT max(seq) FROM event)", on: database)
+      """
+      SELECT (SELECT seq FROM event ORDER BY seq LIMIT 1),
+        (SELECT seq FROM event ORDER BY seq DESC LIMIT 1)
+      """, on: database)
     moment = try Statement(
       "SELECT seq, time FROM event WHERE seq >= ? ORDER BY seq LIMIT 1", on: database)
     removals = try RemovalIndex(database)
@@ -68,8 +75,10 @@ final class SQLiteReader: JournalReader {
     after seq: UInt64, limit: Int, bytes: Int, into rows: RecordBatch, _ onRow: () -> Void
   ) throws(JournalError) {
     guard seq < Int64.max else { return }
+    // Read first: what is not pending any more is in the database.
+    let pending = tail?.pending ?? []
     var expected = seq + 1
-    var size = 0
+    var (count, size) = (0, 0)
     do throws(SQLiteError) {
       defer { forward.reset() }
       forward.bind(Int64(clamping: seq), at: 1)
@@ -83,7 +92,19 @@ final class SQLiteReader: JournalReader {
         }
         expected = found + 1
         size += rows.byteCount - before
+        count += 1
         onRow()
+      }
+      for batch in pending where batch.last >= expected {
+        for i in 0..<batch.count where batch[i].seq >= expected {
+          guard count < limit, size < bytes else { return }
+          guard batch[i].seq == expected else { throw SQLiteReader.damaged }
+          rows.append(batch[i])
+          expected += 1
+          size += batch[i].bytes.count
+          count += 1
+          onRow()
+        }
       }
     } catch {
       // Return the rows before the damage now; the next call throws.
@@ -141,10 +162,16 @@ final class SQLiteReader: JournalReader {
 
   /// Returns the record at a position; `nil` if it was removed.
   private func record(at seq: UInt64) throws(JournalError) -> Record? {
+    let pending = tail?.pending ?? []
     do throws(SQLiteError) {
       defer { single.reset() }
       single.bind(Int64(clamping: seq), at: 1)
-      guard try single.step() else { return nil }
+      guard try single.step() else {
+        guard let batch = pending.first(where: { $0.last >= seq }), batch.first <= seq else {
+          return nil
+        }
+        return decoder.record(batch[Int(seq - batch.first)])
+      }
       let rows = RecordBatch()
       guard load(single, into: rows) != nil else { throw SQLiteReader.damaged }
       return decoder.record(rows[0])
@@ -177,11 +204,15 @@ final class SQLiteReader: JournalReader {
   }
 
   func bounds() throws(JournalError) -> (first: UInt64, last: UInt64) {
+    let pending = tail?.pending ?? []
     do throws(SQLiteError) {
       defer { edges.reset() }
       guard try edges.step() else { return (1, 0) }
       let last = try edges.position(1)
-      return (last == 0 ? 1 : try edges.position(0), last)
+      return (
+        last == 0 ? pending.first?.first ?? 1 : try edges.position(0),
+        max(last, pending.last?.last ?? 0)
+      )
     } catch {
       throw journalError(error, at: 0)
     }
@@ -204,10 +235,15 @@ final class SQLiteReader: JournalReader {
 
   /// Returns the first retained event at or after a position.
   private func moment(from seq: UInt64) throws(JournalError) -> (seq: UInt64, time: Int64)? {
+    let pending = tail?.pending ?? []
     do throws(SQLiteError) {
       defer { moment.reset() }
       moment.bind(Int64(clamping: seq), at: 1)
-      guard try moment.step() else { return nil }
+      guard try moment.step() else {
+        guard let batch = pending.first(where: { $0.last >= seq }) else { return nil }
+        let row = batch[Int(max(seq, batch.first) - batch.first)]
+        return (row.seq, row.time)
+      }
       let found = try moment.position(0)
       guard found >= seq else { throw Self.damaged }
       return (found, moment.int64(1))
@@ -298,9 +334,9 @@ final class SQLiteReader: JournalReader {
 
 /// A factory for readers: if opening fails, every reading throws the error.
 enum FailingReader {
-  static func open(_ path: String) -> any JournalReader {
+  static func open(_ path: String, _ tail: TailSource) -> any JournalReader {
     do throws(JournalError) {
-      return try OpenJournal.openReader(path)
+      return try OpenJournal.openReader(path, tail)
     } catch {
       return Closed(error: error)
     }

@@ -3,12 +3,12 @@ package import Journal
 package import Model
 package import Signals
 
-/// A journal in one SQLite file.
+/// A journal in one SQLite file, and a ``Tail`` before it.
 ///
-/// The loop assigns positions and passes the events of a turn to the writer thread, which writes
-/// all waiting events in one transaction. With the durability `os` the loop writes a few events
-/// itself, see ``WriterThread``. It never waits for the disk. Two more threads read, and a fourth
-/// moves pages from the log into the file.
+/// The loop assigns positions. With the durabilities `os` and `interval` it appends the events of a
+/// turn to the tail itself. Otherwise it passes them to the writer thread, which appends all waiting
+/// events and flushes them. The loop never waits for the disk. Another thread moves the events into
+/// the database, and two more read.
 package final class SQLiteStore: DaemonStore {
   package private(set) var first: UInt64
   package private(set) var refusal: JournalError?
@@ -33,6 +33,12 @@ package final class SQLiteStore: DaemonStore {
   private var hasFailed = false
   private var threads: Threads?
 
+  /// The tail, unless the journal is only read.
+  private let tail: Tail?
+
+  /// Whether the loop appends to the tail itself.
+  private let commitsOnLoop: Bool
+
   /// The number of events at which a batch goes to the writer before the turn ends.
   ///
   /// Both threads then work at the same time instead of waiting for each other.
@@ -56,6 +62,8 @@ package final class SQLiteStore: DaemonStore {
     files = try OpenJournal(path: path, for: durability.map { .writing($0) } ?? .serving)
     self.loop = loop
     self.clock = clock
+    tail = files.tail
+    commitsOnLoop = durability != nil && durability != .always
     start = files.reader
     first = files.first
     reports = StoreReports(notes: files.notes)
@@ -113,7 +121,8 @@ package final class SQLiteStore: DaemonStore {
   package func seal(meta: String?) {
     if let meta, !queue.batch.isEmpty { queue.batch.replaceMeta(meta) }
     appender.seal()
-    if queue.batch.count >= Self.batchSize { submit() }
+    // The loop appends a batch of any size as fast as the thread.
+    if queue.batch.count >= Self.batchSize, !commitsOnLoop || !queue.isNextBatchFirst { submit() }
   }
 
   package func requireDisk() { queue.requireDisk() }
@@ -142,10 +151,7 @@ package final class SQLiteStore: DaemonStore {
   /// Writes the events of the turn, or passes them to the writer thread.
   private func endTurn() {
     // Events that the thread has not reported yet come first.
-    if queue.isNextBatchFirst,
-      let report = threads?.writer?.commitAtOnce(queue.batch, generation: queue.generation)
-    {
-      _ = queue.passOn()
+    if commitsOnLoop, queue.isNextBatchFirst, let report = commitAtOnce() {
       receive(report)
       // Ends the wait of callers that run the loop until events are durable.
       loop.skipWait()
@@ -154,11 +160,29 @@ package final class SQLiteStore: DaemonStore {
     submit()
   }
 
+  /// Appends the events of the turn to the tail.
+  ///
+  /// - Returns: The report; `nil` if the writer thread is to do it.
+  private func commitAtOnce() -> SQLiteWriter.Report? {
+    guard let tail, let threads else { return nil }
+    let start = MonotonicClock.now
+    switch tail.commitAtOnce(queue.batch, generation: queue.generation) {
+    case .done(let wish):
+      let events = queue.passOn(beginning: tail.makeBatch())
+      threads.database?.post(wish)
+      return .committed(upTo: events.last, nanoseconds: MonotonicClock.now - start)
+    case .failed(let failure):
+      _ = queue.passOn(beginning: RecordBatch())
+      return .refusal(failure)
+    case .noRoom, .dropped: return nil
+    }
+  }
+
   /// Passes the appended events to the writer thread.
   package func submit() {
     guard !queue.batch.isEmpty else { return }
     let (isForDisk, generation) = (queue.isForDisk, queue.generation)
-    let events = queue.passOn()
+    let events = queue.passOn(beginning: tail?.makeBatch() ?? RecordBatch())
     threads?.writer?.post(.append(events, generation: generation, isForDisk: isForDisk))
   }
 
@@ -182,9 +206,9 @@ package final class SQLiteStore: DaemonStore {
       if case .success(let report) = result { first = max(first, report.first) }
       reports.endRemoving(result)
     case .synchronized: waitingForDisk.popFirst()?(nil)
-    case .hasChores: threads?.writer?.post(.doChore)
+    case .hasChores: threads?.database?.post(.doChore)
     case .log(let notice):
-      if notice == .released { threads?.writer?.post(.emptyLog) }
+      if notice == .released { threads?.database?.post(.emptyLog) }
       onLogNotice(notice)
     }
   }
@@ -195,8 +219,8 @@ package final class SQLiteStore: DaemonStore {
       reports.addEvents(events.count)
       appender.commit(upTo: events.last)
       delegate?.store(committed: events)
-      queue.reuse(events)
     }
+    threads?.moveLater()
   }
 
   /// Drops all events that are not durable.
@@ -220,13 +244,13 @@ package final class SQLiteStore: DaemonStore {
   }
 
   package func save(_ snapshot: Snapshot) {
-    guard let writer = threads?.writer else { return }
+    guard let database = threads?.database else { return }
     reports.beginSaving()
-    writer.post(.save(snapshot))
+    database.post(.save(snapshot))
   }
 
   package func remove(_ removal: Removal) {
-    threads?.writer?.post(.remove(removal))
+    threads?.database?.post(.remove(removal))
   }
 
   package func lastRemoval(of service: String) throws(JournalError) -> UInt64 {
@@ -234,8 +258,9 @@ package final class SQLiteStore: DaemonStore {
   }
 
   package func keep(_ text: String, as note: JournalNote) {
-    guard reports.change(note, to: text) else { return }
-    threads?.writer?.post(.keep(text, as: note))
+    guard reports.change(note, to: text), let database = threads?.database else { return }
+    tail?.beginNote()
+    database.post(.keep(text, as: note))
   }
 
   package func readNow<Result>(
@@ -273,9 +298,13 @@ extension SQLiteStore {
 }
 
 /// The threads of a ``SQLiteStore``.
-private struct Threads {
-  let writer: WriterThread?
-  private let checkpointer: Worker<Void>?
+///
+/// Its timers are closed before it is released. They have no weak reference, which would make each
+/// use of this object slow.
+private final class Threads {
+  let writer: TailWriter?
+  let database: Worker<SQLiteWriter.Job>?
+  private let tail: Tail?
   private let prompt: Background<any JournalReader>
   private let long: Background<any JournalReader>
 
@@ -286,38 +315,49 @@ private struct Threads {
   /// Makes the disk have the events again and again, with the durability `interval`.
   private var syncTimer: EventLoop.Timer?
 
+  /// Moves events into the database that are too few to be moved at once.
+  private var moveTimer: EventLoop.Timer?
+  private var isMoveTimerActive = false
+
+  /// The time after which other programs see an event in the database.
+  private static let moveMilliseconds: UInt64 = 1_000
+
   init(
     _ files: OpenJournal, _ durability: Durability?,
     reportingTo reports: Mailbox<SQLiteWriter.Report>, on loop: Loop
   ) throws(JournalError) {
     self.reports = reports
+    tail = files.tail
     (prompt, long) = (
       files.makeReader(isLong: false, on: loop), files.makeReader(isLong: true, on: loop)
     )
     care = files.makeReader(isLong: true, on: loop)
     do throws(SystemError) {
-      if durability != nil {
+      if let tail {
         let slot = reports.slot
-        let progress = Lock(Checkpointer.Progress.mayBeComplete)
-        let moving = try files.makeCheckpointer(progress: progress, report: slot.post)
-        checkpointer = moving
-        writer = try files.makeWriter(
-          checkpointer: moving, progress: progress, report: slot.post)
+        let thread = try files.makeDatabaseThread(for: tail, report: slot.post)
+        database = thread
+        writer = try TailWriter(
+          tail, isAlwaysForDisk: durability == .always, database: thread, report: slot.post)
       } else {
-        (checkpointer, writer) = (nil, nil)
+        (database, writer) = (nil, nil)
       }
+      try prompt.start()
+      try long.start()
+      guard tail != nil else { return }
       if case .interval(let milliseconds) = durability {
-        syncTimer = try EventLoop.Timer(on: loop) { [writer] in
+        syncTimer = try EventLoop.Timer(on: loop) { [unowned self] in
           writer?.post(.synchronize(isAwaited: false))
         }
         syncTimer?.start(afterMilliseconds: milliseconds, everyMilliseconds: milliseconds)
       }
-      try prompt.start()
-      try long.start()
+      moveTimer = try EventLoop.Timer(on: loop) { [unowned self] in move() }
     } catch {
       throw .unavailable(detail: "\(error)")
     }
   }
+
+  deinit { closeTimers() }
 
   func reader(for pace: ReadingPace) -> Background<any JournalReader> {
     switch pace {
@@ -327,12 +367,28 @@ private struct Threads {
     }
   }
 
+  /// Moves the committed events soon.
+  func moveLater() {
+    guard !isMoveTimerActive else { return }
+    isMoveTimerActive = true
+    moveTimer?.start(afterMilliseconds: Self.moveMilliseconds)
+  }
+
+  private func move() {
+    isMoveTimerActive = false
+    guard let tail, tail.hasPending, !tail.hasFailed else { return }
+    database?.post(.move(flushes: false))
+    // Again, because it may fail while the disk is full.
+    moveLater()
+  }
+
   /// Waits for the writer, and ends all.
   func finish() {
-    syncTimer?.close()
-    writer?.post(.end)
+    closeTimers()
+    writer?.post(.synchronize(isAwaited: false))
     writer?.finish()
-    checkpointer?.finish()
+    database?.post(.end)
+    database?.finish()
     for reader in [prompt, long, care] { reader.close() }
     reports.close()
   }
@@ -342,8 +398,14 @@ private struct Threads {
   /// The connections stay open until the process ends. Closing the last one would run another
   /// checkpoint, which must not happen after a failed write.
   func abandon() {
-    syncTimer?.close()
+    closeTimers()
     reports.close()
     for reader in [prompt, long, care] { reader.abandon() }
+  }
+
+  private func closeTimers() {
+    syncTimer?.close()
+    moveTimer?.close()
+    (syncTimer, moveTimer) = (nil, nil)
   }
 }

@@ -5,20 +5,20 @@ internal import Journal
 internal import Model
 internal import Signals
 
-/// Writes records, and does background work between commits.
+/// Moves events from the tail into the database, and does everything else that changes the database:
+/// snapshots, removals, notes and checkpoints.
 ///
-/// ``WriterThread`` says on which thread.
+/// It lives on one thread. No commit waits for it, unless both files of the tail are full.
 final class SQLiteWriter {
   private let database: Database
-  private let synchronous: String
   private let durability: String
 
   /// The first retained position, as last seen by this thread.
   private var first: UInt64 = 0
   private let lock: JournalLock
-  private let checkpointer: Worker<Void>
-  private let progress: Lock<Checkpointer.Progress>
+  private let tail: Tail
   private let report: @Sendable (Report) -> Void
+  private let path: String
   private let walFile: CInt
 
   private let transaction: Transaction
@@ -26,10 +26,8 @@ final class SQLiteWriter {
   private let snapshots: SnapshotTable
   private let removals: RemovalTable
 
-  /// Batches of an older generation are dropped, because an earlier batch has failed.
-  private var generation = 0
-
   private var log = LogSize()
+  private var checkpointer = Checkpointer()
 
   /// Whether a write failed in a way that makes later writes unreliable.
   private var hasFailed = false
@@ -37,7 +35,7 @@ final class SQLiteWriter {
   /// The notes that are not written yet.
   private var notes: [JournalNote: String] = [:]
 
-  /// The background work, one item between commits, oldest first.
+  /// The background work, one item at a time, oldest first.
   private var chores = Queue<Chore>()
 
   private enum Chore {
@@ -47,25 +45,22 @@ final class SQLiteWriter {
     case giveBack
   }
 
-  /// - Parameter synchronous: The value of `PRAGMA synchronous` for commits.
+  /// - Parameter database: Its transactions do not wait for the disk.
   init(
-    database: Database, path: String, synchronous: String, durability: String,
-    lock: JournalLock,
-    checkpointer: Worker<Void>, progress: Lock<Checkpointer.Progress>,
+    database: Database, path: String, durability: String, lock: JournalLock, tail: Tail,
     report: @escaping @Sendable (Report) -> Void
   ) throws(SQLiteError) {
     self.database = database
-    self.synchronous = synchronous
+    self.path = path
     self.durability = durability
     self.lock = lock
-    self.checkpointer = checkpointer
-    self.progress = progress
+    self.tail = tail
     self.report = report
     transaction = try Transaction(on: database)
     events = try EventTable(database)
     snapshots = try SnapshotTable(database)
     removals = try RemovalTable(database)
-    // Opened early and kept, because the timer needs it to flush the log to the disk.
+    // Opened early and kept, because each flush needs it.
     walFile = open(path + "-wal", O_RDWR | O_CLOEXEC)
     // The hook is removed with the database, which this object owns.
     sqlite3_wal_hook(database.pointer, logGrew, Unmanaged.passUnretained(self).toOpaque())
@@ -77,139 +72,94 @@ final class SQLiteWriter {
     if walFile >= 0 { _ = close(walFile) }
   }
 
-  /// Executes the waiting jobs: all batches in one transaction, then one item of background work.
+  /// Executes the waiting jobs: moves all events first, then does one item of background work.
   func work(_ jobs: [Job]) {
-    var batches: [RecordBatch] = []
-    var (isForDisk, isEnding) = (false, false)
+    var (isFlushing, isEnding, newNotes) = (false, false, 0)
     for job in jobs {
       switch job {
-      case .append(let events, let generation, let needsDisk):
-        guard generation == self.generation else { break }
-        batches.append(events)
-        isForDisk = isForDisk || needsDisk
+      case .move(let flushes): isFlushing = isFlushing || flushes
       case .save(let snapshot): chores.append(.save(.init(snapshot)))
       case .remove(let removal): chores.append(.remove(removal))
-      case .keep(let text, let note): notes[note] = text
-      case .synchronize(let isAwaited):
-        if let failure = synchronize() {
-          report(failure)
-        } else if isAwaited {
-          report(.synchronized)
-        }
+      case .keep(let text, let note):
+        notes[note] = text
+        newNotes += 1
       case .doChore: break
       case .emptyLog: log.isTooLong = true
       case .end: isEnding = true
       }
     }
+    guard !hasFailed else { return tail.endNotes(newNotes) }
+    tail.endWish()
+    let isMoved = moveEvents()
+    if isFlushing || isEnding { flush() }
     keepNotes()
-    if let last = batches.last?.last {
-      let result = commit(batches, upTo: last, isForDisk: isForDisk)
-      report(result)
-      if case .committed = result { checkpoint() }
-    }
-    doChore()
-    guard isEnding, !hasFailed else { return }
-    if let failure = synchronize() { report(failure) } else { lock.end(durability) }
+    tail.endNotes(newNotes)
+    checkpoint()
+    // It may be about events that are not in the database yet.
+    if isMoved { doChore() } else { rejectChores() }
+    guard isEnding, !hasFailed, !tail.hasFailed else { return }
+    if isMoved { tail.remove() }
+    lock.end(durability)
   }
 
-  /// Writes a batch without waiting for the disk or another process.
+  // MARK: Events
+
+  /// The size of the events in one transaction, in bytes.
+  private static let moveBytes = 256 << 10
+
+  /// Moves all events that are durable now into the database.
   ///
-  /// - Returns: The report; `nil` if nothing was tried, because it might have to wait.
-  func commitAtOnce(_ events: RecordBatch, generation: Int) -> Report? {
-    guard durability == Durability.os.name, generation == self.generation, !hasFailed,
-      notes.isEmpty, !mayLogBeginAgain
-    else { return nil }
-    database.waitsForOthers = false
-    defer { database.waitsForOthers = true }
-    let start = nanoseconds()
-    // If another process is writing, the writer thread waits for it.
-    guard (try? transaction.begin()) != nil else { return nil }
-    let result = finishCommit([events], upTo: events.last, isForDisk: false, since: start)
-    if case .committed = result { startCheckpoint() }
-    return result
-  }
-
-  /// Whether the next commit may begin the log again or run a checkpoint.
-  ///
-  /// SQLite then flushes the log to the disk. A checkpoint by another process, for example
-  /// `sqlite3`, is not seen: the next commit flushes, wherever it runs.
-  private var mayLogBeginAgain: Bool {
-    if log.isTooLong || log.pages == 0 || log.isStalling { return true }
-    if !log.isLong { return false }
-    return !checkpointer.isIdle || progress.withLock { $0 == .mayBeComplete }
-  }
-
-  private func commit(_ batches: [RecordBatch], upTo last: UInt64, isForDisk: Bool) -> Report {
-    let start = nanoseconds()
-    do throws(SQLiteError) {
-      try transaction.begin()
-    } catch {
-      return failure(error)
-    }
-    return finishCommit(batches, upTo: last, isForDisk: isForDisk, since: start)
-  }
-
-  /// Writes batches in the open transaction, and ends it.
-  private func finishCommit(
-    _ batches: [RecordBatch], upTo last: UInt64, isForDisk: Bool, since start: UInt64
-  ) -> Report {
-    do throws(SQLiteError) {
-      try transaction.finish { () throws(SQLiteError) in
-        for batch in batches { try events.write(batch) }
+  /// - Returns: Whether it has them all.
+  private func moveEvents() -> Bool {
+    let last = tail.lastPending
+    while tail.moved < last {
+      var batches = tail.firstPending(bytes: Self.moveBytes)
+      do throws(SQLiteError) {
+        try write { () throws(SQLiteError) in
+          for batch in batches { try events.write(batch) }
+        }
+      } catch {
+        if error.hasNoOutcome { tail.failMoving(error) } else { fail(error) }
+        return false
       }
-    } catch {
-      return failure(error)
+      tail.endMoving(&batches)
     }
-    if isForDisk, synchronous != "FULL", let failure = synchronize() { return failure }
-    lock.mark = last
-    return .committed(upTo: last, nanoseconds: nanoseconds() - start)
+    return true
   }
 
-  /// Notes a failed write and returns its report.
-  private func failure(_ error: SQLiteError) -> Report {
-    generation += 1
-    hasFailed = hasFailed || !error.hasNoOutcome
-    return error.hasNoOutcome ? .rejected(error.refusal) : .failed(error.refusal, "\(error)")
+  /// Flushes the database to the disk, so that the tail can use the space of its events again.
+  ///
+  /// Pages that were moved out of the log are already there.
+  private func flush() {
+    let moved = tail.moved
+    guard walFile >= 0, fdatasync(walFile) == 0 else {
+      return fail(SQLiteError(call: "fdatasync", path + "-wal", isFlush: true))
+    }
+    tail.raiseFlushed(upTo: moved)
+  }
+
+  /// Notes a failed write, after which later ones are unreliable, and reports it.
+  private func fail(_ error: SQLiteError, _ place: String = "") {
+    hasFailed = true
+    tail.fail(error)
+    report(.failed(error.refusal, "\(place)\(error)"))
   }
 
   // MARK: Checkpoints
 
+  /// Moves the log into the file, if it is long enough.
   private func checkpoint() {
+    guard !hasFailed else { return }
     if log.isTooLong { emptyLog() }
-    if log.isStalling {
-      guard let failure = moveLog() else { return }
-      generation += 1
-      hasFailed = true
-      report(.failed(failure.refusal, "checkpoint: \(failure)"))
-    } else {
-      startCheckpoint()
-    }
-  }
-
-  /// Starts the checkpoint thread, if the log is long enough.
-  ///
-  /// A checkpoint beside commits leaves their pages, so the log has to grow before the next one. As
-  /// long as a reader blocks the log, each commit looks whether the reader has ended.
-  private func startCheckpoint() {
-    guard log.isLong, log.needsCheckpoint || progress.withLock({ $0 == .held }) else { return }
+    guard log.isLong, log.needsCheckpoint || checkpointer.isHeld else { return }
     log.beginCheckpoint()
-    checkpointer.post(())
-  }
-
-  /// Moves the log into the file; waits if the checkpoint thread is doing it.
-  ///
-  /// Without the wait the log would keep growing when that thread gets less processor time.
-  private func moveLog() -> SQLiteError? {
-    for _ in 0..<Self.stallTries {
-      let (failure, pages, _) = database.moveLog()
-      if failure != nil || pages >= 0 { return failure }
-      usleep(1_000)
+    switch checkpointer.move(database) {
+    case .failed(let failure): fail(failure, "checkpoint: ")
+    case .held(let bytes): report(.log(.held(bytes: bytes, path: path)))
+    case .released: report(.log(.released))
+    case nil: break
     }
-    return nil
   }
-
-  /// The maximum wait, in milliseconds.
-  private static let stallTries = 200
 
   /// Truncates the log, now that no reader holds it.
   private func emptyLog() {
@@ -217,21 +167,8 @@ final class SQLiteWriter {
       log.isTooLong = try !database.emptyLog()
       if !log.isTooLong { log.pages = 0 }
     } catch {
-      report(failure(error))
+      fail(error)
     }
-  }
-
-  /// Flushes the log to the disk.
-  ///
-  /// Pages that were moved out of the log are already there.
-  ///
-  /// - Returns: The report of a failure; the journal then accepts no more events.
-  private func synchronize() -> Report? {
-    guard walFile < 0 || fdatasync(walFile) != 0 else { return nil }
-    let reason = errno == EIO ? "EIO" : "ERRNO \(errno)"
-    generation += 1
-    hasFailed = true
-    return .failed(.readOnly(reason: reason, outcome: .unknown), "fdatasync: \(reason)")
   }
 
   // MARK: Background work
@@ -240,12 +177,12 @@ final class SQLiteWriter {
   ///
   /// The log keeps the order, so a removal survives a crash only if the snapshot before it does.
   private func doChore() {
-    guard let chore = chores.popFirst() else { return }
+    guard !hasFailed, let chore = chores.popFirst() else { return }
     switch chore {
     case .save(let parts): save(parts)
     case .drop(let part):
       // A leftover snapshot does no harm: the next thinning finds it again.
-      try? relaxed { () throws(SQLiteError) in try snapshots.remove(part) }
+      try? write { () throws(SQLiteError) in try snapshots.remove(part) }
     case .remove(let removal): remove(removal)
     case .giveBack: giveBack()
     }
@@ -253,21 +190,36 @@ final class SQLiteWriter {
     if !chores.isEmpty { report(.hasChores) }
   }
 
-  /// Runs a transaction that may reach the disk later.
-  private func relaxed(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
-    try database.execute("PRAGMA synchronous = NORMAL")
-    let result = Result { () throws(SQLiteError) in
-      try transaction.begin()
-      try transaction.finish(body)
+  /// Reports the background work as failed, because the events before it cannot be moved.
+  private func rejectChores() {
+    let error = tail.obstacle
+    while let chore = chores.popFirst() {
+      switch chore {
+      case .save(let parts):
+        report(
+          .saved(
+            SnapshotReport(
+              service: parts.snapshot.service, seq: parts.snapshot.seq,
+              failure: error.map { "\($0)" } ?? "the journal has failed")))
+      case .remove:
+        report(
+          .removed(
+            .failure(error?.refusal ?? .unavailable(detail: "the journal has failed"))))
+      case .drop, .giveBack: break
+      }
     }
-    try database.execute("PRAGMA synchronous = \(synchronous)")
-    try result.get()
+  }
+
+  /// Runs a transaction.
+  private func write(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+    try transaction.begin()
+    try transaction.finish(body)
   }
 
   private func save(_ parts: SnapshotTable.Parts) {
     let snapshot = parts.snapshot
     do throws(SQLiteError) {
-      try relaxed { () throws(SQLiteError) in try snapshots.write(parts) }
+      try write { () throws(SQLiteError) in try snapshots.write(parts) }
       var rest = parts
       if rest.advance() { return chores.prepend(.save(rest)) }
       // Before the waiting items, so that there are never many surplus snapshots.
@@ -281,24 +233,24 @@ final class SQLiteWriter {
   }
 
   private func remove(_ removal: Removal) {
-    let start = nanoseconds()
+    let start = MonotonicClock.now
     var first: UInt64 = 0
     do throws(SQLiteError) {
-      try relaxed { () throws(SQLiteError) in first = try removals.remove(removal, from: events) }
+      try write { () throws(SQLiteError) in first = try removals.remove(removal, from: events) }
       if first > self.first {
         self.first = first
         for part in try snapshots.outlived(first: first) { chores.append(.drop(part)) }
       }
       if chores.isEmpty, try freePages() > Self.reservedPages { chores.append(.giveBack) }
     } catch {
-      guard error.hasNoOutcome || error.isCorrupt else { return report(self.failure(error)) }
+      guard error.hasNoOutcome || error.isCorrupt else { return fail(error) }
       let failure =
         error.isCorrupt
         ? JournalError.corrupt(seq: removal.first, detail: error.message) : error.refusal
       return report(.removed(.failure(failure)))
     }
     report(
-      .removed(.success(RemovalReport(first: first, nanoseconds: nanoseconds() - start))))
+      .removed(.success(RemovalReport(first: first, nanoseconds: MonotonicClock.now - start))))
   }
 
   /// The number of free pages to keep in the file for later use.
@@ -316,7 +268,7 @@ final class SQLiteWriter {
   /// Shrinks the file a little; does nothing if there is no room for that.
   private func giveBack() {
     guard let before = try? freePages() else { return }
-    try? relaxed { () throws(SQLiteError) in
+    try? write { () throws(SQLiteError) in
       try database.execute("PRAGMA incremental_vacuum(\(Self.pagesGivenBack))")
     }
     guard chores.isEmpty, let after = try? freePages() else { return }
@@ -325,8 +277,9 @@ final class SQLiteWriter {
 
   /// Writes the pending notes; a note that fails is tried again later.
   private func keepNotes() {
+    guard !notes.isEmpty else { return }
     for (note, text) in notes {
-      let isKept: Void? = try? relaxed { () throws(SQLiteError) in
+      let isKept: Void? = try? write { () throws(SQLiteError) in
         let insert = try Statement("INSERT OR REPLACE INTO journal VALUES (?, ?)", on: database)
         insert.bind(note.rawValue, at: 1)
         insert.bind(text, at: 2)
@@ -334,6 +287,8 @@ final class SQLiteWriter {
       }
       if isKept != nil { notes[note] = nil }
     }
+    // Later events may be on the disk at once, and the note comes before them.
+    if durability == Durability.always.name { flush() }
   }
 }
 
@@ -376,25 +331,16 @@ private struct LogSize {
   /// Whether the log should be truncated.
   var isTooLong = false
 
-  /// The size, in pages, that starts the checkpoint thread.
+  /// The size, in pages, from which on checkpoints are made.
   ///
-  /// Rare checkpoints copy a page that changes often only once, and few commits wait for the disk
-  /// behind their flushes.
+  /// Rare checkpoints copy a page that changes often only once.
   private static let checkpointPages: CInt = 4_000
 
-  /// The growth, in pages, after which the checkpoint thread is started again.
+  /// The growth, in pages, after which the next checkpoint is made.
   private static let checkpointStep: CInt = 1_000
 
-  /// The size, in pages, at the last start of the checkpoint thread; 0 if it was not started since
-  /// the log began.
+  /// The size, in pages, at the last checkpoint; 0 if there was none since the log began.
   private var checkpointedPages: CInt = 0
-
-  /// The size, in pages, at which the writer runs the checkpoint itself.
-  ///
-  /// A checkpoint during continuous commits never completes, so the log could not be reset.
-  private static let stallPages: CInt = 16 * 1024
-
-  var isStalling: Bool { pages >= Self.stallPages }
 
   /// Whether a checkpoint makes sense.
   var isLong: Bool { pages >= Self.checkpointPages }
@@ -416,35 +362,23 @@ private func logGrew(
   return SQLITE_OK
 }
 
-private func nanoseconds() -> UInt64 {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-}
-
 extension SQLiteWriter {
-  /// A job for the writer thread.
+  /// A job for the database's thread.
   enum Job: Sendable {
-    /// Writes events.
-    ///
-    /// With `isForDisk`, they are committed only once the disk has them.
-    case append(RecordBatch, generation: Int, isForDisk: Bool)
+    /// Moves the pending events into the database; with `flushes`, flushes it to the disk too.
+    case move(flushes: Bool)
     case save(Snapshot)
     case remove(Removal)
     case keep(String, as: JournalNote)
-    /// Flushes committed events to the disk.
-    ///
-    /// With `isAwaited`, reports completion.
-    case synchronize(isAwaited: Bool)
-    /// Continues with background work between commits.
+    /// Continues with background work of the database.
     case doChore
     /// Truncates the log.
     case emptyLog
-    /// Records a clean shutdown, once the disk has all events.
+    /// Records a clean shutdown, after the disk has all events in the tail.
     case end
   }
 
-  /// A report from the writer thread to the loop.
+  /// A report from the threads to the loop.
   enum Report: Sendable {
     case committed(upTo: UInt64, nanoseconds: UInt64)
     /// Nothing was written; the journal accepts further events.
@@ -455,8 +389,18 @@ extension SQLiteWriter {
     case removed(Result<RemovalReport, JournalError>)
     /// The disk has the awaited events.
     case synchronized
-    /// There is more background work to do between commits.
+    /// There is more background work to do.
     case hasChores
     case log(SQLiteStore.LogNotice)
   }
+}
+
+extension SQLiteWriter.Report {
+  /// Returns the report of a write that failed.
+  static func refusal(_ error: SQLiteError) -> Self {
+    error.hasNoOutcome ? .rejected(error.refusal) : failure(error)
+  }
+
+  /// Returns the report of a failure after which later writes are unreliable.
+  static func failure(_ error: SQLiteError) -> Self { .failed(error.refusal, "\(error)") }
 }

@@ -11,7 +11,7 @@ enum Schema {
   static let applicationID: Int32 = 0x626E_646A
 
   /// The format version; raised when older versions of binderd could not read the file.
-  static let version: Int32 = 2
+  static let version: Int32 = 3
 
   /// The kind of a file according to its first bytes.
   ///
@@ -118,17 +118,37 @@ enum Schema {
     ) STRICT
     """
 
-  /// Upgrades a journal of version 1 to the current format, completely or not at all.
-  static func raise(_ database: Database) throws(SQLiteError) {
+  /// Upgrades a journal of an older version to the current format, completely or not at all.
+  ///
+  /// Since version 3 there is a tail, which older programs would overlook.
+  static func raise(_ database: Database, from found: Int) throws(SQLiteError) {
+    let removals = """
+      \(removalTable);
+      INSERT INTO journal SELECT 'first', CAST(ifnull(min(seq), 1) AS TEXT) FROM event;
+      """
     try database.execute(
       """
       BEGIN EXCLUSIVE;
-      \(removalTable);
-      INSERT INTO journal SELECT 'first', CAST(ifnull(min(seq), 1) AS TEXT) FROM event;
+      \(found < 2 ? removals : "")
       PRAGMA user_version = \(version);
       COMMIT;
       PRAGMA wal_checkpoint(TRUNCATE)
       """)
+  }
+
+  /// The key of the salt of the tail: the number that the blocks have which belong to the database.
+  private static let saltKey = "tail"
+
+  /// Returns the salt of the tail; `nil` if no tail belongs to the database.
+  static func salt(in database: Database) throws(SQLiteError) -> UInt64? {
+    try database.text("SELECT value FROM journal WHERE key = '\(saltKey)'").flatMap {
+      UInt64($0, radix: 16)
+    }
+  }
+
+  /// Returns the statement that stores a salt.
+  static func storing(salt: UInt64) -> String {
+    "INSERT OR REPLACE INTO journal VALUES ('\(saltKey)', '\(String(salt, radix: 16))')"
   }
 
   /// Returns a new epoch: 8 random hexadecimal digits.

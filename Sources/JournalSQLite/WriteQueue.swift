@@ -15,23 +15,18 @@ struct WriteQueue {
   /// The batches that are written, in order, until they are durable.
   private var written = Queue<RecordBatch>()
 
-  /// A batch that is not used any more, to save allocations.
-  private var spare: RecordBatch?
-
-  /// The most memory of a spare batch.
-  private static let spareBytes = 64 << 10
-
   /// Whether the batch may be written at once: no event that is not durable yet comes before it.
   var isNextBatchFirst: Bool { !batch.isEmpty && !isForDisk && written.isEmpty }
 
   mutating func requireDisk() { isForDisk = true }
 
   /// Begins the next batch, and returns the one that is to be written.
-  mutating func passOn() -> RecordBatch {
+  ///
+  /// - Parameter next: An empty batch.
+  mutating func passOn(beginning next: RecordBatch) -> RecordBatch {
     let events = batch
     written.append(events)
-    (batch, isForDisk) = (spare ?? RecordBatch(), false)
-    spare = nil
+    (batch, isForDisk) = (next, false)
     return events
   }
 
@@ -39,13 +34,6 @@ struct WriteQueue {
   mutating func popDurable(upTo seq: UInt64) -> RecordBatch? {
     guard let first = written.first, first.last <= seq else { return nil }
     return written.popFirst()
-  }
-
-  /// Keeps the memory of a batch, unless somebody else still has it.
-  mutating func reuse(_ batch: consuming RecordBatch) {
-    guard spare == nil, isKnownUniquelyReferenced(&batch) else { return }
-    batch.removeAll(keepingCapacity: Self.spareBytes)
-    spare = batch
   }
 
   /// Drops all events.

@@ -1,4 +1,6 @@
+import Glibc
 import JSON
+import TestSupport
 
 /// Helpers for tests of the journal.
 extension DaemonProcess {
@@ -25,6 +27,32 @@ extension DaemonProcess {
 
   func epoch() throws -> JSONValue? {
     try TestSocket(socket).result(#"{"id":1,"method":"hello"}"#)["epoch"]
+  }
+
+  /// Waits until the database has a number of events, which are in the tail first.
+  func waitUntilMoved(_ count: Int) throws {
+    for _ in 0..<1_000 where try sqlite("SELECT count(*) FROM event") != "\(count)\n" {
+      usleep(20_000)
+    }
+  }
+
+  /// Kills the daemon while all its events are only in the tail, and returns the tail's end.
+  ///
+  /// The log is emptied, as if no event had been moved.
+  func killWithTail(_ path: String? = nil) -> Int {
+    let path = path ?? journal
+    end(SIGKILL)
+    truncate(path + "-wal", 0)
+    let tail = Files.bytes(of: path + "-tail1")
+    return (tail.lastIndex { $0 != 0 } ?? -1) + 1
+  }
+
+  /// Changes a byte of the tail.
+  func damageTail(at offset: Int, _ path: String? = nil) {
+    let path = (path ?? journal) + "-tail1"
+    var tail = Files.bytes(of: path)
+    tail[offset] ^= 0x10
+    Files.write(tail, to: path)
   }
 
   /// Runs SQL on the journal, usually after the daemon has ended.

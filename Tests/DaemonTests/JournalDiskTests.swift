@@ -150,6 +150,96 @@ struct JournalDiskTests {
     #expect(try again.last() >= answered)
   }
 
+  /// The failing calls are those after the start.
+  @Test(
+    .needs("strace"),
+    arguments: [
+      ("pwritev:error=ENOSPC:when=5..8", "-tail1", "ENOSPC"),
+      ("pwritev:error=EDQUOT:when=5..8", "-tail1", "EDQUOT"),
+      ("fallocate:error=ENOSPC", "-tail2", ""),
+      ("fallocate:error=EFBIG", "-tail2", ""),
+      ("pwrite64:error=ENOSPC:when=9+", "-wal", ""),
+    ])
+  func `18: a tail without room refuses commands, and loses nothing`(
+    call: String, file: String, reason: String
+  ) throws {
+    let daemon = try DaemonProcess()
+    daemon.end()
+    let wrapper = Disturbance.wrapper(call, onlyOn: daemon.journal + file)
+    let full = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
+    let client = try TestSocket(full.socket)
+    var (answered, refused) = (0, 0)
+    let filler = String(repeating: "x", count: 3_000)
+    for i in 0..<60 {
+      let answer = try client.call(
+        #"{"id":\#(i),"method":"cells.add","params":{"name":"n","by":1}}"#)
+      if answer.contains("result") { answered += 1 } else { refused += 1 }
+      if !answer.contains("result") {
+        #expect(answer.contains(#""outcome":"none""#), "\(answer)")
+        #expect(answer.contains(#""reason":"\#(reason)"#), "\(answer)")
+      }
+      _ = try client.call(#"{"id":1,"method":"cells.set","params":["f","\#(filler)"]}"#)
+    }
+    if !reason.isEmpty { #expect(refused > 0) }
+    client.close()
+    full.end(SIGKILL)
+    try daemon.start()
+    let again = try TestSocket(daemon.socket)
+    let value = try again.result(#"{"id":1,"method":"get","params":["cells/n"]}"#)["value"]
+    #expect(value == .number(JSONNumber(Int64(answered))))
+    again.close()
+    #expect(daemon.end() == 0)
+    #expect(try daemon.verify().contains("damaged") == false)
+  }
+
+  @Test(.needs("strace"), arguments: ["pwritev:error=EIO:when=5+", "fdatasync:error=EIO:when=5+"])
+  func `19: a failed write to the tail ends the daemon, and nothing acknowledged is lost`(
+    call: String
+  ) throws {
+    let daemon = try DaemonProcess()
+    daemon.end()
+    let wrapper = Disturbance.wrapper(call, onlyOn: daemon.journal + "-tail1")
+    let broken = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
+    let client = try TestSocket(broken.socket)
+    var answered = 0
+    var lines: [String] = []
+    for i in 0..<40 {
+      try? client.send(#"{"id":\#(i),"method":"cells.set","params":["n\#(i)",1]}"#)
+      guard let line = try client.line() else { break }
+      lines.append(line)
+      guard line.contains("result") else { break }
+      answered += 1
+    }
+    #expect(lines.last?.contains(#""reason":"EIO","outcome":"unknown""#) == true, "\(lines)")
+    #expect(broken.waitForEnd() == 74)
+    try daemon.start()
+    #expect(try daemon.last() >= answered)
+    #expect(daemon.end() == 0)
+  }
+
+  @Test(
+    .needs("strace"),
+    arguments: [
+      ("openat:error=ENOSPC", "-tail1"), ("fallocate:error=ENOSPC", "-tail1"),
+      ("pwrite64:error=ENOSPC", "-tail1"), ("openat:error=EACCES", "-tail2"),
+    ])
+  func `18: a start that cannot make the tail fails with an error, and can be retried`(
+    call: String, file: String
+  ) throws {
+    let daemon = try DaemonProcess()
+    try daemon.fill(3)
+    #expect(daemon.end() == 0)
+    let wrapper = Disturbance.wrapper(call, onlyOn: daemon.journal + file)
+    let full = try DaemonProcess(wrapper: wrapper, in: daemon.directory, waits: false)
+    let code = full.waitForEnd()
+    #expect(code == 74 || code == 78, "\(full.log)")
+    #expect(
+      full.log.contains(call.contains("ENOSPC") ? "ENOSPC" : "journal.db-tail"), "\(full.log)")
+    try daemon.start()
+    #expect(try daemon.last() == 3)
+    #expect(daemon.end() == 0)
+  }
+
   @Test
   func `18: a journal on a full disk can be read`() throws {
     let mount = try TemporaryMount(kibibytes: 512)
@@ -173,17 +263,15 @@ struct JournalDiskTests {
   }
 
   @Test
-  func `18: a start without room to save a damaged log keeps it, and can be retried`() throws {
+  func `18: a start without room to save a damaged tail keeps it, and can be retried`() throws {
     let mount = try TemporaryMount(kibibytes: 2048)
     guard mount.isMounted else { return }  // only root mounts
     let home = try TemporaryDirectory()
     let journal = mount.path + "/j.db"
     let daemon = try DaemonProcess(["--journal", journal], in: home.path)
     try daemon.fill(20)
-    daemon.end(SIGKILL)
-    var log = Files.bytes(of: journal + "-wal")
-    log[log.count / 2] ^= 0x10
-    Files.write(log, to: journal + "-wal")
+    daemon.damageTail(at: daemon.killWithTail(journal) - 100, journal)
+    let tail = Files.bytes(of: journal + "-tail1")
     let filler = open(mount.path + "/filler", O_CREAT | O_WRONLY, 0o600)
     let chunk = [UInt8](repeating: 1, count: 4096)
     var count = 0
@@ -194,12 +282,12 @@ struct JournalDiskTests {
     for _ in 0..<2 {
       try daemon.start(["--journal", journal], waits: false)
       #expect(daemon.waitForEnd() == 74)
-      #expect(Files.bytes(of: journal + "-wal") == log)
+      #expect(Files.bytes(of: journal + "-tail1") == tail)
       #expect(!Files.names(in: mount.path).contains { $0.contains(".lost") })
     }
     unlink(mount.path + "/filler")
     try daemon.start(["--journal", journal])
-    #expect(Files.bytes(of: journal + "-wal.lost") == log)
+    #expect(Files.bytes(of: journal + "-tail1.lost") == tail)
     #expect(daemon.end() == 0)
   }
 }

@@ -32,7 +32,7 @@ struct JournalLinesTests {
     #expect(link(journal, hard) == 0)
     let before = identity(journal)
     for work in ["--backup", "--export"] {
-      for target in [journal, soft, hard, journal + "-wal", journal + ".lock"] {
+      for target in [journal, soft, hard, journal + "-wal", journal + "-tail1", journal + ".lock"] {
         let said = try binderd([work, target, "--journal", journal, "--force"], 78)
         #expect(said.contains("\(target) is part of the source journal, \(journal)"))
       }
@@ -82,6 +82,7 @@ struct JournalLinesTests {
   func `a failed export keeps the existing file`() throws {
     let daemon = try DaemonProcess()
     try daemon.fill(20)
+    try daemon.waitUntilMoved(20)
     daemon.end(SIGKILL)
     _ = try daemon.sqlite("UPDATE event SET data = '0' WHERE seq = 8")
     Files.write("old", to: lines)

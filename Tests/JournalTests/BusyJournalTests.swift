@@ -1,5 +1,6 @@
 import CSQLite
 import EventLoop
+import Glibc
 import Journal
 import JournalSQLite
 import Model
@@ -26,31 +27,75 @@ struct BusyJournalTests {
     return database
   }
 
+  /// Fills both files of the tail, whose events cannot be moved while another process writes.
+  private func fillTail() throws {
+    for _ in 0..<2 {
+      _ = try journal.store.append([draft("fill", Self.filler(40_000))])
+      try journal.settle()
+    }
+  }
+
+  private static func filler(_ count: Int) -> String {
+    "\"" + String(repeating: "x", count: count) + "\""
+  }
+
+  /// Returns the number of events that other programs see.
+  private func visible() -> Int {
+    var database: OpaquePointer?
+    sqlite3_open(directory.journal, &database)
+    defer { sqlite3_close(database) }
+    var statement: OpaquePointer?
+    sqlite3_prepare_v2(database, "SELECT count(*) FROM event", -1, &statement, nil)
+    defer { sqlite3_finalize(statement) }
+    return sqlite3_step(statement) == SQLITE_ROW ? Int(sqlite3_column_int64(statement, 0)) : -1
+  }
+
   @Test
-  func `an append is rejected during a foreign write, and accepted after it`()
+  func `an append does not wait for a foreign write, and other programs see it after that`()
+    throws
+  {
+    let other = outsideWriter()
+    for i in 1...3 {
+      _ = try journal.store.append([draft("s", "\(i)")])
+      try journal.settle()
+    }
+    #expect(visible() == 0)
+    let found = try journal.read { reader throws(JournalError) in
+      (try reader.records(after: 0, limit: 10).map(\.data), try reader.bounds())
+    }
+    #expect(found.0 == ["1", "2", "3"])
+    #expect(found.1 == (1, 3))
+    sqlite3_close(other)
+    try journal.run { visible() == 3 }
+  }
+
+  @Test
+  func `an append is rejected when the tail is full during a foreign write, and accepted after it`()
     throws
   {
     var reasons: [JournalError] = []
     let observer = StoreObserver(of: journal.store)
     observer.onRejected = { reasons.append($0) }
     let other = outsideWriter()
-    _ = try journal.store.append([draft("s", "1")])
+    try fillTail()
+    _ = try journal.store.append([draft("s", Self.filler(300_000))])
     try journal.run { !reasons.isEmpty || journal.store.refusal != nil }
     #expect(reasons == [.readOnly(reason: "BUSY", outcome: .none)])
     #expect(journal.store.refusal == nil)
-    #expect(journal.store.last == 0)
+    #expect(journal.store.last == 2)
     sqlite3_close(other)
 
     try #require(journal.store.refusal == nil)
-    #expect(try journal.store.append([draft("s", "2")]) == 1)
+    #expect(try journal.store.append([draft("s", Self.filler(300_000))]) == 3)
+    #expect(try journal.store.append([draft("s", "2")]) == 4)
     try journal.settle()
-    #expect(try replayed(journal.store).map(\.data) == ["2"])
+    #expect(try replayed(journal.store).map(\.data.utf8.count) == [40_002, 40_002, 300_002, 1])
     observer.end()
   }
 
   @Test
   func `events submitted after a failed write are not written either`() throws {
-    var other: OpaquePointer?
+    var other = outsideWriter()
     var reasons: [JournalError] = []
     let observer = StoreObserver(of: journal.store)
     observer.onRejected = {
@@ -59,29 +104,19 @@ struct BusyJournalTests {
       sqlite3_close(other)
       other = nil
     }
-    var isBehind = false
-    for _ in 0..<20 where !isBehind {
-      other = outsideWriter()
-      reasons = []
-      _ = try journal.store.append([draft("s", "1")])
-      journal.store.submit()
-      // This request is answered when the writer has taken it. If the writer takes both together,
-      // the answer comes before the write.
-      let taken = journal.store.reachDisk().observeNext { isBehind = reasons.isEmpty }
-      try journal.run { isBehind || !reasons.isEmpty }
-      if isBehind {
-        _ = try journal.store.append([draft("s", "2")])
-        journal.store.submit()
-      }
-      try journal.run { !reasons.isEmpty }
-      taken.dispose()
-    }
-    #expect(isBehind)
+    try fillTail()
+    // The writer takes this one, and waits for room.
+    _ = try journal.store.append([draft("s", Self.filler(300_000))])
+    journal.store.submit()
+    usleep(100_000)
+    _ = try journal.store.append([draft("s", "2")])
+    journal.store.submit()
+    try journal.run { !reasons.isEmpty }
     _ = try journal.store.append([draft("s", "3")])
     try journal.settle()
     try #require(journal.store.refusal == nil)
     let found = try journal.read { reader throws(JournalError) in
-      try reader.records(after: 0, limit: 10).map(\.data)
+      try reader.records(after: 2, limit: 10).map(\.data)
     }
     #expect(found == ["3"])
     observer.end()
@@ -123,35 +158,20 @@ struct BusyJournalTests {
   }
 
   @Test
-  func `the loop does not wait for a foreign write, but the writer thread does`() throws {
-    let directory = try TemporaryDirectory()
-    let journal = try SQLiteJournal(directory.journal, durability: .os)
-    try journal.commitTwice()
-    var other: OpaquePointer?
-    sqlite3_open(directory.journal, &other)
-    #expect(sqlite3_exec(other, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
-    _ = try journal.store.append([draft("s", "3")])
-    let end = try EventLoop.Timer(on: journal.loop) { sqlite3_close(other) }
-    end.start(afterMilliseconds: 100)
-    try journal.settle()
-    #expect(try replayed(journal.store).map(\.data) == ["1", "2", "3"])
-    end.close()
-  }
-
-  @Test
-  func `an append waits a moment for a foreign write`() throws {
+  func `a full tail waits a moment for a foreign write`() throws {
     var reasons: [JournalError] = []
     let observer = StoreObserver(of: journal.store)
     observer.onRejected = { reasons.append($0) }
     let other = outsideWriter()
-    _ = try journal.store.append([draft("s", "1")])
+    try fillTail()
+    _ = try journal.store.append([draft("s", Self.filler(300_000))])
     journal.store.submit()
     let end = try EventLoop.Timer(on: journal.loop) { sqlite3_close(other) }
     end.start(afterMilliseconds: 100)
     try journal.run {
-      journal.store.durable == 1 || !reasons.isEmpty || journal.store.refusal != nil
+      journal.store.durable == 3 || !reasons.isEmpty || journal.store.refusal != nil
     }
-    #expect(journal.store.durable == 1)
+    #expect(journal.store.durable == 3)
     #expect(reasons.isEmpty)
     end.close()
     observer.end()

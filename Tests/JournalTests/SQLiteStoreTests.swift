@@ -105,7 +105,7 @@ struct SQLiteStoreTests {
     try fill(3)
     execute("PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)")
     let before = contents()
-    #expect(openError() == .newerFormat(found: 99, supported: 2))
+    #expect(openError() == .newerFormat(found: 99, supported: 3))
     #expect(contents() == before)
   }
 
@@ -343,7 +343,7 @@ struct SQLiteStoreTests {
       var reasons: [JournalError] = []
       let observer = StoreObserver(of: journal.store)
       observer.onRejected = { reasons.append($0) }
-      var full = rlimit(rlim_cur: 4096, rlim_max: .max)
+      var full = rlimit(rlim_cur: 64, rlim_max: .max)
       let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
       _ = setrlimit(resource, &full)
       _ = try journal.store.append([draft("s", "3")])
