@@ -43,6 +43,7 @@ struct JournalWork {
         let figures = try JournalFigures(of: location)
         try checkIdentity(figures.epoch)
         print(try JSONEncoder().text(figures).text)
+      case .sql(let statement): try query(statement)
       case .`init`: try create()
       case .backup(let target):
         let source = try journalOrigin()
@@ -140,6 +141,18 @@ struct JournalWork {
   private func complain(_ text: String) {
     let line = "binderd: \(text)\n"
     _ = Glibc.write(STDERR_FILENO, line, line.utf8.count)
+  }
+
+  /// Prints the rows of a statement, with `|` between columns, as `sqlite3` does.
+  private func query(_ statement: String) throws(JournalError) {
+    guard case .file(let path) = location else {
+      throw .unavailable(detail: "\(location.name) is a PostgreSQL database: use psql")
+    }
+    let query = try JournalQuery(path: path)
+    try checkIdentity(query.epoch)
+    try query.run(statement) { row in
+      print(row.map { $0 ?? "" }.joined(separator: "|"))
+    }
   }
 
   // MARK: Verify

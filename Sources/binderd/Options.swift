@@ -9,6 +9,8 @@ enum JournalTask: Equatable {
   case verify
   /// Prints statistics.
   case info
+  /// Prints the rows of an SQL statement.
+  case sql(String)
   /// Creates an empty one in a PostgreSQL database.
   case `init`
   /// Copies it to another place: a file or a PostgreSQL database.
@@ -81,8 +83,8 @@ struct Options {
     usage: binderd [--config FILE] [--bind-dir DIR] [--socket PATH] [--journal FILE]
                    [--durability POLICY] [--read-only] [--log-level LEVEL]
                    [--node NAME] [--address ADDRESS] [--without-replication]
-           binderd --verify | --info | --backup FILE | --restore FILE | --export FILE | --import FILE
-                   | --init | --copy JOURNAL
+           binderd --verify | --info | --sql SELECT | --backup FILE | --restore FILE | --export FILE
+                   | --import FILE | --init | --copy JOURNAL
                    [--journal FILE] [--epoch EPOCH] [--force] [--progress FORM]
            binderd --compact [--before SEQ] [--journal FILE] [--force]
            binderd --remove PATTERN [--journal FILE]
@@ -113,8 +115,10 @@ struct Options {
                            read-only disk
       --log-level LEVEL    the least important lines in the log: error, warning, notice or info (default)
       --verify             read the whole journal and list damage; exit with 1 if there is any; a daemon
-                           may run meanwhile, also during --info, --backup and --export
+                           may run meanwhile, also during --info, --sql, --backup and --export
       --info               print statistics of the journal as one line of JSON
+      --sql SELECT         print the rows of an SQL statement that reads, as sqlite3 does; unlike for
+                           sqlite3, the newest events are there at once
       --backup FILE        write a verified copy to FILE, complete or not at all
       --restore FILE       create the journal from a backup, with a new epoch
       --export FILE        write the journal as lines of JSON to FILE, complete or not at all; - is
@@ -131,7 +135,7 @@ struct Options {
       --force              replace an existing file, which is kept as FILE.old; with --restore and
                            --import as FILE.old.2 if FILE.old exists;
                            --compact: trust the system clock although it has jumped
-      --epoch EPOCH        --verify, --info, --backup, --export: only if the journal has this epoch
+      --epoch EPOCH        --verify, --info, --sql, --backup, --export: only if the journal has this epoch
       --progress FORM      bar, lines, json or none
 
       --check-config       check the configuration and list all errors, or the effective settings; exit
@@ -188,6 +192,7 @@ struct Options {
       case "--read-only": isReadOnly = try flag(true)
       case "--verify": request = try flag(.work(.verify))
       case "--info": request = try flag(.work(.info))
+      case "--sql": request = .work(.sql(try value()))
       case "--backup": request = .work(.backup(to: try Self.backupFile(value())))
       case "--restore": request = .work(.restore(from: try value()))
       case "--export": request = .work(.export(to: try value()))

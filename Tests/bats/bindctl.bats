@@ -707,6 +707,21 @@ bindctl: connected again; continuing after 0'
         '{"first":1,"last":1,"count":1,"types":{"cells.set":1}}'
 }
 
+@test "journal sql reads the newest events at once, and changes nothing" {
+    bindctl set cells/a 1
+    is "$(bindctl journal sql 'SELECT seq, stream, data, command FROM event')" '1|cells/a|{"value":1}|'
+    bindctl set cells/a 2
+    is "$(bindctl journal sql 'SELECT count(*), max(seq) FROM event' --file "$directory/journal.db")" '2|2'
+    for statement in 'DELETE FROM event' 'BEGIN' 'SELECT * FROM nothing' "ATTACH '$directory/new.db' AS x"; do
+        run --separate-stderr bindctl journal sql "$statement"
+        is "$status" 1
+        [[ $stderr == "binderd: $directory/journal.db: "* ]]
+    done
+    [ ! -e "$directory/new.db" ]
+    run --separate-stderr bindctl journal sql
+    is "$status" 2
+}
+
 @test "journal verify reads every event, beside a daemon and without one" {
     bindctl set cells/a 1
     run bindctl journal verify

@@ -7,12 +7,12 @@ import Wire
 
 let journalSyntax = Syntax(
   "journal",
-  "Maintains the journal: info, verify, backup, restore, export, import, compact, init, copy.",
+  "Maintains the journal: info, verify, sql, backup, restore, export, import, compact, init, copy.",
   operands: [
     Operand(
       "WORK",
       choices: [
-        "info", "verify", "backup", "restore", "export", "import", "compact", "init", "copy",
+        "info", "verify", "sql", "backup", "restore", "export", "import", "compact", "init", "copy",
       ]),
     Operand("FILE", .optional),
   ],
@@ -33,6 +33,7 @@ let journalSyntax = Syntax(
   details: """
       info           shows positions, streams, types, snapshots and sizes
       verify         reads every event and lists damage; exits with 1 if any
+      sql SELECT     prints the rows of an SQL statement that reads; the daemon may run
       backup FILE    writes a verified copy to FILE, complete or not at all
       backup DIR     the same, under a new name in DIR; see --keep
       restore FILE   creates the journal from a backup, with a new epoch
@@ -60,7 +61,9 @@ let journalSyntax = Syntax(
     JOURNAL.old.2.
     """,
   examples: [
-    "bindctl journal info", "bindctl journal backup /var/backups/binder.db",
+    "bindctl journal info",
+    "bindctl journal sql 'SELECT seq, stream, data FROM event ORDER BY seq DESC LIMIT 5'",
+    "bindctl journal backup /var/backups/binder.db",
     "bindctl journal backup /var/backups/binder --keep 7",
     "bindctl journal verify --file /var/backups/binder.db", "bindctl journal compact --before -30d",
   ])
@@ -79,6 +82,8 @@ var journalCommand: Command {
     case ("verify", nil): return try work(["--verify"], context)
     case ("init", nil): return try make(["--init"], context)
     case ("copy", let target?): return try make(["--copy", target], context)
+    case ("sql", let statement?): return try work(["--sql", statement], context)
+    case ("sql", nil): throw UsageError("missing argument SELECT", command: "journal")
     case ("export", _): return try work(["--export", operand ?? "-"], context)
     case ("restore", let origin?), ("import", let origin?):
       return try work(["--\(context.operand(0))", origin], context)
