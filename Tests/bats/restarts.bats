@@ -15,3 +15,13 @@ load support
     is "$status" 0
     [[ ${lines[0]} == 20[0-9]" kills in "* ]]
 }
+
+@test "a kill at some system calls on files: each acknowledged command is there once" {
+    command -v gcc > /dev/null || skip "no gcc"
+    project=$BATS_TEST_DIRNAME/../..
+    export BINDERD=${BINDERD_BIN:-$project/.build/debug}/binderd TMPDIR=$BATS_TEST_TMPDIR
+    run "$project/Scripts/kill-journal" 150
+    echo "$output"
+    is "$status" 0
+    [[ $output == *" kills in "* ]]
+}

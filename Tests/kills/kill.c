@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 // The file. A test writes `left` while the program waits, and reads what has become of it.
@@ -53,18 +54,26 @@ static void point(const char *when, const char *call) {
     return result;                                     \
   }
 
+CALL(ssize_t, pread64, (int fd, void *bytes, size_t count, off64_t at), (fd, bytes, count, at))
+CALL(ssize_t, pwrite64, (int fd, const void *bytes, size_t count, off64_t at), (fd, bytes, count, at))
+CALL(ssize_t, pwrite, (int fd, const void *bytes, size_t count, off_t at), (fd, bytes, count, at))
+CALL(ssize_t, pwritev, (int fd, const struct iovec *parts, int count, off_t at), (fd, parts, count, at))
+CALL(int, posix_fallocate, (int fd, off_t at, off_t size), (fd, at, size))
+CALL(int, ftruncate, (int fd, off_t size), (fd, size))
+CALL(int, unlink, (const char *path), (path))
+CALL(int, fsync, (int fd), (fd))
+CALL(int, fdatasync, (int fd), (fd))
+CALL(int, ftruncate64, (int fd, off64_t size), (fd, size))
+
+#ifndef ONLY_FILES
 CALL(ssize_t, recv, (int fd, void *bytes, size_t count, int flags), (fd, bytes, count, flags))
 CALL(ssize_t, send, (int fd, const void *bytes, size_t count, int flags), (fd, bytes, count, flags))
 CALL(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
 CALL(ssize_t, read, (int fd, void *bytes, size_t count), (fd, bytes, count))
 CALL(ssize_t, write, (int fd, const void *bytes, size_t count), (fd, bytes, count))
-CALL(ssize_t, pread64, (int fd, void *bytes, size_t count, off64_t at), (fd, bytes, count, at))
-CALL(ssize_t, pwrite64, (int fd, const void *bytes, size_t count, off64_t at), (fd, bytes, count, at))
-CALL(int, fsync, (int fd), (fd))
-CALL(int, fdatasync, (int fd), (fd))
-CALL(int, ftruncate64, (int fd, off64_t size), (fd, size))
 CALL(int, shutdown, (int fd, int how), (fd, how))
 CALL(int, epoll_ctl, (int fd, int what, int other, struct epoll_event *event), (fd, what, other, event))
 CALL(int, epoll_wait, (int fd, struct epoll_event *events, int most, int limit), (fd, events, most, limit))
 CALL(int, epoll_pwait, (int fd, struct epoll_event *events, int most, int limit, const sigset_t *mask),
      (fd, events, most, limit, mask))
+#endif
