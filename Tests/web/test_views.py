@@ -82,7 +82,7 @@ class Views(FeedCase):
 
         write("Kitchen")
         self.place.call("reload")
-        for name, value in [("t", 20.5), ("wanted", 21), ("away", False)]:
+        for name, value in [("t", 20.5), ("wanted", 21), ("away", False), ("level", "none")]:
             self.place.call("cells.set", {"name": name, "value": value})
         self.place.call("lists.append", {"name": "l", "value": "milk"})
         browser = self.browser = self.open_browser()
@@ -98,7 +98,7 @@ class Views(FeedCase):
         choice = browser.find(".stage select[name=value]")
         self.assertEqual([option.text for option in choice.find_elements("tag name", "option")], ["choose", "low", "high"])
         browser.run("arguments[0].value = 'high'; arguments[0].dispatchEvent(new Event('input')); arguments[0].form.requestSubmit()", choice)
-        eventually(lambda: self.place.call("get", {"source": "cells/level"}).get("value") == "high")
+        eventually(lambda: cell("level") == "high")
         self.send("Add", value="tea")
         browser.has("tea")
         self.act("Drop milk")
