@@ -9,11 +9,15 @@ struct ViewCheck {
   private let file: ViewFile
   private let known = JSONTransformers.all
 
+  /// The transformers by name.
+  private let entries: [String: TransformerRegistry<JSONValue>.Entry]
+
   /// The names of the properties; `nil` if some lines were not understood.
   private let properties: Set<String>?
 
   init(_ file: ViewFile, hasUnreadLines: Bool) {
     self.file = file
+    entries = Dictionary(known.all.map { ($0.name, $0) }) { first, _ in first }
     properties =
       hasUnreadLines
       ? nil : Set(file.assignments.map(\.name.text) + file.bindings.map(\.name.text))
@@ -99,7 +103,7 @@ struct ViewCheck {
     let calls = expression.leftPaths.flatMap(\.transformers) + expression.transformers
     for call in calls {
       let place = place(of: call, in: binding)
-      guard let entry = known.all.first(where: { $0.name == call.name }) else {
+      guard let entry = entries[call.name] else {
         return ViewFault(place, unknown(call.name))
       }
       if sign.goesLeft, entry.isOperator || !entry.isReversible {
@@ -120,7 +124,7 @@ struct ViewCheck {
   }
 
   private func unknown(_ name: String) -> String {
-    "no transformer '\(name)'" + meant(nearest(to: name, among: known.all.map(\.name)))
+    "no transformer '\(name)'" + meant(nearest(to: name, among: entries.keys.sorted()))
   }
 
   private func place(of call: TransformerCall, in binding: ViewFile.Binding) -> ViewFile.Place {
@@ -134,7 +138,7 @@ struct ViewCheck {
 
   private mutating func check(_ member: ViewFile.Member) {
     for call in member.transformers {
-      guard let entry = known.all.first(where: { $0.name == call.name }) else {
+      guard let entry = entries[call.name] else {
         return fail(member.path.place, unknown(call.name))
       }
       guard !entry.isOperator else {

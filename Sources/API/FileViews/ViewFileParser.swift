@@ -137,7 +137,7 @@ struct ViewFileParser {
   private mutating func readBinding(_ line: inout ViewLine) throws(ViewFault) {
     let start = line.i
     guard let arrow = line.arrow() else {
-      let word = line.text(line.word(at: start))
+      let word = line.shownWord(at: start)
       throw ViewFault(
         line.here, "expected an arrow behind '\(word)': ~> shows, -> calls, => opens, = assigns")
     }

@@ -71,10 +71,14 @@ struct ViewLine {
   /// Returns the word at the current place: up to white space, a parenthesis, a comma or a quote.
   func word(at start: Int) -> Range<Int> {
     var end = start
-    while end < scalars.count, !scalars[end].properties.isWhitespace,
-      !["(", ")", ",", "\"", "|", "="].contains(scalars[end])
-    { end += 1 }
+    while end < scalars.count, scalars[end].isOfWord { end += 1 }
     return start..<end
+  }
+
+  /// Returns the beginning of the word at a place, for a message.
+  func shownWord(at start: Int) -> String {
+    let range = word(at: start)
+    return text(range.prefix(40))
   }
 
   /// Reads a word, and the white space after it.
@@ -116,7 +120,7 @@ struct ViewLine {
     guard !isAtEnd else {
       return ViewFault(here, "expected \(expected), found the end of the line")
     }
-    let word = text(word(at: i))
+    let word = shownWord(at: i)
     return ViewFault(
       here, "expected \(expected), found '\(word.isEmpty ? text(i..<i + 1) : word)'")
   }
@@ -141,9 +145,9 @@ struct ViewLine {
         if scalar == "\\" { end += 1 } else if scalar == "\"" { isQuoted = false }
       } else if scalar == "\"" {
         isQuoted = true
-      } else if ["[", "{"].contains(scalar) {
+      } else if scalar == "[" || scalar == "{" {
         depth += 1
-      } else if ["]", "}"].contains(scalar) {
+      } else if scalar == "]" || scalar == "}" {
         depth -= 1
       } else if depth <= 0, scalar.properties.isWhitespace {
         break
@@ -244,6 +248,16 @@ extension String {
   var isViewName: Bool {
     let isDigit = utf8.first.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ?? true
     return 1...64 ~= utf8.count && !isDigit && utf8.allSatisfy(\.isOfViewName)
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it can be part of a word.
+  fileprivate var isOfWord: Bool {
+    switch self {
+    case "(", ")", ",", "\"", "|", "=": false
+    default: !properties.isWhitespace
+    }
   }
 }
 
