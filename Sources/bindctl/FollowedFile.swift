@@ -1,3 +1,4 @@
+import CSupport  // defines `timespec` in some builds, depending on which module is loaded first
 import Glibc
 
 /// A file of which each saved version is shown.
