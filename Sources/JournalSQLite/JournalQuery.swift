@@ -34,11 +34,13 @@ package struct JournalQuery {
       throw .unavailable(detail: "\(path): only statements that read are allowed, such as SELECT")
     }
     while true {
+      let hasRow: Bool
       do throws(SQLiteError) {
-        guard try statement.step() else { return }
+        hasRow = try statement.step()
       } catch {
         throw .unavailable(detail: "\(path): \(error.message)")
       }
+      guard hasRow else { return try files.checkIsStill() }
       try onRow(
         (0..<statement.columnCount).map { column in
           statement.bytes(column).map { String(decoding: $0, as: UTF8.self) }

@@ -299,7 +299,7 @@ final class OpenJournal {
       switch writer {
       case .success(let writer): writer.work(jobs)
       case .failure(let error):
-        tail.fail(error)
+        tail.abandon()
         report(.failure(error))
       }
     }

@@ -91,8 +91,10 @@ final class SQLiteWriter {
     guard !hasFailed else { return tail.endNotes(newNotes) }
     tail.endWish()
     let isMoved = moveEvents()
-    if isFlushing || isEnding { flush() }
+    let hasNotes = !notes.isEmpty
     keepNotes()
+    // Later events may be on the disk at any time, and a note comes before them.
+    if isFlushing || isEnding || hasNotes { flush() }
     tail.endNotes(newNotes)
     checkpoint()
     // It may be about events that are not in the database yet.
@@ -287,8 +289,6 @@ final class SQLiteWriter {
       }
       if isKept != nil { notes[note] = nil }
     }
-    // Later events may be on the disk at once, and the note comes before them.
-    if durability == Durability.always.name { flush() }
   }
 }
 

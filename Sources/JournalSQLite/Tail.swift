@@ -235,6 +235,15 @@ final class Tail: Sendable {
     state.signal()
   }
 
+  /// Notes that the database cannot be written at all.
+  func abandon() {
+    state.withLock { state in
+      state.generation += 1
+      state.hasFailed = true
+    }
+    state.signal()
+  }
+
   var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
   // MARK: Notes
@@ -278,7 +287,6 @@ final class Tail: Sendable {
     state.withLock { state in
       state.pending.removeFirst(batches.count)
       state.moved = batches.last?.last ?? state.moved
-      state.obstacle = nil
       for i in batches.indices {
         state.pendingBytes -= batches[i].byteCount
         guard state.spare.count < Self.maxSpare, isKnownUniquelyReferenced(&batches[i]) else {

@@ -86,12 +86,10 @@ struct TailContents {
     var rest = Rest()
     var end = last
     for (head, file, offset) in found where head.last > end {
-      if head.first != end + 1 {
+      if head.first > end + 1 {
         // A block is missing. If it was never on the disk, it was the last one.
         guard end < certain else { break }
         rest.damage = rest.damage ?? end + 1
-        // A damaged block never hides a later one that is whole.
-        if head.first <= end { continue }
       }
       let bytes = files[file]
       guard
@@ -103,10 +101,20 @@ struct TailContents {
         rest.damage = rest.damage ?? end + 1
         continue
       }
-      rest.batches.append(batch)
+      // A move may have ended within the block.
+      rest.batches.append(head.first > end ? batch : batch.rows(after: end))
       end = head.last
     }
     if end < certain { rest.damage = rest.damage ?? end + 1 }
+    return rest
+  }
+}
+
+extension RecordBatch {
+  /// Returns the rows after a position.
+  fileprivate func rows(after seq: UInt64) -> RecordBatch {
+    let rest = RecordBatch()
+    for i in 0..<count where self[i].seq > seq { rest.append(self[i]) }
     return rest
   }
 }

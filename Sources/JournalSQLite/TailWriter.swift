@@ -19,6 +19,9 @@ final class TailWriter {
     case synchronize(isAwaited: Bool)
   }
 
+  /// The bytes of the events of one block, unless a single batch has more.
+  private static let maxBytes = TailFile.fullSize / 2
+
   /// Starts the thread.
   ///
   /// - Parameters:
@@ -49,8 +52,17 @@ final class TailWriter {
           }
         }
       }
-      guard !batches.isEmpty else { return }
-      Self.commit(batches, newest, isForDisk: isForDisk, to: tail, database, report)
+      // One flush for many; but a file of the tail does not grow without bound.
+      var (first, bytes) = (0, 0)
+      for i in batches.indices {
+        bytes += batches[i].byteCount
+        guard i == batches.count - 1 || bytes + batches[i + 1].byteCount > Self.maxBytes else {
+          continue
+        }
+        Self.commit(
+          Array(batches[first...i]), newest, isForDisk: isForDisk, to: tail, database, report)
+        (first, bytes) = (i + 1, 0)
+      }
     }
   }
 

@@ -252,6 +252,34 @@ struct TailTests {
     #expect(others > 10)
   }
 
+  @Test(arguments: [true, false])
+  func `16: a database that ends within a block gets the rest of the block`(
+    isSameBoot: Bool
+  ) throws {
+    let directory = try TemporaryDirectory()
+    var files: [String: [UInt8]] = [:]
+    do {
+      let journal = try SQLiteJournal(directory.journal, durability: .os)
+      for i in 1...3 { _ = journal.store.append(draft("s", "\(i)"), at: journal.store.now) }
+      journal.store.seal(meta: nil)
+      try journal.settle()
+      for end in [".lock"] + Self.ends { files[end] = Files.bytes(of: directory.journal + end) }
+    }
+    // The clean end has moved all three; as if it had been killed after the first.
+    var database: OpaquePointer?
+    sqlite3_open(directory.journal, &database)
+    #expect(sqlite3_exec(database, "DELETE FROM event WHERE seq > 1", nil, nil, nil) == SQLITE_OK)
+    sqlite3_close(database)
+    if !isSameBoot {
+      files[".lock"] = nil
+      unlink(directory.journal + ".lock")
+    }
+    for (end, bytes) in files { Files.write(bytes, to: directory.journal + end) }
+    #expect(try JournalCheck(path: directory.journal).run().count == 3)
+    let journal = try SQLiteJournal(directory.journal)
+    #expect(try replayed(journal.store).map(\.data) == ["1", "2", "3"])
+  }
+
   @Test
   func `16: blocks of an earlier session are not read, also if they would fit`() throws {
     let directory = try TemporaryDirectory()
