@@ -97,16 +97,23 @@ extension ServiceHost {
 
   /// Reads the values of sources at past positions, off the loop.
   ///
-  /// - Parameter places: The full names, each with its position.
-  /// - Returns: A signal of the values, in the same order; `nil` for a source without one. It fails
-  ///   like ``value(of:at:)``.
+  /// - Parameters:
+  ///   - places: The full names, each with its position.
+  ///   - limit: The most bytes of all values.
+  /// - Returns: A signal of the values, in the same order, `nil` for a source without one; fewer if the
+  ///   values have more bytes. It fails like ``value(of:at:)``.
   package func values(
-    at places: [(source: String, seq: UInt64)]
+    at places: [(source: String, seq: UInt64)], bytes limit: Int
   ) -> Signal<[JSONText?], JournalError> {
     let queries = places.map { past(of: $0.source, at: $0.seq) }
     return reading(.long) { reader throws(JournalError) in
-      var values: [JSONText?] = []
-      for query in queries { values.append(try query?.read(reader).value) }
+      var (values, bytes): ([JSONText?], Int) = ([], 0)
+      for query in queries {
+        let value = try query?.read(reader).value
+        bytes += value?.text.utf8.count ?? 0
+        guard bytes <= limit else { break }
+        values.append(value)
+      }
       return values
     }
   }

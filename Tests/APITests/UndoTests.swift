@@ -160,6 +160,29 @@ struct UndoTests {
   }
 
   @Test
+  func `long values are not undone together, so that the turn ends`() {
+    let long = "\"" + String(repeating: "x", count: 200_000) + "\""
+    for i in 0..<12 { set("l\(i)", long) }
+    for i in 0..<12 { set("l\(i)", "1") }
+    let error = client.error(
+      #"{"id":1,"method":"undo","params":{"since":{"seq":12},"preview":true}}"#)
+    #expect(error?.data["reason"] == .string("too_expensive"))
+    #expect(
+      client.error(#"{"id":1,"method":"undo","params":{"since":{"seq":12},"source":"cells/l1"}}"#)
+        == nil)
+  }
+
+  @Test
+  func `a role that may not see who has recorded undoes its own events only`() {
+    let other = bench.connect(uid: 2000, as: .made(read: ["cells/**"], write: ["cells/**"]))
+    set("a", "1", by: other)
+    let error = other.error(#"{"id":1,"method":"undo","params":{"seq":1,"by":1000}}"#)
+    #expect(error?.name == .permissionDenied)
+    _ = undo(#""seq":1,"by":2000"#, by: other)
+    #expect(value(of: "cells/a") == nil)
+  }
+
+  @Test
   func `events of other services are named`() {
     _ = client.call(
       #"{"id":1,"method":"subscribe","params":{"source":"events","durable":"r","sub":"s"}}"#)

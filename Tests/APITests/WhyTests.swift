@@ -122,4 +122,12 @@ struct WhyTests {
     #expect(
       other.error(#"{"id":1,"method":"why","params":["cells/secret"]}"#)?.name == .notFound)
   }
+
+  @Test
+  func `a binding that is too long to be kept ends the chain, without another event`() {
+    let names = (0..<20).map { "cells/a/rather/long/name/\($0)" }
+    bind("(\(names.joined(separator: ", "))) | sum ~> cells/total")
+    set("a/rather/long/name/3", "5")
+    #expect(chain("cells/total") == ["cells/total 5", "long"])
+  }
 }

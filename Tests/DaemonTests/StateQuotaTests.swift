@@ -130,7 +130,8 @@ struct StateQuotaTests {
       .first { $0["uid"] == .number(JSONNumber(4001)) }
     #expect(own?["connections"] == .number(JSONNumber(1)))
     guard case .number(let written)? = own?["journal_bytes"] else { return }
-    #expect((written.int64 ?? 0) > 40_000_000)
+    // The files of the tail take some of the disk.
+    #expect((written.int64 ?? 0) > 30_000_000)
   }
 
   /// Connects many times as another user, asks for a long value on the first and on the last

@@ -958,7 +958,7 @@ END
     is "$(complete get ce)" cells/lamp
     is "$(complete call cells.t)" cells.toggle
     is "$(complete set --if)" '--if --if-version'
-    is "$(complete journal '')" 'backup compact copy export import info init restore verify'
+    is "$(complete journal '')" 'backup compact copy export import info init restore sql verify'
     is "$(complete -t 5s get ce)" cells/lamp
     is "$(complete -F x get ce)" cells/lamp
     is "$(complete set cells/lamp '')" ''

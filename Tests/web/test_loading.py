@@ -55,7 +55,7 @@ class Loading(FeedCase):
         self.await_there(browser, "the source", "Changed")
         self.place.daemon.send_signal(signal.SIGSTOP)
         try:
-            browser.run("document.querySelectorAll('table.changes tbody tr')[1].querySelector('button').click()")
+            browser.run("document.querySelectorAll('table.changes tbody tr')[1].querySelector('td:last-child button').click()")
             self.await_busy(browser, "the past")
             self.assertEqual(browser.run("return document.querySelector('output.big').textContent"), "Loading …")
         finally:

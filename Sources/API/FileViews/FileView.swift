@@ -153,7 +153,7 @@ struct FileView {
       source.shown(first: first, for: user, in: turns).bind(to: view[name])
       return
     }
-    let key = "\(ObjectIdentifier(context.rights)) \(source.key) \(binding.rowKey)"
+    let key = "\(context.rights.audience) \(source.key) \(binding.rowKey)"
     let table = context.catalog.files.table(key) { end in
       RowTable(RowSource(source), RowForm(binding, known), for: user, in: turns, onEnd: end)
     }

@@ -35,6 +35,7 @@ struct ViewCatalogCheck {
   }
 
   private mutating func fail(_ place: ViewFile.Place, _ message: String) {
+    guard faults.count < ViewFile.Limit.faults else { return }
     faults.append(ViewFault(place, message))
   }
 
@@ -143,7 +144,8 @@ struct ViewCatalogCheck {
     let given: Shape
     switch argument.value {
     case .json(let value, _):
-      guard !shape.accepts(value) else { return }
+      // An argument in braces is filled in later.
+      guard !shape.accepts(value), !shape.isChoice || value.argumentNames.isEmpty else { return }
       return fail(
         argument.place,
         "'\(argument.name.text)' is \(shape.article), not \(value.article)")
@@ -251,14 +253,22 @@ extension Shape {
     }
   }
 
+  /// Whether it is one of some words.
+  fileprivate var isChoice: Bool {
+    switch self {
+    case .words: true
+    case .either(let shapes): shapes.contains { $0.isChoice }
+    default: false
+    }
+  }
+
   func accepts(_ value: JSONValue) -> Bool {
     switch (self, value) {
     case (.any, _), (.bool, .bool), (.number, .number), (.string, .string), (.array, .array),
       (.object, .object), (.map, .object):
       true
     case (.integer, .number(let number)), (.natural, .number(let number)): number.int64 != nil
-    case (.words(let words), .string(let word)):
-      words.contains(word) || !value.argumentNames.isEmpty
+    case (.words(let words), .string(let word)): words.contains(word)
     case (.either(let shapes), _): shapes.contains { $0.accepts(value) }
     default: false
     }

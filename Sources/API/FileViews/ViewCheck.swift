@@ -28,6 +28,7 @@ struct ViewCheck {
   }
 
   private mutating func fail(_ place: ViewFile.Place, _ message: String) {
+    guard faults.count < ViewFile.Limit.faults else { return }
     faults.append(ViewFault(place, message))
   }
 
@@ -254,14 +255,17 @@ extension JSONValue {
 
 extension String {
   /// The parts of a text: an argument `{name}` is one of its own.
+  private static let maxNameLength = 64
+
   fileprivate var pieces: [(text: String, argument: String?)] {
     var pieces: [(String, String?)] = []
     var rest = self[...]
     while let open = rest.firstIndex(of: "{") {
       let after = rest[rest.index(after: open)...]
-      guard let close = after.firstIndex(of: "}") else { break }
-      let name = String(after[..<close])
-      if name.isViewName {
+      // A name is short, so the text is looked at once.
+      let close = after.prefix(Self.maxNameLength + 1).firstIndex(of: "}")
+      let name = close.map { String(after[..<$0]) }
+      if let close, let name, name.isViewName {
         pieces.append((String(rest[..<open]), nil))
         pieces.append(("{\(name)}", name))
         rest = after[after.index(after: close)...]

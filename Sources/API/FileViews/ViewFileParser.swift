@@ -90,6 +90,9 @@ struct ViewFileParser {
         throw ViewFault(name.place, "there is an argument '\(name.text)' already")
       }
       file.parameters.append(.init(name: name, form: try form(&line)))
+      guard file.parameters.count <= ViewFile.Limit.arguments else {
+        throw ViewFault(name.place, "at most \(ViewFile.Limit.arguments) arguments")
+      }
     } while line.read(",")
     guard line.read(")") else { throw line.expects("')'") }
   }
@@ -228,6 +231,9 @@ struct ViewFileParser {
         }
         let at = line.here
         arguments.append(.init(name: word, value: try value(&line), place: at))
+        guard arguments.count <= ViewFile.Limit.arguments else {
+          throw ViewFault(name.place, "at most \(ViewFile.Limit.arguments) arguments")
+        }
         continue
       }
       switch (word.text, kind) {
@@ -243,9 +249,6 @@ struct ViewFileParser {
         let guess = nearest(to: word.text, among: words)
         throw ViewFault(place, "unexpected '\(word.text)'" + meant(guess))
       }
-    }
-    guard arguments.count <= ViewFile.Limit.arguments else {
-      throw ViewFault(name.place, "at most \(ViewFile.Limit.arguments) arguments")
     }
     if offered.when != nil, offered.unless != nil {
       throw ViewFault(name.place, "either 'when' or 'unless'")

@@ -10,7 +10,8 @@ internal import Wire
 package func bindUndo(_ catalog: Catalog) {
   catalog.query(
     "undo", "Gives sources the values that they had before some events, in one commit.",
-    Undo.self, .command(Undone.self), kind: .long, site: .active, errors: ["changed_since"],
+    Undo.self, .command(Undone.self), kind: .long, site: .active,
+    errors: ["changed_since", "too_expensive"],
     writes: nil
   ) { context, call, undo in
     let selection = try undo.selection(context)
@@ -55,6 +56,7 @@ private struct Undo: DocumentedParameters {
     _ context: CallContext
   ) throws(WireError) -> (Call, @escaping (ChangeSearch) -> Void) -> Void {
     let host = context.host
+    if let by, by != context.caller.uid { _ = try context.showsOrigin(true) }
     guard let pattern = Pattern(source ?? "**") else {
       throw .unusable("source", "a source or a pattern", source ?? "")
     }
@@ -81,7 +83,7 @@ private struct Undo: DocumentedParameters {
       throw .seqFuture(seq, last: host.durable)
     }
     return { call, found in
-      Self.find(from ?? .position(host.first - 1), call, context) { after in
+      Self.find(from ?? .position(max(host.first, 1) - 1), call, context) { after in
         Self.find(to ?? .position(host.durable), call, context) { found(search(after, $0)) }
       }
     }

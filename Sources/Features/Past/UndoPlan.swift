@@ -15,6 +15,9 @@ struct UndoPlan {
   /// The longest value that the result shows, in bytes.
   private static let maxShown = 256
 
+  /// The most bytes of all values, before and after, of one undo, which is one turn of the loop.
+  private static let maxBytes = 2 << 20
+
   private let context: CallContext
   private let call: Call
   private let through: UInt64
@@ -64,8 +67,13 @@ struct UndoPlan {
           source: source, last: last, other: stream.other ?? (last > stream.last ? last : 0),
           before: stream.first - 1, service: service))
     }
-    context.host.values(at: parts.map { ($0.source, $0.before) })
-      .answer(call, context.catalog) { values in carryOut(zip(parts, values), left) }
+    context.host.values(at: parts.map { ($0.source, $0.before) }, bytes: Self.maxBytes)
+      .answer(call, context.catalog) { values in
+        guard values.count == parts.count else {
+          return call.refuse(context.access.error(TooManyBytes(max: Self.maxBytes)))
+        }
+        carryOut(zip(parts, values), left)
+      }
   }
 
   private func carryOut(_ old: Zip2Sequence<[Part], [JSONText?]>, _ left: [Undone.Left]) {
@@ -83,16 +91,17 @@ struct UndoPlan {
         context.access.error(ChangedSince(conflict, count: undone.conflicts.count)))
     }
     if isPreview {
-      for (part, value) in old {
-        guard let change = change(of: part, to: value) else { continue }
-        undone.changes.append(change)
+      do {
+        undone.changes = try changes(old).map(\.change)
+        context.answer(call, with: undone)
+      } catch {
+        call.refuse(context.access.error(error))
       }
-      return context.answer(call, with: undone)
+      return
     }
     undone.after = context.host.last
     _ = context.perform(context.command("undo"), call) {
-      for (part, value) in old {
-        guard let change = change(of: part, to: value) else { continue }
+      for (part, value, change) in try changes(old) {
         try restore(part, to: value)
         undone.changes.append(change)
       }
@@ -100,11 +109,30 @@ struct UndoPlan {
     }
   }
 
+  /// Returns the sources that change, each with its value before.
+  ///
+  /// - Throws: ``TooManyBytes``.
+  private func changes(
+    _ old: Zip2Sequence<[Part], [JSONText?]>
+  ) throws -> [(part: Part, value: JSONText?, change: Undone.Change)] {
+    var (changes, bytes): ([(Part, JSONText?, Undone.Change)], Int) = ([], 0)
+    for (part, value) in old {
+      bytes += value?.text.utf8.count ?? 0
+      guard let change = change(of: part, to: value, &bytes) else { continue }
+      guard bytes <= Self.maxBytes else { throw TooManyBytes(max: Self.maxBytes) }
+      changes.append((part, value, change))
+    }
+    return changes
+  }
+
   /// Returns how a source changes; `nil` if it has the value already.
-  private func change(of part: Part, to value: JSONText?) -> Undone.Change? {
+  private func change(
+    of part: Part, to value: JSONText?, _ bytes: inout Int
+  ) -> Undone.Change? {
     let sources = context.rights.sources(of: part.source)
     let empty = sources?.emptyValue(of: part.source)
     let now = sources?.newest(part.source) ?? empty
+    bytes += now?.text.utf8.count ?? 0
     let old = value ?? empty
     guard now != old else { return nil }
     let isLong = [now, old].contains { ($0?.text.utf8.count ?? 0) > Self.maxShown }
@@ -141,5 +169,15 @@ private struct ChangedSince: ServiceError {
   var description: String {
     let others = count > 1 ? ", and \(count - 1) more" : ""
     return "event \(conflict.seq) has changed '\(conflict.source)' since\(others)"
+  }
+}
+
+/// The values of an undo are too long together.
+private struct TooManyBytes: ServiceError {
+  let max: Int
+
+  var kind: ServiceErrorKind { .rejected(reason: "too_expensive") }
+  var description: String {
+    "the values have more than \(max) bytes before and after: undo fewer sources at once"
   }
 }

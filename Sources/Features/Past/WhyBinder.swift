@@ -126,11 +126,11 @@ private final class WhyChain {
     guard links.count < Self.maxLinks else { return end(change.source, "long") }
     // Every cause is older, so the chain ends.
     let before = change.event.seq - 1
-    let sources = cause.sources
+    guard let sources = cause.sources else { return end(nil, "long") }
+    // One that the role may not read may be the cause.
+    guard sources.allSatisfy(context.role.mayRead) else { return end(nil, "hidden") }
     guard let seq = cause.seq else {
-      let source = sources.first ?? cause.source ?? ""
-      return context.role.mayRead(source) || sources.isEmpty
-        ? end(source, "not_journaled") : end(nil, "hidden")
+      return end(sources.first ?? cause.source ?? "", "not_journaled")
     }
     if sources.isEmpty { goOn(at: min(seq, before)) } else { goOn(sources, upTo: min(seq, before)) }
   }
@@ -143,7 +143,7 @@ private final class WhyChain {
     link.type = event.type
     link.value = change.value.flatMap { $0.text.utf8.count <= Self.maxShown ? $0 : nil }
     link.cmd = event.command
-    if let cause = event.cause, cause.sources.allSatisfy(context.role.mayRead) {
+    if let cause = event.cause, cause.sources?.allSatisfy(context.role.mayRead) == true {
       link.binding = cause.binding
     }
     if withWho, let origin = event.origin {
@@ -164,9 +164,11 @@ private final class WhyChain {
 }
 
 extension Command.Cause {
-  /// The sources whose changes may be the cause; empty if it is the event at the position.
-  fileprivate var sources: [String] {
-    if let binding, let expression = try? BindExpression(binding, within: .sources) {
+  /// The sources whose changes may be the cause; empty if it is the event at the position, `nil` if they
+  /// are not known, because the text of the binding is longer than what is kept.
+  fileprivate var sources: [String]? {
+    if let binding {
+      guard let expression = try? BindExpression(binding, within: .sources) else { return nil }
       return source == expression.causeName(of: .right)
         ? [expression.right] : expression.leftPaths.map(\.text)
     }

@@ -62,7 +62,7 @@ let journalSyntax = Syntax(
     """,
   examples: [
     "bindctl journal info",
-    "bindctl journal sql 'SELECT seq, stream, data FROM event ORDER BY seq DESC LIMIT 5'",
+    "bindctl journal sql 'SELECT stream, count(*) FROM event GROUP BY stream'",
     "bindctl journal backup /var/backups/binder.db",
     "bindctl journal backup /var/backups/binder --keep 7",
     "bindctl journal verify --file /var/backups/binder.db", "bindctl journal compact --before -30d",

@@ -81,7 +81,8 @@ private func selection(
     guard let moment = try context.moment(name) else { continue }
     params[name] = .object(
       moment == .start
-        ? ["seq": .number(JSONNumber(connection.greeting.first - 1))] : connection.at(moment))
+        ? ["seq": .number(JSONNumber(max(connection.greeting.first, 1) - 1))]
+        : connection.at(moment))
   }
   if let user = context.invocation.value("by") {
     guard let account = Account(user) else { throw misuse("no user '\(user)'") }

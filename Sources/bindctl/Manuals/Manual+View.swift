@@ -43,7 +43,7 @@ extension Manual {
 extension ManualPage {
   /// Adds the kinds of lines of a view file.
   fileprivate mutating func addLines() {
-    section("LINES")
+    section("SYNTAX")
     list([
       (
         .word("view \"TEXT\" (NAME: TYPE, ...)"),
