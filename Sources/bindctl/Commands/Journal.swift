@@ -33,7 +33,7 @@ let journalSyntax = Syntax(
   details: """
       info           shows positions, streams, types, snapshots and sizes
       verify         reads every event and lists damage; exits with 1 if any
-      sql SELECT     prints the rows of an SQL statement that reads; the daemon may run
+      sql SELECT     prints the rows of an SQL statement that reads, live too
       backup FILE    writes a verified copy to FILE, complete or not at all
       backup DIR     the same, under a new name in DIR; see --keep
       restore FILE   creates the journal from a backup, with a new epoch
