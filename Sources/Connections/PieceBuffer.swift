@@ -34,7 +34,7 @@ package struct PieceBuffer: ~Copyable {
   /// The bytes of all.
   package var count: Int { pieceCount + tail.count }
 
-  /// Whether there are only own bytes in one piece.
+  /// Whether all bytes are in ``tail``, and none are shared.
   var isUndivided: Bool { pieces.isEmpty }
 
   /// Whether to copy it costs as little as to keep its pieces.

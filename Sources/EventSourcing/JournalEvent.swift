@@ -56,7 +56,7 @@ package struct JournalEvent: Equatable, Sendable {
   }
 
   /// The process and the method that recorded an event.
-  package struct Origin: Equatable, Sendable {
+  package struct Origin: Equatable, Codable, Sendable {
     package let uid: UInt32
     package let pid: Int32
 

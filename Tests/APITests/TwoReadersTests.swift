@@ -96,7 +96,7 @@ struct TwoReadersTests {
       connection.start(socket)
       return (connection, socket, reader)
     }
-    func settle(_ socket: Socket) {
+    func readAnswers(_ socket: Socket) {
       for _ in 0..<8 {
         bench.store.commit()
         bench.store.read()
@@ -109,9 +109,9 @@ struct TwoReadersTests {
       let (connection, socket, reader) = client()
       let bytes = chunk.flatMap { $0 + [UInt8(ascii: "\n")] }
       connection.receive(bytes.span)
-      settle(socket)
+      readAnswers(socket)
       connection.end()
-      settle(socket)
+      readAnswers(socket)
       shaped += reader?.shaped ?? 0
     }
     let (connection, socket, _) = client()
@@ -122,7 +122,7 @@ struct TwoReadersTests {
         + #""after":\#(after),"limit":1000,"who":true}}"#
       let bytes = Array((line + "\n").utf8)
       connection.receive(bytes.span)
-      settle(socket)
+      readAnswers(socket)
       after += 1000
     } while after < bench.host.last
     connection.end()

@@ -31,7 +31,7 @@ extension DaemonProcess {
 
   /// Waits until the database has a number of events, which are in the tail first.
   func waitUntilMoved(_ count: Int) throws {
-    for _ in 0..<1_000 where try sqlite("SELECT count(*) FROM event") != "\(count)\n" {
+    for _ in 0..<6_000 where try sqlite("SELECT count(*) FROM event") != "\(count)\n" {
       usleep(20_000)
     }
   }

@@ -97,6 +97,15 @@ extension WireError {
   }
 }
 
+/// A command looks at more values than one turn of the loop has time for.
+package struct TooExpensive: ServiceError {
+  package let description: String
+
+  package init(_ description: String) { self.description = description }
+
+  package var kind: ServiceErrorKind { .rejected(reason: "too_expensive") }
+}
+
 extension LimitName {
   /// Returns the limit that sets a quota.
   init(_ scope: StateQuota.Scope) {

@@ -2,7 +2,7 @@ internal import Connections
 internal import JSON
 internal import Signals
 
-/// A view in a file, as it was parsed: what is known, what is bound, and what the user may do.
+/// The parsed text of a view: its assignments, its bindings, and the actions of the user.
 ///
 /// ```
 /// view "The heating of the house."

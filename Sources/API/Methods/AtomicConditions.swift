@@ -57,13 +57,15 @@ struct AtomicConditions {
 
   /// Checks the conditions in their order.
   ///
-  /// - Throws: ``FailedCondition`` for the first that does not hold, or ``TooManyBytes``.
+  /// - Throws: ``FailedCondition`` for the first that does not hold, or ``TooExpensive``.
   func check() throws {
     var bytes = 0
     for (i, part) in parts.enumerated() {
       let value = part.value()
       bytes += value?.text.utf8.count ?? 0
-      guard bytes <= Self.maxBytes else { throw TooManyBytes(max: Self.maxBytes) }
+      guard bytes <= Self.maxBytes else {
+        throw TooExpensive("the conditions look at more than \(Self.maxBytes) bytes")
+      }
       guard part.condition.holds(for: value) else {
         throw FailedCondition(index: i, text: part.text, value: value)
       }
@@ -99,14 +101,6 @@ struct FailedCondition: ServiceError {
 
   var kind: ServiceErrorKind { .rejected(reason: "condition_failed") }
   var description: String { "'\(text)' does not hold: \(found)" }
-}
-
-/// The conditions look at values that are too long together.
-private struct TooManyBytes: ServiceError {
-  let max: Int
-
-  var kind: ServiceErrorKind { .rejected(reason: "too_expensive") }
-  var description: String { "the conditions look at more than \(max) bytes" }
 }
 
 extension WireError {

@@ -18,6 +18,11 @@ struct UndoPlan {
   /// The most bytes of all values, before and after, of one undo, which is one turn of the loop.
   private static let maxBytes = 2 << 20
 
+  private static var tooExpensive: TooExpensive {
+    TooExpensive(
+      "the values have more than \(maxBytes) bytes before and after: undo fewer sources at once")
+  }
+
   private let context: CallContext
   private let call: Call
   private let through: UInt64
@@ -70,7 +75,7 @@ struct UndoPlan {
     context.host.values(at: parts.map { ($0.source, $0.before) }, bytes: Self.maxBytes)
       .answer(call, context.catalog) { values in
         guard values.count == parts.count else {
-          return call.refuse(context.access.error(TooManyBytes(max: Self.maxBytes)))
+          return call.refuse(context.access.error(Self.tooExpensive))
         }
         carryOut(zip(parts, values), left)
       }
@@ -111,16 +116,16 @@ struct UndoPlan {
 
   /// Returns the sources that change, each with its value before.
   ///
-  /// - Throws: ``TooManyBytes``.
+  /// - Throws: ``TooExpensive``.
   private func changes(
     _ old: Zip2Sequence<[Part], [JSONText?]>
   ) throws -> [(part: Part, value: JSONText?, change: Undone.Change)] {
     var (changes, bytes): ([(Part, JSONText?, Undone.Change)], Int) = ([], 0)
     for (part, value) in old {
       bytes += value?.text.utf8.count ?? 0
-      guard let change = change(of: part, to: value, &bytes) else { continue }
-      guard bytes <= Self.maxBytes else { throw TooManyBytes(max: Self.maxBytes) }
-      changes.append((part, value, change))
+      let change = change(of: part, to: value, &bytes)
+      guard bytes <= Self.maxBytes else { throw Self.tooExpensive }
+      if let change { changes.append((part, value, change)) }
     }
     return changes
   }
@@ -169,15 +174,5 @@ private struct ChangedSince: ServiceError {
   var description: String {
     let others = count > 1 ? ", and \(count - 1) more" : ""
     return "event \(conflict.seq) has changed '\(conflict.source)' since\(others)"
-  }
-}
-
-/// The values of an undo are too long together.
-private struct TooManyBytes: ServiceError {
-  let max: Int
-
-  var kind: ServiceErrorKind { .rejected(reason: "too_expensive") }
-  var description: String {
-    "the values have more than \(max) bytes before and after: undo fewer sources at once"
   }
 }

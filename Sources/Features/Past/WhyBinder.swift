@@ -49,14 +49,6 @@ private struct Why: DocumentedParameters {
 
 /// An event in the result of `why`.
 private struct WhyLink: Codable {
-  /// The process that has recorded an event.
-  struct Who: Codable {
-    let uid: UInt32
-    let pid: Int32
-    let program: String?
-    let method: String
-  }
-
   /// The changed source; `nil` if the role may not read it.
   let source: String?
 
@@ -66,7 +58,7 @@ private struct WhyLink: Codable {
   var type: String?
   var value: JSONText?
   var cmd: String?
-  var who: Who?
+  var who: JournalEvent.Origin?
 
   /// The expression of the binding that has written it.
   var binding: String?
@@ -146,10 +138,7 @@ private final class WhyChain {
     if let cause = event.cause, cause.sources?.allSatisfy(context.role.mayRead) == true {
       link.binding = cause.binding
     }
-    if withWho, let origin = event.origin {
-      link.who = WhyLink.Who(
-        uid: origin.uid, pid: origin.pid, program: origin.program, method: origin.method)
-    }
+    if withWho { link.who = event.origin }
     return link
   }
 
