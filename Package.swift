@@ -114,15 +114,22 @@ let package = Package(
       name: "JournalPostgres",
       dependencies: ["CPostgres", "EventLoop", "JSON", "Journal", "Model", "Signals"]),
 
-    // Composition root.
+    // Composition root: a daemon with the standard services and those of a program.
+    .target(
+      name: "BinderDaemon",
+      dependencies: [
+        "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",
+        "Model", "Features", "JSON", "Journal", "JournalPostgres", "JournalSQLite", "Signals",
+        "Wire",
+      ]),
+
+    // The daemon with the applications.
     .executableTarget(
       name: "binderd",
       dependencies: [
         .target(name: "AppAdapters", condition: .when(traits: ["Apps"])),
         .target(name: "Apps", condition: .when(traits: ["Apps"])),
-        "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",
-        "Model", "Features", "JSON", "Journal", "JournalPostgres", "JournalSQLite", "Signals",
-        "Wire",
+        "API", "BinderDaemon", "Configuration", "Connections", "EventLoop", "EventSourcing", "Wire",
       ]),
 
     // The client: for Swift programs, and the command line.

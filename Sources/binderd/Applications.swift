@@ -1,4 +1,5 @@
 import API
+import BinderDaemon
 import Configuration
 import Connections
 import EventLoop
@@ -10,24 +11,13 @@ import Wire
   import Apps
 #endif
 
-#if Apps
-  /// The items of connections that this build keeps for nobody.
-  let unusedItems: Set<HandoverKind> = []
-
-  /// For each source that sums up others, their pattern.
-  let summaries = chatSummaries
-#else
-  let unusedItems: Set<HandoverKind> = [.login]
-  let summaries: [String: String] = [:]
-#endif
-
 /// Creates the applications: chat, users, threads, people, todo, feeds and search.
 ///
 /// The daemon works without them; a build without the trait `Apps` leaves them out.
-func applications(
-  in host: ServiceHost, on loop: Loop, _ scheduler: LoopScheduler, _ configuration: Configuration
-) -> [Feature] {
+func applications(_ parts: ProgramParts) -> [Feature] {
   #if Apps
+    let (host, loop, scheduler) = (parts.host, parts.loop, parts.scheduler)
+    let configuration = parts.configuration
     let people = PeopleService(in: host)
     let threads = ThreadsService(in: host)
     let todo = TodoService(in: host)

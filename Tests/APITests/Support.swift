@@ -73,6 +73,7 @@ final class Bench {
     catalog.lineOrder = lineOrder
     cells = CellsService(in: host)
     let server = ServerInfo(
+      name: "binderd",
       version: "0.0.0", now: { 1_767_323_045_678_901 }, uptime: { 5 },
       userName: { $0 == 500 ? "binder" : nil })
     let readers = ReaderHolders(ReadersService(in: host))

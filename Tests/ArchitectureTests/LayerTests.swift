@@ -46,10 +46,14 @@ private let law: [String: Set<String>] = [
   // The page for browsers, beside the daemon.
   "binder-web": ["BinderClient", "CWebSockets", "EventLoop", "Glibc", "JSON", "Model", "Wire"],
   // Composition.
+  "BinderDaemon": [
+    "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",
+    "Features", "Glibc", "JSON", "Journal", "JournalPostgres", "JournalSQLite", "Model", "Signals",
+    "Wire",
+  ],
   "binderd": [
-    "API", "Adapters", "AppAdapters", "Apps", "Configuration", "Connections", "Console",
-    "EventLoop", "EventSourcing", "Features", "Glibc", "JSON", "Journal", "JournalPostgres",
-    "JournalSQLite", "Model", "Signals", "Wire",
+    "API", "AppAdapters", "Apps", "BinderDaemon", "Configuration", "Connections", "EventLoop",
+    "EventSourcing", "Glibc", "Wire",
   ],
 ]
 
@@ -124,9 +128,10 @@ struct LayerTests {
     program: String
   ) throws {
     let main = try #require(try sources(of: program).first { $0.name == "main.swift" })
-    #expect(main.code.contains("Process.start()") || main.code.contains("cposix_start()"))
+    let starts = ["Process.start()", "cposix_start()", "runProgram(program)"]
+    #expect(starts.contains { main.code.contains($0) })
     // Swift's list needs /proc.
-    for file in try sources(of: program) {
+    for file in try sources(of: program) + sources(of: "BinderDaemon") {
       #expect(!file.code.contains("CommandLine."), "\(program)/\(file.name)")
     }
   }
@@ -147,6 +152,13 @@ struct LayerTests {
         Issue.record("\(layer)/\(file.name) imports \(module)")
       }
     }
+  }
+
+  @Test
+  func `the run of a daemon begins with the start routine`() throws {
+    let run = try #require(
+      try sources(of: "BinderDaemon").first { $0.name == "RunProgram.swift" })
+    #expect(run.code.contains("let words = Process.start()"))
   }
 
   @Test

@@ -29,7 +29,7 @@ final class OpenRPCDocument: PartialRequest {
   ///   - rights: The rights of the client.
   ///   - room: The bytes of the longest document.
   /// - Throws: `not_found`.
-  init(version: String, of service: String?, _ rights: Rights, room: Int) throws(WireError) {
+  init(of server: ServerInfo, _ service: String?, _ rights: Rights, room: Int) throws(WireError) {
     (self.rights, self.room) = (rights, room)
     if let service {
       (methods, programs) = (try rights.describedMethods(of: service), [])
@@ -37,7 +37,7 @@ final class OpenRPCDocument: PartialRequest {
       (methods, programs) = (rights.methods.methods, rights.catalog.provided.names()[...])
     }
     super.init()
-    let info: JSONObject = ["title": .string("binderd"), "version": .string(version)]
+    let info: JSONObject = ["title": .string(server.name), "version": .string(server.version)]
     text.append(#"{"openrpc":"1.2.6","info":"#)
     JSONValue.object(info).write(to: &text)
     text.append(#","methods":["#)

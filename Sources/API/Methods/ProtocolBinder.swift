@@ -7,6 +7,8 @@ internal import Wire
 
 /// Information about the daemon that the protocol methods return.
 package struct ServerInfo {
+  /// The name of the program: `binderd`.
+  package let name: String
   package let version: String
 
   /// Returns the time in microseconds since 1970.
@@ -22,10 +24,10 @@ package struct ServerInfo {
   let host: String?
 
   package init(
-    version: String, host: String? = nil, now: @escaping () -> Int64,
+    name: String, version: String, host: String? = nil, now: @escaping () -> Int64,
     uptime: @escaping () -> UInt64, userName: @escaping (UInt32) -> String?
   ) {
-    self.version = version
+    (self.name, self.version) = (name, version)
     self.host = host
     self.now = now
     self.uptime = uptime
@@ -170,7 +172,7 @@ private func bindDescriptions(_ catalog: Catalog, _ server: ServerInfo) {
   ) { context, call, discover in
     let document = try context.inParts(call, "rpc.discover \(discover.service ?? "")") {
       try OpenRPCDocument(
-        version: server.version, of: discover.service, context.rights, room: call.room)
+        of: server, discover.service, context.rights, room: call.room)
     }
     call.answer { document.write(to: &$0) }
   }
@@ -229,7 +231,7 @@ private func writeHello(
   let (connection, host) = (context.connection, context.host)
   let hello: JSONObject = [
     "protocol": .number(JSONNumber(1)),
-    "server": .object(["name": .string("binderd"), "version": .string(server.version)]),
+    "server": .object(["name": .string(server.name), "version": .string(server.version)]),
     "conn": .number(JSONNumber(connection.id)),
     "epoch": .string(host.epoch),
     "first": .number(JSONNumber(host.first)),

@@ -35,7 +35,7 @@ final class Daemon {
   ) throws {
     let configuration = settings.configuration
     let engine = try Engine(settings, log, manager)
-    let services = DaemonServices(engine, configuration, log)
+    let services = DaemonServices(of: settings.options.program, engine, configuration, log)
     let access = DaemonAccess(engine, configuration, log)
     (self.engine, self.services, self.access) = (engine, services, access)
     engine.configure(configuration)
@@ -62,7 +62,7 @@ final class Daemon {
         bind: access.control.bind
       ) { [unowned mail] in mail.send($0, to: $1) }
     }
-    services.leases.will = { calls, owner throws(WireError) in
+    services.leases?.will = { calls, owner throws(WireError) in
       try makeWill(of: calls, owner, access.control, access.rights, engine.table)
     }
     // Not in a cluster: a daemon that begins again would not get its clients from the manager.
@@ -74,6 +74,9 @@ final class Daemon {
       admits: access.control.admits, onConnection: access.control.bind)
     managerQueue = manager.queue
     fillCatalog(log)
+    precondition(
+      settings.options.program.keptItems.allSatisfy(access.catalog.restores),
+      "a part of connections is not restored")
     try managerQueue?.start(on: engine.loop)
   }
 
@@ -97,9 +100,6 @@ final class Daemon {
             + " pid \(client.pid)")
       }
     }
-    precondition(
-      ConnectionPart.items.allSatisfy { access.catalog.restores($0) || unusedItems.contains($0) },
-      "a part of connections is not restored")
   }
 
   deinit { access.end() }
@@ -233,8 +233,7 @@ final class Daemon {
     loop.run()
   }
 
-  /// Ends the bindings in memory, with their timers.
-  func endBindings() { services.liveBindings.end() }
+  func endBindings() { services.endBindings() }
 
   /// Begins no more work of the daemon itself, and cancels what waits for others.
   func stopServices() {

@@ -58,17 +58,17 @@ final class ReturningClients {
   ///
   /// The services must be at the end of the journal.
   func restore(
-    _ table: ConnectionTable, _ server: SocketServer, _ host: ServiceHost, _ programs: Programs
+    _ table: ConnectionTable, _ server: SocketServer, _ host: ServiceHost, _ programs: Programs?
   ) throws {
     // A provider may still answer the calls of an earlier daemon.
-    programs.skipCalls(of: generation)
+    programs?.skipCalls(of: generation)
     generation += 1
     if let store {
       let handover = try Handover(
         slots: manager.storeSize, generation: generation, epoch: host.epoch,
         scheduler: table.context.scheduler)
       table.context.handover = handover
-      programs.onExistence { [weak handover] in handover?.update($0, exists: $1) }
+      programs?.onExistence { [weak handover] in handover?.update($0, exists: $1) }
       store.store(handover.shared.descriptor, as: "\(Self.memoryPrefix)\(generation)")
     }
     table.skipIDs(upTo: former?.lastID ?? 0)

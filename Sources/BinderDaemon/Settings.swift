@@ -25,12 +25,15 @@ struct Settings {
     self.init(options: options, configuration: try ConfigurationFile(options).read())
   }
 
+  /// The name of the directories of this program.
+  private var directory: String { options.program.directory }
+
   var socketPath: String {
     if let socket = options.socket ?? configuration.socket { return socket }
     if let runtime = Options.directory("XDG_RUNTIME_DIR"), getuid() != 0 {
-      return runtime + "/binder/bus.sock"
+      return "\(runtime)/\(directory)/bus.sock"
     }
-    return "/run/binder/bus.sock"
+    return "/run/\(directory)/bus.sock"
   }
 
   /// The absolute path of the journal, because clients that read it may be in another directory.
@@ -51,9 +54,11 @@ struct Settings {
       if let journal = options.journal { return journal }
       if case .file(let path) = configuration.journal { return path }
       if let state = Options.environment("STATE_DIRECTORY") { return state + "/journal.db" }
-      if getuid() == 0 { return "/var/lib/binder/journal.db" }
-      if let state = Options.directory("XDG_STATE_HOME") { return state + "/binder/journal.db" }
-      if let home = Process.home { return home + "/.local/state/binder/journal.db" }
+      if getuid() == 0 { return "/var/lib/\(directory)/journal.db" }
+      if let state = Options.directory("XDG_STATE_HOME") {
+        return "\(state)/\(directory)/journal.db"
+      }
+      if let home = Process.home { return "\(home)/.local/state/\(directory)/journal.db" }
       throw .unavailable(
         detail: "no home directory is known; set HOME or XDG_STATE_HOME, or name the journal with "
           + "--journal")

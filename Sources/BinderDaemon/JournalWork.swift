@@ -15,6 +15,7 @@ import Model
 ///
 /// A daemon may write the journal that the task reads, but not the one that it creates.
 struct JournalWork {
+  let program: Program
   let task: JournalTask
   let location: JournalAddress
 
@@ -25,9 +26,6 @@ struct JournalWork {
   let epoch: String?
   let isForced: Bool
   let progress: ProgressMeter.Form
-
-  /// Checks whether a daemon could start on a journal.
-  let checkStart: (_ location: JournalAddress) throws(JournalError) -> Void
 
   /// Runs the task.
   ///
@@ -93,7 +91,7 @@ struct JournalWork {
   private func create() throws(JournalError) {
     guard case .postgres(let settings) = location else {
       throw .unavailable(
-        detail: "--init is for a PostgreSQL database; binderd creates a journal file by itself")
+        detail: "--init is for a PostgreSQL database; a journal file is created by itself")
     }
     let epoch = try settings.journal.create()
     print("\(location.name): epoch \(epoch), an empty journal")
@@ -139,7 +137,7 @@ struct JournalWork {
   }
 
   private func complain(_ text: String) {
-    let line = "binderd: \(text)\n"
+    let line = "\(program.name): \(text)\n"
     _ = Glibc.write(STDERR_FILENO, line, line.utf8.count)
   }
 
@@ -188,7 +186,7 @@ struct JournalWork {
   /// A daemon may start on a damaged journal if a snapshot covers the damage.
   private var startFault: JournalError? {
     do throws(JournalError) {
-      try checkStart(location)
+      try checkReplay(location, by: program)
       return nil
     } catch {
       if case .locked = error { return nil }
@@ -294,7 +292,7 @@ struct JournalWork {
       // A file is checked before it is in place.
       var place = location
       if case .file = place { place = .file(path: name) }
-      try checkStart(place)
+      try checkReplay(place, by: program)
     }
     shown.end(at: file.size)
     say(report, location.name, of: origin)
@@ -378,17 +376,18 @@ func workOnJournal(
     return try Settings(options: options, configuration: settings.configuration).journal
   }
   return JournalWork(
-    task: task, location: try settings.journal, locate: locate, epoch: options.epoch,
-    isForced: options.isForced, progress: progress, checkStart: checkReplay
+    program: options.program, task: task, location: try settings.journal, locate: locate,
+    epoch: options.epoch,
+    isForced: options.isForced, progress: progress
   ).run()
 }
 
 /// Checks whether a daemon could start on a journal, by replaying it into all services.
 ///
 /// - Throws: ``JournalError`` with the event that the services reject.
-func checkReplay(_ location: JournalAddress) throws(JournalError) {
+func checkReplay(_ location: JournalAddress, by program: Program) throws(JournalError) {
   do {
-    var options = try Options([])
+    var options = try Options([], of: program)
     options.isReadOnly = true
     options.configuration = "/dev/null"
     var settings = try Settings(reading: options)

@@ -10,19 +10,24 @@ struct ConfigurationFile {
   /// Whether the command line names it; it must exist then.
   private let isNamed: Bool
 
+  /// For each source that sums up others, their pattern.
+  private let summaries: [String: String]
+
   init(_ options: Options) {
     isNamed = options.configuration != nil
-    path = options.configuration ?? Self.standardPath
+    path = options.configuration ?? Self.standardPath(of: options.program)
+    summaries = options.program.summaries
   }
 
   /// The system-wide path for root and the system service, otherwise the per-user path.
-  private static var standardPath: String? {
+  private static func standardPath(of program: Program) -> String? {
+    let name = program.directory
     if let directory = Options.environment("CONFIGURATION_DIRECTORY") {
-      return directory + "/binder.conf"
+      return "\(directory)/\(name).conf"
     }
-    if getuid() == 0 { return "/etc/binder/binder.conf" }
+    if getuid() == 0 { return "/etc/\(name)/\(name).conf" }
     let parent = Options.directory("XDG_CONFIG_HOME") ?? Process.home.map { $0 + "/.config" }
-    return parent.map { $0 + "/binder/binder.conf" }
+    return parent.map { "\($0)/\(name)/\(name).conf" }
   }
 
   /// The directory of the file; `nil` if the file has no path.

@@ -25,8 +25,10 @@ enum JournalTask: Equatable {
   case `import`(from: String)
 }
 
-/// The options of binderd, from its command line and environment.
+/// The options of the program, from its command line and environment.
 struct Options {
+  let program: Program
+
   enum Request: Equatable {
     case run
     case version
@@ -79,76 +81,8 @@ struct Options {
     let message: String
   }
 
-  static let help = """
-    usage: binderd [--config FILE] [--bind-dir DIR] [--socket PATH] [--journal FILE]
-                   [--durability POLICY] [--read-only] [--log-level LEVEL]
-                   [--node NAME] [--address ADDRESS] [--without-replication]
-           binderd --verify | --info | --sql SELECT | --backup FILE | --restore FILE | --export FILE
-                   | --import FILE | --init | --copy JOURNAL
-                   [--journal FILE] [--epoch EPOCH] [--force] [--progress FORM]
-           binderd --compact [--before SEQ] [--journal FILE] [--force]
-           binderd --remove PATTERN [--journal FILE]
-           binderd --check-config [FILE] [--quiet]
-           binderd --version | --help
-
-      --config FILE        the configuration; default $CONFIGURATION_DIRECTORY/binder.conf (systemd),
-                           for root /etc/binder/binder.conf, else $XDG_CONFIG_HOME/binder/binder.conf
-                           (~/.config); options of the command line take precedence over it
-      --bind-dir DIR       the directory of *.bind files, one binding per line; default bind.d beside
-                           the configuration; view.d beside it has *.view files, each a view
-      --socket PATH        the socket for clients; default $XDG_RUNTIME_DIR/binder/bus.sock, for root
-                           /run/binder/bus.sock; a socket passed by systemd takes precedence
-      --journal FILE       the journal; default $STATE_DIRECTORY/journal.db, then
-                           $XDG_STATE_HOME/binder/journal.db, for root /var/lib/binder/journal.db
-                           or a PostgreSQL database, which several daemons may share:
-                           postgres://HOST,HOST/DATABASE; see Documentation/cluster.md
-      --node NAME          the name of this daemon among those that share the journal; default: the name
-                           of the machine
-      --address ADDRESS    how clients reach this daemon; the daemons that follow it name the address
-                           when they refuse a command; default: none
-      --without-replication
-                           accept a PostgreSQL server without standbys: a failover may lose events
-      --durability POLICY  always: the daemon answers when the data is on disk (default)
-                           interval[=MS]: the data is on disk MS milliseconds later, default 1000
-                           os: the kernel decides when the data is on disk
-      --read-only          serve the readable part of the journal and refuse writes; works on a
-                           read-only disk
-      --log-level LEVEL    the least important lines in the log: error, warning, notice or info (default)
-      --verify             read the whole journal and list damage; exit with 1 if there is any; a daemon
-                           may run meanwhile, also during --info, --sql, --backup and --export
-      --info               print statistics of the journal as one line of JSON
-      --sql SELECT         print the rows of an SQL statement that reads, as sqlite3 does; unlike for
-                           sqlite3, the newest events are there at once
-      --backup FILE        write a verified copy to FILE, complete or not at all
-      --restore FILE       create the journal from a backup, with a new epoch
-      --export FILE        write the journal as lines of JSON to FILE, complete or not at all; - is
-                           stdout
-      --import FILE        create the journal from such lines, with a new epoch; a wrong line is reported
-                           with its number and the rule, and nothing is created
-      --init               create an empty journal in the PostgreSQL database of --journal
-      --copy JOURNAL       copy the journal to another place, a file or a postgres:// address, with all
-                           positions and a new epoch; no daemon may use either
-      --compact            remove the events that retention does not keep, or those before SEQ; the
-                           daemon must be stopped
-      --remove PATTERN     remove the values that match PATTERN ('cells/jobs/**'), whoever wrote them; the
-                           daemon must be stopped; exit with 1 if no value matches
-      --force              replace an existing file, which is kept as FILE.old; with --restore and
-                           --import as FILE.old.2 if FILE.old exists;
-                           --compact: trust the system clock although it has jumped
-      --epoch EPOCH        --verify, --info, --sql, --backup, --export: only if the journal has this epoch
-      --progress FORM      bar, lines, json or none
-
-      --check-config       check the configuration and list all errors, or the effective settings; exit
-                           with 78 if there are errors
-      --quiet              print only errors and warnings
-
-    exit: 0 ended by a signal · 64 wrong command line · 69 no socket · 74 the journal failed while
-          running, or the output cannot be written · 78 the journal or the configuration cannot be used (see the message; a restart
-          does not help)
-
-    """
-
-  init(_ arguments: [String]) throws(Misuse) {
+  init(_ arguments: [String], of program: Program) throws(Misuse) {
+    self.program = program
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
@@ -208,7 +142,7 @@ struct Options {
       case "--help", "-h": request = try flag(.help)
       default:
         let what = argument.hasPrefix("-") ? "unknown option" : "unexpected argument"
-        throw Misuse(message: "\(what) '\(argument)'; see 'binderd --help'")
+        throw Misuse(message: "\(what) '\(argument)'; see '\(program.name) --help'")
       }
     }
   }

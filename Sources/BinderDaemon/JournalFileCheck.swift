@@ -19,7 +19,7 @@ struct JournalFileCheck {
   /// Creates the directory of the file and its parents, for this user only.
   func makeDirectory() throws(JournalError) {
     do throws(SystemError) {
-      try binderd.makeDirectory(of: path)
+      try BinderDaemon.makeDirectory(of: path)
     } catch {
       throw .unavailable(detail: "\(error)")
     }

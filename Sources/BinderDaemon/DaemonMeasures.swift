@@ -41,7 +41,13 @@ final class DaemonMeasures {
   /// A little less than the interval of one second at which watching clients get new values.
   private static let interval: UInt64 = 900
 
-  init(table: ConnectionTable, host: ServiceHost, store: any DaemonStore, loop: Loop) {
+  private let name: String
+
+  init(
+    of program: Program, table: ConnectionTable, host: ServiceHost, store: any DaemonStore,
+    loop: Loop
+  ) {
+    name = program.name
     (self.table, self.host, self.store, self.loop) = (table, host, store, loop)
     started = loop.milliseconds
     startTime = Process.now
@@ -50,7 +56,7 @@ final class DaemonMeasures {
 
   var server: ServerInfo {
     ServerInfo(
-      version: Release.version, host: Process.hostName, now: { Process.now },
+      name: name, version: Release.version, host: Process.hostName, now: { Process.now },
       uptime: { [loop, started] in loop.milliseconds - started },
       userName: Process.name(ofUser:))
   }

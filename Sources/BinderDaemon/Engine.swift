@@ -41,7 +41,8 @@ struct Engine {
     host.owners = table.context.owners
     host.daemon = Process.peer
     host.shares.now = { loop.milliseconds }
-    measures = DaemonMeasures(table: table, host: host, store: store, loop: loop)
+    measures = DaemonMeasures(
+      of: settings.options.program, table: table, host: host, store: store, loop: loop)
     disk = DiskWatch(of: location, host, store, on: scheduler)
     measures.disk = disk
     disk.map(watch.watch)

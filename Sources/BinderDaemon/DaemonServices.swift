@@ -10,52 +10,60 @@ import Model
 
 /// The services of a daemon, and the features in which clients can use them.
 struct DaemonServices {
-  let leases: LeasesService
-  let programs: Programs
-  let liveBindings: LiveBindings
+  /// `nil` if the program does not have the service; so are the others.
+  let leases: LeasesService?
+  let programs: Programs?
   let journal: JournalService
 
   /// The features, with their actions at the start and the stop.
   let features: [Feature]
 
-  private let bindings: BindingsService
+  private let bindings: BindingsService?
+  private let liveBindings: LiveBindings?
   private let readers: ReaderHolders
   private let daemon: DaemonService
 
   /// Creates the services and their features: a new feature adds one line.
-  init(_ engine: Engine, _ configuration: Configuration, _ log: Log) {
+  init(of program: Program, _ engine: Engine, _ configuration: Configuration, _ log: Log) {
     let (host, scheduler, table) = (engine.host, engine.scheduler, engine.table)
     let (location, measures) = (engine.location, engine.measures)
-    let cells = CellsService(in: host)
-    let lists = ListsService(in: host)
-    let maps = MapsService(in: host)
-    leases = LeasesService(in: host, on: scheduler) { Process.nanoseconds }
-    leases.onFailure = { lease, reason in
-      log.write(.warning, "the will of \(lease) was not run: \(reason)")
+    let has = program.services.contains
+    var features: [Feature] = []
+    if has(.cells) { features.append(.cells(CellsService(in: host))) }
+    if has(.lists) { features.append(.lists(ListsService(in: host))) }
+    if has(.maps) { features.append(.maps(MapsService(in: host))) }
+    leases = has(.leases) ? LeasesService(in: host, on: scheduler) { Process.nanoseconds } : nil
+    if let leases {
+      leases.onFailure = { lease, reason in
+        log.write(.warning, "the will of \(lease) was not run: \(reason)")
+      }
+      let clientLeases = ClientLeases(leases)
+      features.append(.leases(leases, clientLeases))
+      if has(.locks) { features.append(.locks(LocksService(in: host), clientLeases)) }
     }
-    let clientLeases = ClientLeases(leases)
-    let locks = LocksService(in: host)
-    programs = Programs(in: host)
-    bindings = BindingsService(in: host)
-    liveBindings = LiveBindings(on: scheduler, in: table.context)
-    liveBindings.time = .local
+    programs = has(.programs) ? Programs(in: host) : nil
+    if let programs { features.append(.programs(programs)) }
+    bindings = has(.bindings) ? BindingsService(in: host) : nil
+    liveBindings = has(.bindings) ? LiveBindings(on: scheduler, in: table.context) : nil
+    liveBindings?.time = .local
+    if let bindings, let liveBindings { features.append(.bindings(bindings, liveBindings)) }
     readers = ReaderHolders(ReadersService(in: host))
+    features.append(.readers(readers))
     journal = JournalService(
       of: engine.store, { () throws(JournalError) in try JournalFigures(of: location) }, in: host,
       on: scheduler, log)
     journal.boot = Process.bootID
-    let machine = LinuxProbe()
-    let system = SystemService(machine, on: scheduler)
+    if has(.system) {
+      let machine = LinuxProbe()
+      features.append(.system(SystemService(machine, on: scheduler), close: machine.close))
+    }
     daemon = DaemonService(
       on: scheduler, stats: { measures.now }, connections: { measures.connections },
       streams: StreamMeter(host) { Process.nanoseconds }, slow: { table.slowLog.shown },
       users: { measures.users })
-    features =
-      [
-        .cells(cells), .lists(lists), .maps(maps), .leases(leases, clientLeases),
-        .locks(locks, clientLeases), .programs(programs), .bindings(bindings, liveBindings),
-        .readers(readers), .system(system, close: machine.close),
-      ] + applications(in: host, on: engine.loop, scheduler, configuration)
+    let parts = ProgramParts(
+      host: host, loop: engine.loop, scheduler: scheduler, configuration: configuration)
+    self.features = features + program.features(parts)
   }
 
   /// Uses a configuration, before the start and after each reload.
@@ -90,6 +98,7 @@ struct DaemonServices {
 
   /// Starts the bindings of the journal, and those of files unless they are `nil`.
   func startBindings(_ files: BindFiles?, _ access: DaemonAccess, _ log: Log) {
+    guard let bindings, let liveBindings else { return }
     let rights = access.rights[.owner]
     restoreBindings(rights, bindings, liveBindings) { log.write(.warning, $0) }
     guard let files else { return }
@@ -98,12 +107,16 @@ struct DaemonServices {
     }
   }
 
+  /// Ends the bindings in memory, with their timers.
+  func endBindings() { liveBindings?.end() }
+
   /// Starts and ends bindings so that those of files are as the files say.
   ///
   /// - Returns: Whether some have changed, and the faults of those that cannot run.
   func reloadBindings(
     _ files: BindFiles, _ access: DaemonAccess
   ) -> (hasChanged: Bool, faults: [ConfigurationFault]) {
+    guard let bindings, let liveBindings else { return (false, []) }
     let rights = access.rights[.owner]
     let loaded = loadBindings(rights, liveBindings, files)
     let lost = warnings(of: bindings, for: rights, access.control.role(ofUser:))

@@ -63,7 +63,7 @@ private func runOnce(
     for signal in signals { signal.close() }
     daemon.loop.run()
   }
-  return try serve(daemon, shutdown, log, manager)
+  return try serve(daemon, shutdown, log, manager, settings.options.program)
 }
 
 private func watchSignals(on daemon: Daemon, _ shutdown: Shutdown) throws -> [ProcessSignal] {
@@ -105,7 +105,8 @@ private func listen(
 
 /// Runs the loop of a started daemon.
 private func serve(
-  _ daemon: Daemon, _ shutdown: Shutdown, _ log: Log, _ manager: ServiceManager
+  _ daemon: Daemon, _ shutdown: Shutdown, _ log: Log, _ manager: ServiceManager,
+  _ program: Program
 ) throws -> CInt? {
   let loop = daemon.loop
   let watchdog = try EventLoop.Timer(on: loop) { manager.notify("WATCHDOG=1") }
@@ -128,7 +129,7 @@ private func serve(
   let end = daemon.store.roles.observeNext { leave($0) }
   log.write(
     .notice,
-    "binderd \(Release.version) serves \(daemon.server.path), journal at \(daemon.host.durable)",
+    "\(program.name) \(Release.version) serves \(daemon.server.path), journal at \(daemon.host.durable)",
     .started)
   manager.notify("READY=1", "STATUS=serving")
   Process.releaseProgram()
