@@ -372,16 +372,18 @@ struct ProgramsTests {
     #expect(
       narrow.error(reply("c1", #""value":"x","publish":[{"source":"lamp/a","value":1}]"#))?.name
         == .permissionDenied)
+    #expect(caller.settle().first?.contains(#""name":"unavailable""#) == true)
     let long = String(repeating: "x", count: 300_000)
+    caller.send(blink())
+    #expect(calls(narrow.received()) == ["c2"])
     #expect(
-      narrow.error(reply("c1", #""value":"x","events":[{"source":"lamp/a","value":"\#(long)"}]"#))?
+      narrow.error(reply("c2", #""value":"x","events":[{"source":"lamp/a","value":"\#(long)"}]"#))?
         .data["path"] == .string("/events/0/value"))
+    #expect(caller.settle().first?.contains("at /events/0/value") == true)
     #expect(
       narrow.error(
         #"{"id":1,"method":"publish","params":{"source":"lamp/a","value":"\#(long)","keep":true}}"#)?
         .data["path"] == .string("/value"))
-    _ = narrow.call(reply("c1", #""value":"x""#))
-    #expect(caller.settle().count == 1)
   }
 
   // MARK: Declarations
@@ -537,20 +539,73 @@ struct ProgramsTests {
   @Test
   func `29: an event under a foreign name is refused, and nothing is done`() {
     _ = provider.call(provide())
-    ask()
-    for (source, list) in [("door/state", "events"), ("lampe/x", "publish"), ("lamp//x", "events")]
-    {
+    let foreign = [("door/state", "events"), ("lampe/x", "publish"), ("lamp//x", "events")]
+    for (i, (source, list)) in foreign.enumerated() {
+      ask()
       let error = provider.error(
         reply(
-          "c1",
+          "c\(i + 1)",
           #""value":"x","\#(list)":[{"source":"lamp/ok","value":1},{"source":"\#(source)","value":1}]"#
         ))
       #expect(error?.data["path"] == .string("/\(list)/1/source"), "\(source)")
+      #expect(caller.settle().first?.contains("at /\(list)/1/source") == true)
     }
     #expect(bench.store.records.count == 1, "only the declaration")
     #expect(value("live/lamp/ok") == nil)
-    _ = provider.call(reply("c1", #""value":"x""#))
-    #expect(caller.settle().count == 1, "the call is still open")
+  }
+
+  @Test
+  func `28: the caller does not wait for a reply that is refused, unless another one may follow`() {
+    _ = provider.call(provide())
+    for (i, more) in [
+      #""error":{"message":"no bulb"}"#, #""value":"x","error":"y""#, #""value":"x","valeu":1"#,
+      #""value":"x","events":7"#, #""value":"x","_meta":{"cmd":7}"#,
+    ].enumerated() {
+      ask()
+      let refusal = provider.error(reply("c\(i + 1)", more))
+      let answer = caller.settle().first ?? ""
+      #expect(answer.contains(#""name":"unavailable""#), "\(more)")
+      #expect(answer.contains("was refused: " + (refusal?.message.prefix(20) ?? "?")), "\(answer)")
+      #expect(provider.error(reply("c\(i + 1)", #""value":"x""#))?.name == .notFound)
+    }
+    // By position, and a queued one, which is not delivered again.
+    ask()
+    _ = provider.error(#"{"id":2,"method":"reply","params":["c6","x",{}]}"#)
+    #expect(caller.settle().first?.contains("was refused") == true)
+    _ = caller.call(#"{"id":7,"method":"lamp.order"}"#)
+    #expect(calls(provider.settle()) == ["q2"])
+    #expect(provider.error(reply("q2", #""error":7"#))?.data["path"] == .string("/error"))
+    #expect(calls(provider.settle()).isEmpty)
+    #expect(value("services/lamp")?.contains(#""queued":0"#) == true)
+    // Another client cannot end a call, nor one without a name.
+    ask()
+    _ = caller.error(reply("c7", #""error":7"#))
+    _ = provider.error(#"{"id":2,"method":"reply","params":{"call":7,"value":"x"}}"#)
+    #expect(caller.settle().isEmpty)
+    // The provider can read the new version and reply again.
+    let stale = #""value":"x","_meta":{"expect":{"services/lamp/on":7}}"#
+    #expect(provider.error(reply("c7", stale))?.name == .conflict)
+    #expect(caller.settle().isEmpty)
+    #expect(provider.error(reply("c7", #""value":"x""#)) == nil)
+    #expect(caller.settle().count == 1)
+  }
+
+  @Test
+  func `a value that the journal keeps is published as a part of a commit, under conditions`() {
+    func publish(_ value: Int, _ condition: String, _ more: String = #","keep":true"#) -> String {
+      let call =
+        #"{"method":"publish","params":{"source":"lamp/n","value":\#(value)\#(more)}}"#
+      return #"{"id":1,"method":"atomic","params":{"if":["\#(condition)"],"calls":[\#(call)]}}"#
+    }
+    #expect(provider.error(publish(1, "services/lamp/n !exists")) == nil)
+    #expect(provider.error(publish(2, "services/lamp/n !exists"))?.name == .rejected)
+    #expect(provider.error(publish(2, "services/lamp/n == 1")) == nil)
+    #expect(value("services/lamp/n") == "2")
+    let live = provider.error(publish(3, "services/lamp/n == 2", ""))
+    #expect(live?.data["path"] == .string("/calls/0/params/keep"), "\(live?.message ?? "")")
+    _ = provider.call(provide())
+    #expect(
+      caller.error(publish(3, "services/lamp/n == 2"))?.data["reason"] == .string("not_provider"))
   }
 
   @Test
@@ -666,15 +721,16 @@ struct ProgramsTests {
       reply(
         "c1", #""value":"done","events":[{"source":"lamp/state","value":1}],"publish":[\#(list)]"#))
     #expect(error?.data["reason"] == .string("too_large"))
+    #expect(caller.settle().count == 1, "it does not wait")
     #expect(value("services/lamp/state") == nil)
-    // Answers come in order, and that to the caller is still to come.
     let observer = bench.connect()
     _ = observer.call(#"{"id":0,"method":"hello","params":{"limits":{"line":1000000}}}"#)
     let kept = observer.result(#"{"id":1,"method":"get","params":["live/lamp/n0"]}"#)?["value"]
     #expect(kept?.text.text.utf8.count == 300_002)
     // Of two values of one name the last one counts.
     let other = [publish("n17", 400), publish("n17", 10)].joined(separator: ",")
-    _ = provider.call(reply("c1", #""value":"done","publish":[\#(other)]"#))
+    ask()
+    _ = provider.call(reply("c2", #""value":"done","publish":[\#(other)]"#))
     #expect(caller.settle().count == 1)
     #expect(value("live/lamp/n17")?.utf8.count == 10_002)
   }

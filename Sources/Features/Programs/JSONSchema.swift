@@ -157,7 +157,8 @@ struct JSONSchema {
     case _ where Self.notes.contains(name): break
     default:
       throw Fault(
-        path: "", expected: "a word that binderd checks, such as type, properties or enum",
+        path: "",
+        expected: "a word of JSON Schema that binderd checks, such as type, properties or enum",
         got: name.cut(toBytes: 64))
     }
   }

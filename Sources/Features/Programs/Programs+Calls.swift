@@ -230,6 +230,14 @@ extension Programs {
     return schema.fault(in: value.value)
   }
 
+  /// Ends a call whose reply was refused, so that its caller does not wait in vain.
+  ///
+  /// After an error that may pass, such as a conflict, the provider can reply again.
+  func end(_ id: String, afterRefusing error: WireError, _ connection: Connection) {
+    guard !error.retry, let call = find(id.utf8.span, of: connection) else { return }
+    fail(call, "the reply of its provider was refused: \(error.message)")
+  }
+
   /// Ends a call with an error of the daemon.
   private func fail(_ call: OpenCall, _ why: String) {
     close(call)

@@ -35,6 +35,10 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
     errors: ["not_leasable", "too_large"],
     isQuick: { context, call, request, line in
       ReplyToCall.isAnswered(programs, context, call, request.parameters, line)
+    },
+    onRefusal: { context, request, line, error in
+      guard let id = ReplyToCall.call(of: request, line) else { return }
+      programs.end(id, afterRefusing: error, context.connection)
     }
   ) { context, call, reply, options, command throws(WireError) in
     let accepted = try programs.reply(to: reply.call, try reply.reply(), try command(), context)
@@ -50,7 +54,18 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
   catalog.program(
     "publish", "Sets a value of a service, in the journal or only for those who watch.",
     Publish.self, .command(Nothing.self), writes: ["services.removed", "services.set"],
-    errors: ["not_provider", "reserved", "too_large"]
+    errors: ["not_provider", "reserved", "too_large"],
+    step: { context, parameters throws(WireError) in
+      let publish: Publish = try context.decode(parameters, Publish.names)
+      guard publish.isKept else {
+        throw .unusable("keep", "true: a live value is not recorded", "\(publish.isKept)")
+      }
+      let source = try context.target(of: publish, programs)
+      return {
+        programs.set(source, publish.value)
+        return nil
+      }
+    }
   ) { context, call, publish, options, command throws(WireError) in
     let source = try context.target(of: publish, programs)
     guard publish.isKept else {
@@ -243,6 +258,19 @@ private struct ReplyToCall: DocumentedParameters {
     "publish": "Values to publish: source and value.",
   ]
 
+  /// Returns the call of a reply that was refused; `nil` if it names none.
+  static func call(of request: Request, _ line: Span<UInt8>) -> String? {
+    guard let params = request.params else { return nil }
+    let value: JSONValue? =
+      switch JSONText(scanned: line.extracting(params)).value {
+      case .object(let object): object["call"]
+      case .array(let elements): elements.first
+      default: nil
+      }
+    guard case .string(let call)? = value else { return nil }
+    return call
+  }
+
   /// Answers a direct call with a value only, without a decoder.
   ///
   /// - Returns: Whether it was one.
@@ -283,6 +311,8 @@ private struct Publish: DocumentedParameters {
   let keep: Bool?
 
   var isKept: Bool { keep == true }
+
+  static let names = Shape(of: Self.self).members.map(\.name)
 
   static let docs = [
     "source": "The name after services/ or live/, for example lamp/state.",
@@ -327,18 +357,23 @@ extension Catalog {
   ///
   /// - Parameters:
   ///   - isQuick: Handles a request without decoding it, if it can.
+  ///   - onRefusal: Called before a request is refused.
+  ///   - step: Runs it as a part of an `atomic`; `nil` if it cannot be one.
   ///   - body: Gets the options of the call, and a function that makes the command with them.
   fileprivate func program<Parameters: Decodable>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: ResultShape,
     writes: [String], errors: [String],
     isQuick: @escaping (CallContext, Call, Request, Span<UInt8>) -> Bool = { _, _, _, _ in false },
+    onRefusal: @escaping (CallContext, Request, Span<UInt8>, WireError) -> Void = { _, _, _, _ in },
+    step: Method.Step? = nil,
     body:
       @escaping (
         CallContext, Call, Parameters, CallOptions?, _ command: () throws(WireError) -> Command
       ) throws(WireError) -> Void
   ) {
     let names = Shape(of: parameters).members.map(\.name)
-    offer(name, doc, .command, parameters, result, writes, errors) { context, call, request, line in
+    offer(name, doc, .command, parameters, result, writes, errors, step: step) {
+      context, call, request, line in
       if isQuick(context, call, request, line) { return nil }
       do throws(WireError) {
         let (parameters, options): (Parameters, CallOptions?) = try context.decode(
@@ -348,6 +383,7 @@ extension Catalog {
           try context.command(name, options, isKept: true, isPersonal: false, request, line)
         }
       } catch {
+        onRefusal(context, request, line, error)
         call.refuse(error)
       }
       return nil
