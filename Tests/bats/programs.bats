@@ -84,12 +84,85 @@ field() { [ "$(bindctl get "$1" -F "{$2}" 2> no)" = "$3" ]; } # source field val
         [ "$status" != 0 ]
         is "$stderr" "bindctl: ${case#*/}"
     done
-    echo '{"params":{"type":"objekt"}}' > x.json
-    run --separate-stderr bindctl serve lamp.x=x
-    [[ $stderr == *"at /methods/x/params/type, got \"objekt\""*"; params is a JSON Schema, such as "* ]]
-    echo '[' > x.json
-    run --separate-stderr bindctl serve lamp.x=x
-    is "$status/$stderr" "2/bindctl: 'x.json' is no JSON object"
+}
+
+@test "a wrong declaration is refused with its file, the place in it, and the cure" {
+    while IFS='|' read -r declaration message; do
+        printf '%b' "$declaration" > x.json
+        run --separate-stderr bindctl serve lamp.x=x
+        is "$status/$stderr" "2/bindctl: x.json:$message"
+    done <<'END'
+{"params":{"type":"objekt"}}| at /params/type: expected one of null boolean integer number string array object, got "objekt"; params is a JSON Schema, such as {"type":"object","properties":{"name":{"type":"string"}}}
+{"params":{"thing":{"type":"string"}}}| at /params/thing: expected a word of JSON Schema that binderd checks, such as type, properties or enum, got thing; write "params":{"type":"object","properties":{"thing":{"type":"string"}}}
+{"result":"integer"}| at /result: expected a JSON Schema: an object, got "integer"; result is a JSON Schema, such as {"type":"string"}
+{"delivery":"soon"}| at /delivery: expected "direct" or "queued", got "soon"
+{"parms":{}}| at /parms: expected doc, params, result or delivery, got parms
+{"doc":"x",\n "result":}|2:11: a value is expected
+["doc"]| a declaration is an object, such as {"doc":"Adds things."}
+END
+}
+
+# Adds to a value that a service keeps: it reads it, thinks, and writes.
+adder() { # options of serve…
+    program add 'n=$(bindctl get -q services/sum/n 2> /dev/null || echo 0)
+sleep .1
+bindctl publish sum/n $((n + 1)) --keep'
+    beside bindctl serve sum.add=./add "$@"
+    eventually provided sum
+}
+
+# Calls a method several times at once.
+at_once() { # number method
+    local calls=()
+    for ((i = 0; i < $1; i++)); do
+        bindctl call "$2" > no 2>> errors &
+        calls+=($!)
+    done
+    wait "${calls[@]}"
+}
+
+@test "serve runs the calls of a service one after the other, so none overwrites another" {
+    adder
+    at_once 6 sum.add
+    is "$(bindctl get services/sum/n)" 6
+}
+
+@test "serve --jobs runs several at once, and services do not wait for each other" {
+    # Each waits until all are there.
+    program meet 'touch "$1.$$"; until [ "$(ls | grep -c "^$1\.")" = "$2" ]; do sleep .02; done; echo 1'
+    beside bindctl serve a.meet='./meet a 3' b.meet='./meet b 3' c.meet='./meet c 1' --jobs 3
+    eventually provided c
+    at_once 3 a.meet
+    beside bindctl call b.meet
+    waits_in_b() { ls b.* > no 2>&1; }
+    eventually waits_in_b
+    is "$(bindctl call c.meet)" 1
+    at_once 2 b.meet
+    wait "${background[-1]}"
+    run ! bindctl serve a.b=: --jobs 0
+}
+
+@test "publish --keep writes only what was decided on the newest value" {
+    bindctl publish stock/nails 7 --keep --expect none
+    run --separate-stderr bindctl publish stock/nails 9 --keep --expect none
+    [ "$status" = 5 ]
+    [[ $stderr == *"services/stock/nails"* ]]
+    bindctl publish stock/nails 6 --keep --if 'services/stock/nails == 7' --expect 1
+    is "$(bindctl get services/stock/nails)" 6
+    run --separate-stderr bindctl publish stock/nails 5 --keep --if 'services/stock/nails == 7'
+    [ "$status" = 5 ]
+    [[ $stderr == *"services/stock/nails == 7"* ]]
+    bindctl set cells/open true
+    bindctl publish stock/nails --keep --if 'cells/open == true' --if 'services/stock/nails exists'
+    run ! bindctl get services/stock/nails
+    while IFS='|' read -r options message; do
+        run --separate-stderr bindctl publish stock/n 1 $options
+        is "$status/$stderr" "2/bindctl: $message; see 'bindctl help publish'"
+    done <<'END'
+--expect 1|--expect and --if need --keep: a live value has no version
+--keep --if nix|'nix' is not a condition; for example: 'a/b > 20'
+--keep --expect x|--expect takes a number, none, exists or any, not 'x'
+END
 }
 
 @test "a server finds its daemon again, and queued calls outlive both" {

@@ -28,7 +28,7 @@ var atomicCommand: Command {
     let steps = try steps(context)
     var params: JSONObject = ["calls": .array(steps.map(\.call))]
     let conditions = context.invocation.values("if")
-    for text in conditions { try checkCondition(text) }
+    for text in conditions { try checkCondition(text, command: "atomic") }
     if !conditions.isEmpty { params["if"] = .array(conditions.map { .string($0) }) }
     var meta = JSONObject()
     if let id = context.invocation.value("cmd") { meta["cmd"] = .string(id) }
@@ -88,10 +88,12 @@ private func callStep(_ words: ArraySlice<String>) throws -> Step {
     call: .object(["method": .string(method), "params": params.value]), isCall: true)
 }
 
-private func checkCondition(_ text: String) throws(UsageError) {
+/// Checks a condition that the daemon is to decide.
+func checkCondition(_ text: String, command: String) throws(UsageError) {
   let typed = try? SourceCondition(typed: text)
   guard typed != nil else {
-    throw misuse("'\(text)' is not a condition; for example: 'a/b > 20'")
+    throw UsageError(
+      "'\(text)' is not a condition; for example: 'a/b > 20'", command: command)
   }
 }
 

@@ -9,7 +9,7 @@ let serveSyntax = Syntax(
   operands: [Operand("SERVICE.METHOD=CMD", .any)],
   options: [
     Option("dir", letter: "d", value: "DIR", "each executable SERVICE.METHOD in DIR is a method"),
-    Option("jobs", letter: "n", value: "N", "run N programs at a time; default 4"),
+    Option("jobs", letter: "n", value: "N", "run N programs of a service at a time; default 1"),
     Option("limit", value: "TIME", "end a program after TIME; default 30s"),
     Option("doc", value: "TEXT", "a line about the service"),
     waitDaemonOption,
@@ -22,8 +22,17 @@ let serveSyntax = Syntax(
     stderr and the exit code. A program that runs longer than the limit, or prints more than 1 MiB, is ended
     with SIGTERM, after 2 s with SIGKILL.
 
+    The calls of a service run one after the other, so a program may read a value, decide, and write it. With
+    --jobs several run at the same time; then let 'bindctl publish --keep --if' decide. Services do not wait for
+    each other.
+
     A file with the name of the program and '.json' declares the method: doc, params and result (JSON
-    Schemas), delivery. The daemon then checks parameters and results. With "delivery":"queued" a call waits
+    Schemas), delivery. For example, add.sh.json beside add.sh:
+
+      {"doc":"Adds things.", "result":{"type":"integer"},
+       "params":{"type":"object","properties":{"thing":{"type":"string"}},"required":["thing"]}}
+
+    The daemon then checks parameters and results. With "delivery":"queued" a call waits
     in the journal until a program has answered it, also while nothing serves it. In DIR a name may have an
     ending, as in lamp.blink.sh; its declaration is lamp.blink.sh.json then.
 
@@ -38,7 +47,7 @@ let serveSyntax = Syntax(
 var serveCommand: Command {
   Command(serveSyntax) { context in
     let invocation = context.invocation
-    let jobs = try context.number("jobs") ?? 4
+    let jobs = try context.number("jobs") ?? 1
     guard 1...256 ~= jobs else {
       throw UsageError("--jobs takes a number from 1 to 256, not '\(jobs)'", command: "serve")
     }
@@ -133,18 +142,40 @@ private struct ServedMethod {
     return methods
   }
 
-  /// Returns what is wrong with the declaration, and how it is right; `nil` for another error.
+  /// Returns the failure for a fault in the declaration: its file, the place there, and the cure;
+  /// `nil` for another error.
   func fault(_ error: ClientError) -> Failure? {
     guard case .refused(let refusal) = error, let path = refusal.data.string("path"),
-      path.hasPrefix("/methods/\(name)/")
+      path.hasPrefix("/methods/\(name)")
     else { return nil }
-    let place = path.dropFirst("/methods/\(name)".utf8.count)
-    let isSchema = ["/params", "/result"].contains { place.hasPrefix($0) }
-    let example = #"{"type":"object","properties":{"name":{"type":"string"}}}"#
-    return Failure(
-      "\(file): \(refusal.message)"
-        + (isSchema ? "; params is a JSON Schema, such as \(example)" : ""),
-      .usage)
+    let place = String(path.dropFirst("/methods/\(name)".utf8.count))
+    guard place.isEmpty || place.hasPrefix("/") else { return nil }
+    let (expected, got) = (refusal.data.string("expected"), refusal.data.string("got"))
+    let rule =
+      if let expected, let got { "expected \(expected), got \(got)" } else { refusal.message }
+    let at = place.isEmpty ? "" : " at \(place):"
+    return Failure("\(file):\(at) \(rule)\(cure(of: place) ?? "")", .usage)
+  }
+
+  /// Returns how a schema is written; `nil` for another part of the declaration.
+  private func cure(of place: String) -> String? {
+    let parts = place.split(separator: "/")
+    guard let part = parts.first, part == "params" || part == "result" else { return nil }
+    // The most usual mistake: the parameters stand where the words of the schema belong.
+    if part == "params", parts.count == 2, case .object(let params)? = declaration["params"],
+      case .object? = params[String(parts[1])]
+    {
+      var properties = JSONObject()
+      for member in params.members {
+        if case .object = member.value { properties[member.name] = member.value }
+      }
+      let schema: JSONObject = ["type": .string("object"), "properties": .object(properties)]
+      return #"; write "params":\#(JSONValue.object(schema).text.text)"#
+    }
+    let example =
+      part == "params"
+      ? #"{"type":"object","properties":{"name":{"type":"string"}}}"# : #"{"type":"string"}"#
+    return "; \(part) is a JSON Schema, such as \(example)"
   }
 
   private static func parts(of name: String) -> (service: String, name: String)? {
@@ -155,8 +186,19 @@ private struct ServedMethod {
 
   private static func declaration(at path: String) throws -> JSONObject {
     guard access(path, F_OK) == 0 else { return [:] }
-    guard case .object(let object)? = try? JSONValue(parsing: text(of: path)) else {
-      throw Failure("'\(path)' is no JSON object", .usage)
+    let text = try text(of: path)
+    let value: JSONValue
+    do throws(JSONFault) {
+      value = try JSONValue(parsing: text)
+    } catch {
+      let before = text.utf8.prefix(error.offset)
+      let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+      let column = before.reversed().prefix { $0 != UInt8(ascii: "\n") }.count + 1
+      throw Failure("\(path):\(line):\(column): \(error.reason.rawValue)", .usage)
+    }
+    guard case .object(let object) = value else {
+      throw Failure(
+        #"\#(path): a declaration is an object, such as {"doc":"Adds things."}"#, .usage)
     }
     return object
   }
@@ -226,10 +268,16 @@ private final class Server: JobSource {
     if let reply = replies[call] { return send(reply, call, loop) }
     // A queued call has run on since an earlier connection.
     guard loop.jobs[key(call)] == nil, !waiting.contains(where: { $0.id == call }) else { return }
-    guard loop.jobs.count < jobs else {
+    guard hasRoom(for: name, loop) else {
       return waiting.append((call, name, params, Deadline(inMilliseconds: callMilliseconds)))
     }
     try start(call, name, params, loop)
+  }
+
+  /// Whether another program of the method's service may run.
+  private func hasRoom(for name: String, _ loop: JobLoop) -> Bool {
+    let service = methods[name]?.service
+    return loop.jobs.values.count { methods[$0.method]?.service == service } < jobs
   }
 
   /// Returns the name of the job for a call.
@@ -275,8 +323,8 @@ private final class Server: JobSource {
   func end(_ job: Job, _ end: JobEnd, _ loop: JobLoop) throws {
     let call = job.id.split(separator: " ").last.map(String.init) ?? job.id
     if key(call) == job.id { reply(outcome(of: job, end), call, loop) }
-    while loop.jobs.count < jobs, !waiting.isEmpty {
-      let next = waiting.removeFirst()
+    while let place = waiting.firstIndex(where: { hasRoom(for: $0.method, loop) }) {
+      let next = waiting.remove(at: place)
       // The daemon has given up a direct call, and delivers a queued one again.
       guard !next.end.isOver else { continue }
       try start(next.id, next.method, next.params, loop)
@@ -331,14 +379,21 @@ let publishSyntax = Syntax(
   operands: [Operand("SOURCE", completes: .names(of: "live")), Operand("VALUE", .optional)],
   options: [
     Option("keep", letter: "k", "set services/SOURCE, an event, instead of live/SOURCE"),
+    Option("expect", value: "N", "only if services/SOURCE has version N; or none, exists"),
+    Option("if", value: "COND", "only if it holds, as for atomic; may be repeated"),
     stringOption,
   ],
   details: """
     Programs that watch live/SOURCE get the value; after a restart of the daemon it is gone. This is for
     sensors and messages, which change often and whose past nobody needs. VALUE is JSON, or else text; without
     VALUE the source is removed. With --keep the value is an event: it has a history and outlives a restart.
+    With --keep, --expect and --if let a program write only what it has decided on the newest state: the daemon
+    checks them in the same commit. Exits with 5 if they do not hold.
     """,
-  examples: ["bindctl publish door/open true", "bindctl watch 'live/**'"])
+  examples: [
+    "bindctl publish door/open true", "bindctl watch 'live/**'",
+    "bindctl publish stock/nails 8 --keep --if 'services/stock/nails == 7'",
+  ])
 
 var publishCommand: Command {
   Command(publishSyntax) { context in
@@ -347,7 +402,30 @@ var publishCommand: Command {
       params["value"] = try context.value(context.operand(1)).value
     }
     if context.invocation.has("keep") { params["keep"] = .bool(true) }
-    let result = try context.client.call("publish", params).object
+    var meta = JSONObject()
+    if let version = context.invocation.value("expect") {
+      guard let expected = expectation(version) else {
+        throw UsageError(
+          "--expect takes a number, none, exists or any, not '\(version)'", command: "publish")
+      }
+      meta["expect"] = .object(["services/\(context.operand(0))": expected])
+    }
+    let conditions = context.invocation.values("if")
+    guard params["keep"] != nil || conditions.isEmpty && meta.members.isEmpty else {
+      throw UsageError(
+        "--expect and --if need --keep: a live value has no version", command: "publish")
+    }
+    var (method, request) = ("publish", params)
+    if !conditions.isEmpty {
+      for text in conditions { try checkCondition(text, command: "publish") }
+      method = "atomic"
+      request = [
+        "if": .array(conditions.map { .string($0) }),
+        "calls": .array([.object(["method": .string("publish"), "params": .object(params)])]),
+      ]
+    }
+    if !meta.members.isEmpty { request["_meta"] = .object(meta) }
+    let result = try context.client.call(method, request).object
     context.output.result(result, bare: result["seq"] ?? .null, human: "")
     return .done
   }
