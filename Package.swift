@@ -29,6 +29,7 @@ let package = Package(
     // C: what Swift cannot import, and headers of libraries. No `link` in their module maps: the
     // pkg-config files say what to link, so that static builds can say otherwise.
     .target(name: "CCurl"),
+    .target(name: "CLua", linkerSettings: [.linkedLibrary("m")]),
     .target(name: "CPostgres"),
     .target(name: "CSupport"),
     .target(name: "CWebSockets", linkerSettings: [.linkedLibrary("websockets")]),
@@ -104,6 +105,9 @@ let package = Package(
         "Apps", "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "JSON", "Model",
         "Signals", "Wire",
       ], linkerSettings: [.linkedLibrary("crypt")]),
+
+    // The language of services in files.
+    .target(name: "LuaScripts", dependencies: ["CLua", "EventSourcing", "Features", "JSON"]),
 
     // Stores: one target for each C library.
     .target(
@@ -211,6 +215,9 @@ let package = Package(
     .testTarget(name: "HistoryCheckerTests", dependencies: ["HistoryChecker", "JSON"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
     .testTarget(
+      name: "LuaScriptsTests",
+      dependencies: ["EventSourcing", "Features", "JSON", "LuaScripts", "TestSupport"]),
+    .testTarget(
       name: "JournalTests",
       dependencies: [
         "CSQLite", "EventLoop", "Journal", "JournalPostgres", "JournalSQLite", "Model", "Signals",
@@ -235,7 +242,7 @@ let safe: Set = [
 ]
 
 for target in package.targets
-where !["CCurl", "CPostgres", "CSupport", "CWebSockets"].contains(target.name) {
+where !["CCurl", "CLua", "CPostgres", "CSupport", "CWebSockets"].contains(target.name) {
   guard target.type != .system else { continue }
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])
 }
@@ -250,6 +257,7 @@ let selections: [String: Set<String>] = [
   "programs": ["binderd", "bindctl", "binder-web"],
   "memory": [
     "AdaptersTests", "BinderWebTests", "EventLoopTests", "JSONTests", "JournalTests",
+    "LuaScriptsTests",
   ],
   "threads": ["AdaptersTests", "DaemonTests", "EventLoopTests", "JournalTests"],
 ]

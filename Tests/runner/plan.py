@@ -27,7 +27,7 @@ THREAD_OPTIONS = {"TSAN_OPTIONS": "halt_on_error=1:exitcode=66"}
 DAEMON = r"^DaemonTests\."
 DATABASE = r"^JournalTests\.Postgres(Mail|Role|Store)Tests"
 # The suites of the targets that touch memory by hand.
-BY_HAND = r"^(AdaptersTests|BinderWebTests|EventLoopTests|JSONTests|JournalTests)\."
+BY_HAND = r"^(AdaptersTests|BinderWebTests|EventLoopTests|JSONTests|JournalTests|LuaScriptsTests)\."
 # The suites of the targets that start threads, and those in which the threads of a daemon meet.
 THREADED = (
     r"^(AdaptersTests|EventLoopTests|JournalTests)\."

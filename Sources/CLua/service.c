@@ -1,0 +1,795 @@
+// What a service file can say: its sources, events, commands and queries.
+#define _GNU_SOURCE
+#include "state.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+// Places in the registry: the description, the functions by name, the running method's description,
+// and the metatables of sources.
+static char description_key, folds_key, commands_key, queries_key, running_key;
+char rows_key, value_key, list_key;
+
+// MARK: Names
+
+static bool is_name(const char *bytes, size_t count) {
+  if (count == 0 || count > 32 || !islower((unsigned char)bytes[0])) return false;
+  for (size_t i = 0; i < count; i++) {
+    unsigned char c = (unsigned char)bytes[i];
+    if (!islower(c) && !isdigit(c) && c != '_') return false;
+  }
+  return true;
+}
+
+static const char *name_rule = "1 to 32 of a-z 0-9 _ and begins with a letter";
+
+static void want_loading(lua_State *L, const char *name) {
+  if (clua_of(L)->mode != MODE_LOADING)
+    fail(L, "'%s' is for the beginning of the file, outside of functions", name);
+}
+
+static void set_line(lua_State *L, int level) {
+  lua_Debug place;
+  int line = 1;
+  if (lua_getstack(L, level, &place) && lua_getinfo(L, "l", &place)) line = place.currentline;
+  lua_pushinteger(L, line);
+  lua_setfield(L, -2, "line");
+}
+
+// Appends the table on top to a list of the description, and leaves nothing.
+static void declare(lua_State *L, const char *list) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &description_key);
+  lua_getfield(L, -1, list);
+  lua_pushvalue(L, -3);
+  lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+  lua_pop(L, 3);
+}
+
+// Whether a list of the description has an entry with a name; the name is at `index`.
+static bool is_declared(lua_State *L, const char *list, int index) {
+  bool is_found = false;
+  int top = lua_gettop(L);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &description_key);
+  lua_getfield(L, -1, list);
+  lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
+  charge(L, (size_t)count);
+  for (lua_Integer i = 1; i <= count && !is_found; i++) {
+    lua_rawgeti(L, -1, i);
+    lua_getfield(L, -1, "name");
+    is_found = lua_rawequal(L, -1, index);
+    lua_pop(L, 2);
+  }
+  lua_settop(L, top);
+  return is_found;
+}
+
+static int service(lua_State *L) {
+  want_loading(L, "service");
+  size_t count;
+  if (lua_type(L, 1) != LUA_TSTRING) return fail_argument(L, 1, "the name of the service");
+  const char *name = lua_tolstring(L, 1, &count);
+  if (!is_name(name, count)) return fail(L, "the name of a service is %s", name_rule);
+  if (lua_type(L, 2) != LUA_TSTRING) return fail_argument(L, 2, "a line about the service");
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &description_key);
+  lua_getfield(L, -1, "name");
+  if (lua_type(L, -1) != LUA_TNIL) return fail(L, "'service' is called twice");
+  lua_pop(L, 1);
+  lua_pushvalue(L, 1);
+  lua_setfield(L, -2, "name");
+  lua_pushvalue(L, 2);
+  lua_setfield(L, -2, "doc");
+  set_line(L, 1);
+  return 0;
+}
+
+// MARK: Sources
+
+typedef struct {
+  int32_t table;
+} source;
+
+enum { MOST_TABLES = 64 };
+
+static int make_source(lua_State *L, const char *kind, void *metatable) {
+  want_loading(L, kind);
+  if (lua_type(L, 1) != LUA_TSTRING) return fail_argument(L, 1, "the name of a source");
+  if (lua_type(L, 2) != LUA_TSTRING) return fail_argument(L, 2, "a line about the source");
+  if (is_declared(L, "tables", 1)) return fail(L, "'%s' is declared twice", lua_tostring(L, 1));
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &description_key);
+  lua_getfield(L, -1, "tables");
+  int32_t number = (int32_t)lua_rawlen(L, -1);
+  if (number >= MOST_TABLES) return fail(L, "a service has at most %d sources and row sets", MOST_TABLES);
+  lua_settop(L, 2);
+  lua_createtable(L, 0, 4);
+  lua_pushstring(L, kind);
+  lua_setfield(L, -2, "kind");
+  lua_pushvalue(L, 1);
+  lua_setfield(L, -2, "name");
+  lua_pushvalue(L, 2);
+  lua_setfield(L, -2, "doc");
+  set_line(L, 1);
+  declare(L, "tables");
+  source *made = lua_newuserdatauv(L, sizeof *made, 0);
+  made->table = number;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, metatable);
+  lua_setmetatable(L, -2);
+  return 1;
+}
+
+static int rows(lua_State *L) { return make_source(L, "rows", &rows_key); }
+static int value(lua_State *L) { return make_source(L, "value", &value_key); }
+static int list(lua_State *L) { return make_source(L, "list", &list_key); }
+
+static source *test_source(lua_State *L, int index, void *metatable) {
+  if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) return NULL;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, metatable);
+  bool is_same = lua_rawequal(L, -1, -2);
+  lua_pop(L, 2);
+  return is_same ? lua_touserdata(L, index) : NULL;
+}
+
+static source *want_source(lua_State *L, int index, void *metatable, const char *expected) {
+  source *found = test_source(L, index, metatable);
+  if (found == NULL) fail_argument(L, index, expected);
+  if (clua_of(L)->mode == MODE_LOADING)
+    fail(L, "the state is read within commands, queries and folds only");
+  return found;
+}
+
+bool is_rows(lua_State *L, int index) { return test_source(L, index, &rows_key) != NULL; }
+
+static void want_fold(lua_State *L) {
+  if (clua_of(L)->mode != MODE_FOLD)
+    fail(L, "the state is changed by events only: record one, and write in its 'on' function");
+}
+
+static int fail_given(lua_State *L) {
+  clua *s = clua_of(L);
+  lua_pushlstring(L, s->given.bytes == NULL ? "" : s->given.bytes, s->given.count);
+  return fail(L, "%s", lua_tostring(L, -1));
+}
+
+// Pushes the value of a row; nil if there is none.
+static void read_row(lua_State *L, int32_t table, clua_text key) {
+  clua *s = clua_of(L);
+  charge(L, 20);
+  s->given.count = 0;
+  if (s->host.read(s->host.context, table, key) != CLUA_DONE) {
+    lua_pushnil(L);
+    return;
+  }
+  json_push(L, s->given.bytes, s->given.count);
+}
+
+// Writes the value at an index; nil or false removes the row.
+static void write_row(lua_State *L, int32_t table, clua_text key, int index) {
+  clua *s = clua_of(L);
+  want_fold(L);
+  charge(L, 40);
+  clua_text json = {NULL, 0};
+  if (lua_toboolean(L, index)) {
+    json_write(L, index, &s->scratch);
+    json = (clua_text){s->scratch.bytes, s->scratch.count};
+  }
+  s->given.count = 0;
+  if (s->host.write(s->host.context, table, key, json) != CLUA_DONE) fail_given(L);
+}
+
+static clua_text want_key(lua_State *L, int index) {
+  int type = lua_type(L, index);
+  if (type != LUA_TSTRING && !lua_isinteger(L, index))
+    fail(L, "the key of a row is a text or a whole number, not a %s value", type_name(L, index));
+  clua_text key;
+  key.bytes = lua_tolstring(L, index, &key.count);
+  return key;
+}
+
+static int rows_index(lua_State *L) {
+  source *found = want_source(L, 1, &rows_key, "a row set");
+  read_row(L, found->table, want_key(L, 2));
+  return 1;
+}
+
+static int rows_new_index(lua_State *L) {
+  source *found = want_source(L, 1, &rows_key, "a row set");
+  write_row(L, found->table, want_key(L, 2), 3);
+  return 0;
+}
+
+// Pushes all keys of a row set, each ended by LF.
+static void push_keys(lua_State *L, int32_t table) {
+  clua *s = clua_of(L);
+  s->given.count = 0;
+  if (s->host.keys(s->host.context, table, s->left / 60) != CLUA_DONE) clua_stop(L, CLUA_INSTRUCTIONS);
+  charge(L, s->given.count * 4 + 10);
+  lua_pushlstring(L, s->given.bytes == NULL ? "" : s->given.bytes, s->given.count);
+}
+
+static int next_row(lua_State *L) {
+  size_t count;
+  source *found = lua_touserdata(L, lua_upvalueindex(1));
+  const char *keys = lua_tolstring(L, lua_upvalueindex(2), &count);
+  size_t place = (size_t)lua_tointegerx(L, lua_upvalueindex(3), NULL);
+  while (place < count) {
+    const char *end = memchr(keys + place, '\n', count - place);
+    size_t length = end == NULL ? count - place : (size_t)(end - keys) - place;
+    clua_text key = {keys + place, length};
+    place += length + 1;
+    lua_pushinteger(L, (lua_Integer)place);
+    lua_replace(L, lua_upvalueindex(3));
+    lua_pushlstring(L, key.bytes, key.count);
+    read_row(L, found->table, key);
+    if (lua_type(L, -1) != LUA_TNIL) return 2;
+    lua_pop(L, 2);
+  }
+  return 0;
+}
+
+int rows_pairs(lua_State *L) {
+  source *found = want_source(L, 1, &rows_key, "a row set");
+  lua_pushvalue(L, 1);
+  push_keys(L, found->table);
+  lua_pushinteger(L, 0);
+  lua_pushcclosure(L, next_row, 3);
+  return 1;
+}
+
+int rows_next(lua_State *L) {
+  source *found = want_source(L, 1, &rows_key, "a row set");
+  if (lua_type(L, 2) > LUA_TNIL)
+    return fail(L, "'next' of a row set gives its first row only; write 'for key, row in pairs(…)'");
+  push_keys(L, found->table);
+  size_t count;
+  const char *keys = lua_tolstring(L, -1, &count);
+  if (count == 0) {
+    lua_pushnil(L);
+    return 1;
+  }
+  const char *end = memchr(keys, '\n', count);
+  clua_text key = {keys, end == NULL ? count : (size_t)(end - keys)};
+  lua_pushlstring(L, key.bytes, key.count);
+  read_row(L, found->table, key);
+  return 2;
+}
+
+static const clua_text no_key = {"", 0};
+
+static int value_get(lua_State *L) {
+  source *found = want_source(L, 1, &value_key, "a value; write ':get()'");
+  read_row(L, found->table, no_key);
+  return 1;
+}
+
+// Unlike a row, a value may be false.
+static int value_set(lua_State *L) {
+  source *found = want_source(L, 1, &value_key, "a value; write ':set(…)'");
+  lua_settop(L, 2);
+  if (lua_type(L, 2) == LUA_TBOOLEAN && !lua_toboolean(L, 2)) {
+    clua *s = clua_of(L);
+    want_fold(L);
+    charge(L, 40);
+    s->given.count = 0;
+    clua_text json = {"false", 5};
+    if (s->host.write(s->host.context, found->table, no_key, json) != CLUA_DONE) fail_given(L);
+    return 0;
+  }
+  write_row(L, found->table, no_key, 2);
+  return 0;
+}
+
+// Pushes the table of a list, a new one if it is empty.
+static source *push_list(lua_State *L) {
+  source *found = want_source(L, 1, &list_key, "a list; write ':'");
+  read_row(L, found->table, no_key);
+  if (lua_type(L, -1) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_createtable(L, 1, 0);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &array_key);
+    lua_setmetatable(L, -2);
+  }
+  return found;
+}
+
+static int write_list(lua_State *L, source *found, int index) {
+  if (lua_rawlen(L, index) == 0) {
+    lua_pushnil(L);
+    index = lua_gettop(L);
+  }
+  write_row(L, found->table, no_key, index);
+  return 0;
+}
+
+static int list_get(lua_State *L) {
+  lua_settop(L, 2);
+  push_list(L);
+  if (lua_type(L, 2) == LUA_TNIL) return 1;
+  lua_rawgeti(L, 3, want_integer(L, 2));
+  return 1;
+}
+
+static int list_count(lua_State *L) {
+  lua_settop(L, 1);
+  push_list(L);
+  lua_pushinteger(L, (lua_Integer)lua_rawlen(L, 2));
+  return 1;
+}
+
+static void want_element(lua_State *L, int index) {
+  if (lua_type(L, index) <= LUA_TNIL) fail_argument(L, index, "an element");
+}
+
+static int list_append(lua_State *L) {
+  lua_settop(L, 2);
+  want_element(L, 2);
+  source *found = push_list(L);
+  lua_pushvalue(L, 2);
+  lua_rawseti(L, 3, (lua_Integer)lua_rawlen(L, 3) + 1);
+  return write_list(L, found, 3);
+}
+
+static lua_Integer want_place(lua_State *L, int table, lua_Integer most) {
+  lua_Integer place = want_integer(L, 2);
+  (void)table;
+  if (place < 1 || place > most) fail(L, "the list has no place %I", (LUAI_UACINT)place);
+  return place;
+}
+
+static int list_insert(lua_State *L) {
+  lua_settop(L, 3);
+  want_element(L, 3);
+  source *found = push_list(L);
+  lua_Integer length = (lua_Integer)lua_rawlen(L, 4), place = want_place(L, 4, length + 1);
+  charge(L, (size_t)(length - place + 2));
+  for (lua_Integer i = length; i >= place; i--) {
+    lua_rawgeti(L, 4, i);
+    lua_rawseti(L, 4, i + 1);
+  }
+  lua_pushvalue(L, 3);
+  lua_rawseti(L, 4, place);
+  return write_list(L, found, 4);
+}
+
+static int list_set(lua_State *L) {
+  lua_settop(L, 3);
+  want_element(L, 3);
+  source *found = push_list(L);
+  lua_Integer place = want_place(L, 4, (lua_Integer)lua_rawlen(L, 4));
+  lua_pushvalue(L, 3);
+  lua_rawseti(L, 4, place);
+  return write_list(L, found, 4);
+}
+
+static int list_remove(lua_State *L) {
+  lua_settop(L, 2);
+  source *found = push_list(L);
+  lua_Integer length = (lua_Integer)lua_rawlen(L, 3), place = want_place(L, 3, length);
+  charge(L, (size_t)(length - place + 1));
+  for (lua_Integer i = place; i < length; i++) {
+    lua_rawgeti(L, 3, i + 1);
+    lua_rawseti(L, 3, i);
+  }
+  lua_pushnil(L);
+  lua_rawseti(L, 3, length);
+  return write_list(L, found, 3);
+}
+
+static int list_clear(lua_State *L) {
+  source *found = want_source(L, 1, &list_key, "a list; write ':clear()'");
+  lua_settop(L, 1);
+  lua_pushnil(L);
+  write_row(L, found->table, no_key, 2);
+  return 0;
+}
+
+static int source_new_index(lua_State *L) {
+  return fail(L, "a source has no members to set; write ':set(…)' or ':append(…)'");
+}
+
+static const clua_function value_functions[] = {{"get", value_get}, {"set", value_set}, {NULL, NULL}};
+
+static const clua_function list_functions[] = {
+    {"append", list_append}, {"clear", list_clear},   {"count", list_count}, {"get", list_get},
+    {"insert", list_insert}, {"remove", list_remove}, {"set", list_set},     {NULL, NULL},
+};
+
+static void open_source(lua_State *L, void *metatable, const clua_function *functions) {
+  lua_createtable(L, 0, 3);
+  lua_createtable(L, 0, 8);
+  set_functions(L, -1, functions);
+  push_fixed(L);
+  lua_setfield(L, -2, "__index");
+  lua_pushcclosure(L, source_new_index, 0);
+  lua_setfield(L, -2, "__newindex");
+  lua_pushstring(L, "source");
+  lua_setfield(L, -2, "__name");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, metatable);
+}
+
+// MARK: Events
+
+enum { MOST_KINDS = 256 };
+
+// Reads {streams = PATTERN, run = function} at 3: leaves the function at 3, the pattern at 4.
+static void read_fold(lua_State *L) {
+  lua_settop(L, 3);
+  if (lua_type(L, 3) == LUA_TFUNCTION) {
+    lua_pushnil(L);
+    return;
+  }
+  if (lua_type(L, 3) != LUA_TTABLE) fail(L, "'on' takes a function(event, at)");
+  lua_getfield(L, 3, "streams");
+  lua_getfield(L, 3, "run");
+  if (lua_type(L, 4) != LUA_TSTRING || lua_type(L, 5) != LUA_TFUNCTION)
+    fail(L, "'on' takes a function, or a table with 'streams' and 'run'");
+  lua_replace(L, 3);
+}
+
+// on.KIND = function, on["SERVICE.KIND"] = {streams = PATTERN, run = function}
+static int on_new_index(lua_State *L) {
+  want_loading(L, "on");
+  size_t count;
+  if (lua_type(L, 2) != LUA_TSTRING) return fail(L, "the kind of an event is a text");
+  const char *kind = lua_tolstring(L, 2, &count);
+  const char *point = memchr(kind, '.', count);
+  bool is_named = point == NULL ? is_name(kind, count)
+                                : is_name(kind, (size_t)(point - kind)) &&
+                                      is_name(point + 1, count - (size_t)(point - kind) - 1);
+  if (!is_named) return fail(L, "the kind of an event is %s", name_rule);
+  read_fold(L);
+  if (point == NULL && lua_type(L, 4) != LUA_TNIL)
+    return fail(L, "'streams' is for events of other services");
+  if (is_declared(L, "on", 2)) return fail(L, "'on.%s' is declared twice", kind);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &description_key);
+  lua_getfield(L, -1, "on");
+  if (lua_rawlen(L, -1) >= MOST_KINDS) return fail(L, "a service has at most %d kinds of events", MOST_KINDS);
+  lua_settop(L, 4);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &folds_key);
+  lua_pushvalue(L, 2);
+  lua_pushvalue(L, 3);
+  lua_rawset(L, 5);
+  lua_settop(L, 4);
+  lua_createtable(L, 0, 3);
+  lua_pushvalue(L, 2);
+  lua_setfield(L, -2, "name");
+  if (lua_type(L, 4) != LUA_TNIL) {
+    lua_pushvalue(L, 4);
+    lua_setfield(L, -2, "streams");
+  }
+  set_line(L, 1);
+  declare(L, "on");
+  return 0;
+}
+
+static int ignore(lua_State *L) {
+  want_loading(L, "ignore");
+  size_t count;
+  const char *kind = want_text(L, 1, &count);
+  if (!is_name(kind, count)) return fail(L, "the kind of an event is %s", name_rule);
+  lua_createtable(L, 0, 2);
+  lua_pushvalue(L, 1);
+  lua_setfield(L, -2, "name");
+  set_line(L, 1);
+  declare(L, "ignore");
+  return 0;
+}
+
+bool push_fold(lua_State *L, const char *kind, size_t count) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &folds_key);
+  lua_pushlstring(L, kind, count);
+  lua_rawget(L, -2);
+  lua_replace(L, -2);
+  return lua_type(L, -1) == LUA_TFUNCTION;
+}
+
+// record(kind, data [, stream])
+static int record(lua_State *L) {
+  clua *s = clua_of(L);
+  if (s->mode != MODE_COMMAND) return fail(L, "'record' is for commands only");
+  lua_settop(L, 3);
+  clua_text kind, stream = {NULL, 0};
+  if (lua_type(L, 1) != LUA_TSTRING) return fail_argument(L, 1, "the kind of the event");
+  kind.bytes = lua_tolstring(L, 1, &kind.count);
+  if (!push_fold(L, kind.bytes, kind.count) && !is_declared(L, "ignore", 1))
+    return fail(L, "there is no 'on.%s' for the event; write one, or 'ignore(\"%s\")'", kind.bytes, kind.bytes);
+  lua_pop(L, 1);
+  if (memchr(kind.bytes, '.', kind.count) != NULL)
+    return fail(L, "'%s' is an event of another service", kind.bytes);
+  if (lua_type(L, 3) != LUA_TNIL) stream.bytes = want_text(L, 3, &stream.count);
+  charge(L, 100);
+  if (lua_type(L, 2) == LUA_TNIL) {
+    bytes_set(&s->scratch, "{}", 2);
+  } else {
+    want_table(L, 2);
+    json_write(L, 2, &s->scratch);
+    if (s->scratch.bytes[0] != '{') return fail(L, "the data of an event has names: {name = value}");
+  }
+  // The fold writes rows, for which it needs the buffer.
+  clua_bytes_buffer data = s->scratch;
+  s->scratch = (clua_bytes_buffer){NULL, 0, 0};
+  s->given.count = 0;
+  clua_answer answer =
+      s->host.record(s->host.context, kind, (clua_text){data.bytes, data.count}, stream);
+  clua_bytes_buffer used = s->scratch;
+  s->scratch = data;
+  clua_release(&used);
+  if (answer == CLUA_STOPPED || s->stopped != CLUA_OK) {
+    if (s->stopped == CLUA_OK) s->stopped = CLUA_FAULT;
+    lua_pushlightuserdata(L, s);
+    return lua_error(L);
+  }
+  if (answer != CLUA_DONE) return fail_given(L);
+  return 0;
+}
+
+// MARK: Commands and queries
+
+enum { MOST_METHODS = 128, MOST_PARAMETERS = 32, MOST_REASONS = 32 };
+
+static const char *types[] = {
+    "text", "number", "integer", "yesno", "date", "time", "secret", "any", "list", "map", NULL,
+};
+
+// Writes "type", "type?" or "type: doc" at the top into the parameter's description below it.
+static void read_type(lua_State *L, const char *parameter) {
+  size_t count;
+  const char *text = lua_tolstring(L, -1, &count);
+  const char *colon = memchr(text, ':', count);
+  size_t length = colon == NULL ? count : (size_t)(colon - text);
+  bool is_optional = length > 0 && text[length - 1] == '?';
+  if (is_optional) length--;
+  bool is_known = false;
+  for (int i = 0; types[i] != NULL; i++)
+    if (strlen(types[i]) == length && memcmp(types[i], text, length) == 0) is_known = true;
+  if (!is_known) {
+    lua_pushlstring(L, text, length);
+    fail(
+        L, "parameter '%s': there is no type '%s'; write text, number, integer, yesno, date, time, "
+        "secret, any, list or map", parameter, lua_tostring(L, -1));
+  }
+  lua_pushlstring(L, text, length);
+  lua_setfield(L, -3, "type");
+  if (is_optional) {
+    lua_pushboolean(L, 1);
+    lua_setfield(L, -3, "optional");
+  }
+  if (colon != NULL) {
+    const char *doc = colon + 1;
+    while (doc < text + count && *doc == ' ') doc++;
+    lua_pushlstring(L, doc, (size_t)(text + count - doc));
+    lua_setfield(L, -3, "doc");
+  }
+  lua_pop(L, 1);
+}
+
+// Copies a list of words at `index` into a new list on top.
+static void push_words(lua_State *L, int index, const char *what) {
+  lua_Integer count = lua_type(L, index) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, index) : 0;
+  if (count < 1 || count > MOST_REASONS) fail(L, "%s is a list of 1 to %d texts", what, MOST_REASONS);
+  index = lua_absindex(L, index);
+  lua_createtable(L, (int)count, 0);
+  for (lua_Integer i = 1; i <= count; i++) {
+    lua_rawgeti(L, index, i);
+    size_t length;
+    if (lua_type(L, -1) != LUA_TSTRING) fail(L, "%s is a list of texts", what);
+    const char *word = lua_tolstring(L, -1, &length);
+    if (!is_name(word, length)) fail(L, "%s: '%s' is none: it is %s", what, word, name_rule);
+    lua_rawseti(L, -2, i);
+  }
+}
+
+// The description is at 4; appends the parameters of the table at 3.
+static void read_parameters(lua_State *L) {
+  lua_createtable(L, 0, 0);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &array_key);
+  lua_setmetatable(L, -2);
+  keys_push(L, 3);
+  lua_Integer count = 0;
+  while (keys_next(L, 6)) {
+    lua_pushvalue(L, 7);
+    lua_rawget(L, 3);
+    bool is_text = lua_type(L, 7) == LUA_TSTRING;
+    size_t length;
+    const char *name = is_text ? lua_tolstring(L, 7, &length) : "";
+    if (!is_text) {
+      if (!lua_isinteger(L, 7) || lua_tointegerx(L, 7, NULL) != 1)
+        fail(L, "a parameter is written as NAME = \"TYPE\"");
+    } else if (strcmp(name, "run") != 0 && strcmp(name, "rejects") != 0) {
+      if (!is_name(name, length)) fail(L, "the name of a parameter is %s", name_rule);
+      if (++count > MOST_PARAMETERS) fail(L, "a method has at most %d parameters", MOST_PARAMETERS);
+      lua_createtable(L, 0, 4);
+      lua_pushvalue(L, 7);
+      lua_setfield(L, -2, "name");
+      if (lua_type(L, 8) == LUA_TSTRING) {
+        lua_pushvalue(L, 8);
+        read_type(L, name);
+      } else if (lua_type(L, 8) == LUA_TTABLE) {
+        push_words(L, 8, "a choice");
+        lua_setfield(L, -2, "choices");
+      } else {
+        fail(L, "parameter '%s' has no type; write a text such as \"integer\"", name);
+      }
+      lua_rawseti(L, 5, count);
+    }
+    lua_settop(L, 6);
+  }
+  lua_settop(L, 5);
+  lua_setfield(L, 4, "parameters");
+}
+
+// The list of the description in which a method is.
+static int declare_method(lua_State *L, const char *list, const char *what, void *functions) {
+  want_loading(L, what);
+  lua_settop(L, 3);
+  size_t count;
+  const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tolstring(L, 2, &count) : NULL;
+  if (name == NULL || !is_name(name, count)) return fail(L, "the name of a method is %s", name_rule);
+  if (lua_type(L, 3) != LUA_TTABLE) return fail(L, "'%s.%s' is a table with a text and 'run'", what, name);
+  if (is_declared(L, "commands", 2) || is_declared(L, "queries", 2))
+    return fail(L, "'%s.%s' is declared twice", what, name);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &description_key);
+  lua_getfield(L, -1, list);
+  if (lua_rawlen(L, -1) >= MOST_METHODS) return fail(L, "a service has at most %d methods", MOST_METHODS);
+  lua_settop(L, 3);
+  lua_createtable(L, 0, 6);
+  lua_pushvalue(L, 2);
+  lua_setfield(L, 4, "name");
+  set_line(L, 1);
+  lua_rawgeti(L, 3, 1);
+  if (lua_type(L, -1) != LUA_TSTRING) return fail(L, "'%s.%s' begins with a line about it", what, name);
+  lua_setfield(L, 4, "doc");
+  lua_getfield(L, 3, "run");
+  if (lua_type(L, -1) != LUA_TFUNCTION)
+    return fail(L, "'%s.%s' lacks 'run = function(p, caller) … end'", what, name);
+  lua_pop(L, 1);
+  lua_getfield(L, 3, "rejects");
+  if (lua_type(L, -1) != LUA_TNIL) {
+    push_words(L, 5, "'rejects'");
+    lua_setfield(L, 4, "rejects");
+  }
+  lua_settop(L, 4);
+  read_parameters(L);
+  // Found by its name when it is called: the function and the description.
+  lua_rawgetp(L, LUA_REGISTRYINDEX, functions);
+  lua_pushvalue(L, 2);
+  lua_createtable(L, 2, 0);
+  lua_getfield(L, 3, "run");
+  lua_rawseti(L, -2, 1);
+  lua_pushvalue(L, 4);
+  lua_rawseti(L, -2, 2);
+  lua_rawset(L, -3);
+  lua_settop(L, 4);
+  declare(L, list);
+  return 0;
+}
+
+static int command_new_index(lua_State *L) {
+  return declare_method(L, "commands", "command", &commands_key);
+}
+
+static int query_new_index(lua_State *L) {
+  return declare_method(L, "queries", "query", &queries_key);
+}
+
+// Pushes the function of a method, and notes which one runs.
+int push_command(lua_State *L, bool is_query, const char *name, size_t count) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, is_query ? (void *)&queries_key : (void *)&commands_key);
+  lua_pushlstring(L, name, count);
+  lua_rawget(L, -2);
+  if (lua_type(L, -1) != LUA_TTABLE) return fail(L, "there is no method of this name");
+  lua_rawgeti(L, -1, 2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &running_key);
+  lua_rawgeti(L, -1, 1);
+  return 1;
+}
+
+// MARK: Refusals
+
+static int refuse(lua_State *L, clua_outcome outcome, const char *function) {
+  clua *s = clua_of(L);
+  if (s->mode != MODE_COMMAND && s->mode != MODE_QUERY)
+    return fail(L, "'%s' is for commands and queries only", function);
+  size_t count;
+  const char *word = want_text(L, 1, &count);
+  bytes_set(&s->word, word, count < 200 ? count : 200);
+  s->text.count = 0;
+  if (lua_type(L, 2) > LUA_TNIL) {
+    const char *text = push_text(L, 2, &count);
+    bytes_set(&s->text, text, count < 1000 ? count : 1000);
+  }
+  s->stopped = outcome;
+  lua_pushlightuserdata(L, s);
+  return lua_error(L);
+}
+
+static bool is_reason(lua_State *L) {
+  bool is_found = false;
+  int top = lua_gettop(L);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &running_key);
+  if (lua_type(L, -1) == LUA_TTABLE) {
+    lua_getfield(L, -1, "rejects");
+    lua_Integer count = lua_type(L, -1) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, -1) : 0;
+    for (lua_Integer i = 1; i <= count && !is_found; i++) {
+      lua_rawgeti(L, -1, i);
+      is_found = lua_rawequal(L, -1, 1);
+      lua_pop(L, 1);
+    }
+  }
+  lua_settop(L, top);
+  return is_found;
+}
+
+static int reject(lua_State *L) {
+  want_text(L, 1, NULL);
+  clua_mode mode = clua_of(L)->mode;
+  if ((mode == MODE_COMMAND || mode == MODE_QUERY) && !is_reason(L))
+    return fail(L, "'rejects' of the method lacks \"%s\"", lua_tostring(L, 1));
+  return refuse(L, CLUA_REJECTED, "reject");
+}
+
+static int invalid(lua_State *L) { return refuse(L, CLUA_INVALID, "invalid"); }
+static int not_found(lua_State *L) { return refuse(L, CLUA_NOT_FOUND, "not_found"); }
+static int exists(lua_State *L) { return refuse(L, CLUA_EXISTS, "exists"); }
+
+static int now(lua_State *L) {
+  clua *s = clua_of(L);
+  if (s->mode != MODE_COMMAND && s->mode != MODE_QUERY)
+    return fail(L, "'now' is for commands and queries only; a fold has 'at.time'");
+  lua_pushinteger(L, s->host.now(s->host.context));
+  return 1;
+}
+
+// MARK: Making
+
+static const clua_function functions[] = {
+    {"exists", exists}, {"ignore", ignore},       {"invalid", invalid}, {"list", list},
+    {"not_found", not_found}, {"now", now},       {"record", record},   {"reject", reject},
+    {"rows", rows},     {"service", service},     {"value", value},     {NULL, NULL},
+};
+
+static void open_declarations(lua_State *L, const char *name, lua_CFunction function) {
+  lua_createtable(L, 0, 0);
+  lua_createtable(L, 0, 1);
+  lua_pushcclosure(L, function, 0);
+  lua_setfield(L, -2, "__newindex");
+  lua_setmetatable(L, -2);
+  lua_setfield(L, -2, name);
+}
+
+static void open_list(lua_State *L, const char *name) {
+  lua_createtable(L, 0, 0);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &array_key);
+  lua_setmetatable(L, -2);
+  lua_setfield(L, -2, name);
+}
+
+void open_service(lua_State *L) {
+  void *keys[] = {&folds_key, &commands_key, &queries_key};
+  for (int i = 0; i < 3; i++) {
+    lua_createtable(L, 0, 8);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, keys[i]);
+  }
+  lua_createtable(L, 0, 8);
+  const char *lists[] = {"tables", "on", "ignore", "commands", "queries"};
+  for (int i = 0; i < 5; i++) open_list(L, lists[i]);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &description_key);
+  lua_createtable(L, 0, 3);
+  lua_pushcclosure(L, rows_index, 0);
+  lua_setfield(L, -2, "__index");
+  lua_pushcclosure(L, rows_new_index, 0);
+  lua_setfield(L, -2, "__newindex");
+  lua_pushstring(L, "source");
+  lua_setfield(L, -2, "__name");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &rows_key);
+  open_source(L, &value_key, value_functions);
+  open_source(L, &list_key, list_functions);
+  set_functions(L, -1, functions);
+  open_declarations(L, "on", on_new_index);
+  open_declarations(L, "command", command_new_index);
+  open_declarations(L, "query", query_new_index);
+}
+
+int describe_service(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &description_key);
+  json_write(L, lua_gettop(L), &clua_of(L)->result);
+  return 0;
+}

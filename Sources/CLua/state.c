@@ -1,0 +1,471 @@
+#define _GNU_SOURCE
+#include "state.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <time.h>
+
+// MARK: Memory outside of Lua
+
+static bool bytes_reserve(clua_bytes_buffer *buffer, size_t more) {
+  if (buffer->capacity - buffer->count >= more) return true;
+  size_t wanted = buffer->count + more;
+  size_t capacity = wanted < 256 ? 256 : wanted + wanted / 2;
+  char *bytes = realloc(buffer->bytes, capacity);
+  if (bytes == NULL) return false;
+  buffer->bytes = bytes;
+  buffer->capacity = capacity;
+  return true;
+}
+
+bool bytes_add(clua_bytes_buffer *buffer, const char *bytes, size_t count) {
+  if (!bytes_reserve(buffer, count)) return false;
+  if (count > 0) memcpy(buffer->bytes + buffer->count, bytes, count);
+  buffer->count += count;
+  return true;
+}
+
+bool bytes_set(clua_bytes_buffer *buffer, const char *bytes, size_t count) {
+  buffer->count = 0;
+  return bytes_add(buffer, bytes, count);
+}
+
+void clua_release(clua_bytes_buffer *buffer) {
+  free(buffer->bytes);
+  *buffer = (clua_bytes_buffer){NULL, 0, 0};
+}
+
+static clua_text text_of(const clua_bytes_buffer *buffer) {
+  return (clua_text){buffer->bytes == NULL ? "" : buffer->bytes, buffer->count};
+}
+
+// MARK: Limits
+
+static int64_t nanoseconds(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static void *allocate(void *context, void *block, size_t old, size_t new) {
+  clua *s = context;
+  if (block == NULL) old = 0;
+  if (new == 0) {
+    free(block);
+    s->bytes -= old;
+    return NULL;
+  }
+  if (new > old && !s->is_allocating_freely &&
+      (s->stopped == CLUA_MEMORY || s->bytes + (new - old) > s->most)) {
+    if (s->bytes + (new - old) > s->most) s->stopped = CLUA_MEMORY;
+    return NULL;
+  }
+  void *moved = realloc(block, new);
+  if (moved == NULL) return NULL;
+  s->bytes = s->bytes - old + new;
+  return moved;
+}
+
+int clua_stop(lua_State *L, clua_outcome limit) {
+  clua *s = clua_of(L);
+  if (s->stopped == CLUA_OK) s->stopped = limit;
+  s->left = -1;
+  lua_pushlightuserdata(L, s);
+  return lua_error(L);
+}
+
+// The number of instructions after which Lua calls the hook. An instruction such as the comparison
+// of two long texts takes up to 50 µs.
+enum { HOOK_EVERY = 100 };
+
+// The time between the first look at the clock of the processor and the next.
+static const int64_t second_look = 1000000;
+
+static void look_at_time(lua_State *L, clua *s) {
+  int64_t now = nanoseconds(CLOCK_MONOTONIC);
+  if (now < s->deadline) return;
+  // The thread may not have run for all of that time.
+  int64_t processor = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+  if (s->processor >= 0 && processor - s->processor >= second_look * 3 / 4) clua_stop(L, CLUA_TIME);
+  s->processor = processor;
+  s->deadline = now + second_look;
+}
+
+static void hook(lua_State *L, lua_Debug *place) {
+  (void)place;
+  charge(L, HOOK_EVERY);
+  clua *s = clua_of(L);
+  if (s->deadline != 0) look_at_time(L, s);
+}
+
+static void begin(clua *s) {
+  s->stopped = CLUA_OK;
+  s->left = s->limits.instructions;
+  s->most = s->bytes + s->limits.bytes;
+  if (s->most > s->limits.total_bytes) s->most = s->limits.total_bytes;
+  s->deadline = 0;
+  s->processor = -1;
+  if (s->limits.nanoseconds > 0) {
+    int64_t wait = s->limits.nanoseconds - second_look;
+    s->deadline = nanoseconds(CLOCK_MONOTONIC) + (wait > 0 ? wait : 0);
+  }
+  s->fault.count = s->word.count = s->text.count = s->result.count = 0;
+  lua_sethook(s->L, hook, LUA_MASKCOUNT, HOOK_EVERY);
+}
+
+// The new memory after which garbage is collected, between two calls.
+static const size_t rest_bytes = 256 << 10;
+
+static void rest(clua *s) {
+  lua_settop(s->L, 0);
+  if (s->bytes <= s->rested + rest_bytes) return;
+  s->is_allocating_freely = true;
+  lua_gc(s->L, LUA_GCCOLLECT);
+  s->is_allocating_freely = false;
+  s->rested = s->bytes;
+}
+
+// Keeps the error on top of the stack.
+static void keep_fault(clua *s) {
+  lua_State *L = s->L;
+  if (lua_type(L, -1) == LUA_TSTRING) {
+    size_t count;
+    const char *bytes = lua_tolstring(L, -1, &count);
+    if (count > 1000) count = 1000;
+    bytes_set(&s->fault, bytes, count);
+  } else {
+    const char *bytes = "error() was called without a text";
+    bytes_set(&s->fault, bytes, strlen(bytes));
+  }
+}
+
+// Calls a function of C that is protected; it finds its arguments in `context`.
+static clua_outcome protect(clua *s, lua_CFunction function, void *context, clua_mode mode) {
+  lua_State *L = s->L;
+  clua_mode before = s->mode;
+  int top = lua_gettop(L);
+  if (s->depth == 0) begin(s);
+  if (s->depth > 8 || !lua_checkstack(L, 8)) {
+    s->stopped = CLUA_MEMORY;
+    return s->stopped;
+  }
+  s->depth++;
+  s->mode = mode;
+  lua_pushcclosure(L, function, 0);
+  lua_pushlightuserdata(L, context);
+  int status = lua_pcall(L, 1, 0, 0);
+  s->mode = before;
+  s->depth--;
+  clua_outcome outcome = CLUA_OK;
+  if (status != LUA_OK) {
+    if (status == LUA_ERRMEM && s->stopped == CLUA_OK) s->stopped = CLUA_MEMORY;
+    outcome = s->stopped;
+    if (outcome == CLUA_OK) {
+      outcome = s->stopped = CLUA_FAULT;
+      keep_fault(s);
+    }
+  }
+  lua_settop(L, top);
+  if (s->depth == 0) rest(s);
+  return outcome;
+}
+
+// MARK: Errors
+
+void push_where(lua_State *L, int level) {
+  lua_Debug place;
+  if (lua_getstack(L, level, &place) && lua_getinfo(L, "Sl", &place) && place.currentline > 0)
+    lua_pushfstring(L, "%s:%d: ", place.short_src, place.currentline);
+  else
+    lua_pushstring(L, "");
+}
+
+int fail(lua_State *L, const char *format, ...) {
+  push_where(L, 1);
+  va_list arguments;
+  va_start(arguments, format);
+  lua_pushvfstring(L, format, arguments);
+  va_end(arguments);
+  lua_concat(L, 2);
+  return lua_error(L);
+}
+
+int fail_argument(lua_State *L, int index, const char *expected) {
+  lua_Debug place;
+  const char *name = "?";
+  if (lua_getstack(L, 0, &place) && lua_getinfo(L, "n", &place) && place.name != NULL)
+    name = place.name;
+  return fail(
+      L, "argument %d of '%s' is %s, not %s", index, name,
+      lua_type(L, index) <= LUA_TNIL ? "missing" : type_name(L, index), expected);
+}
+
+const char *want_text(lua_State *L, int index, size_t *count) {
+  int type = lua_type(L, index);
+  if (type != LUA_TSTRING && type != LUA_TNUMBER) fail_argument(L, index, "a text");
+  return lua_tolstring(L, index, count);
+}
+
+lua_Integer want_integer(lua_State *L, int index) {
+  plain_number(L, index);
+  int is_integer = 0;
+  lua_Integer value = 0;
+  if (lua_type(L, index) == LUA_TNUMBER) value = lua_tointegerx(L, index, &is_integer);
+  if (!is_integer) fail_argument(L, index, "a whole number");
+  return value;
+}
+
+lua_Integer want_integer_or(lua_State *L, int index, lua_Integer otherwise) {
+  return lua_type(L, index) <= LUA_TNIL ? otherwise : want_integer(L, index);
+}
+
+void want_table(lua_State *L, int index) {
+  if (lua_type(L, index) != LUA_TTABLE) fail_argument(L, index, "a table");
+}
+
+// MARK: Texts on the stack of Lua
+
+void buffer_start(lua_State *L, text_buffer *buffer) {
+  buffer->L = L;
+  buffer->bytes = buffer->start;
+  buffer->count = 0;
+  buffer->capacity = sizeof buffer->start;
+  lua_pushnil(L);
+  buffer->slot = lua_gettop(L);
+}
+
+void buffer_reserve(text_buffer *buffer, size_t more) {
+  if (buffer->capacity - buffer->count >= more) return;
+  if (more > SIZE_MAX / 4) clua_stop(buffer->L, CLUA_MEMORY);
+  size_t capacity = buffer->count + more;
+  if (capacity < buffer->capacity * 2) capacity = buffer->capacity * 2;
+  char *bytes = lua_newuserdatauv(buffer->L, capacity, 0);
+  memcpy(bytes, buffer->bytes, buffer->count);
+  lua_replace(buffer->L, buffer->slot);
+  buffer->bytes = bytes;
+  buffer->capacity = capacity;
+}
+
+void buffer_add(text_buffer *buffer, const char *bytes, size_t count) {
+  buffer_reserve(buffer, count);
+  if (count > 0) memcpy(buffer->bytes + buffer->count, bytes, count);
+  buffer->count += count;
+}
+
+void buffer_push(text_buffer *buffer) {
+  lua_pushlstring(buffer->L, buffer->bytes, buffer->count);
+  lua_replace(buffer->L, buffer->slot);
+}
+
+// MARK: Making
+
+static int fixed(lua_State *L) {
+  return fail(L, "this table belongs to the daemon and cannot be changed");
+}
+
+void push_fixed(lua_State *L) {
+  lua_createtable(L, 0, 0);
+  lua_createtable(L, 0, 2);
+  lua_pushvalue(L, -3);
+  lua_setfield(L, -2, "__index");
+  lua_pushcclosure(L, fixed, 0);
+  lua_setfield(L, -2, "__newindex");
+  lua_setmetatable(L, -2);
+  lua_replace(L, -2);
+}
+
+void set_functions(lua_State *L, int table, const clua_function *functions) {
+  table = lua_absindex(L, table);
+  for (; functions->name != NULL; functions++) {
+    lua_pushcclosure(L, functions->function, 0);
+    lua_setfield(L, table, functions->name);
+  }
+}
+
+static int set_global(lua_State *L) {
+  if (clua_of(L)->mode != MODE_LOADING) {
+    if (lua_type(L, 2) == LUA_TSTRING)
+      return fail(
+          L, "'%s' is not declared; write 'local %s = …': nothing outlives a call",
+          lua_tostring(L, 2), lua_tostring(L, 2));
+    return fail(L, "a global variable is set; nothing outlives a call");
+  }
+  lua_rawset(L, lua_upvalueindex(1));
+  return 0;
+}
+
+// The environment of scripts, in the registry.
+static char environment_key;
+
+static int make(lua_State *L) {
+  lua_createtable(L, 0, 32);
+  open_json(L);
+  open_base(L);
+  open_strings(L);
+  open_tables(L);
+  open_math(L);
+  open_service(L);
+  lua_createtable(L, 0, 0);
+  lua_createtable(L, 0, 2);
+  lua_pushvalue(L, -3);
+  lua_setfield(L, -2, "__index");
+  lua_pushvalue(L, -3);
+  lua_pushcclosure(L, set_global, 1);
+  lua_setfield(L, -2, "__newindex");
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &environment_key);
+  return 0;
+}
+
+// An error outside of a protected call: there is none, see the rule in the header.
+static int panic(lua_State *L) {
+  (void)L;
+  abort();
+}
+
+clua *clua_make(const clua_host *host, const clua_limits *limits) {
+  clua *s = calloc(1, sizeof *s);
+  if (s == NULL) return NULL;
+  s->limits = *limits;
+  s->host = *host;
+  s->most = limits->total_bytes;
+  s->L = lua_newstate(allocate, s);
+  if (s->L == NULL) {
+    free(s);
+    return NULL;
+  }
+  lua_atpanic(s->L, panic);
+  *(clua **)lua_getextraspace(s->L) = s;
+  // Garbage is collected between calls, and when memory is refused.
+  lua_gc(s->L, LUA_GCSTOP);
+  if (protect(s, make, NULL, MODE_LOADING) != CLUA_OK) {
+    clua_free(s);
+    return NULL;
+  }
+  return s;
+}
+
+void clua_free(clua *s) {
+  lua_close(s->L);
+  free(s->given.bytes);
+  free(s->result.bytes);
+  free(s->fault.bytes);
+  free(s->word.bytes);
+  free(s->text.bytes);
+  free(s->scratch.bytes);
+  free(s);
+}
+
+void clua_set_host(clua *s, const clua_host *host) { s->host = *host; }
+void clua_set_nanoseconds(clua *s, int64_t nanoseconds) { s->limits.nanoseconds = nanoseconds; }
+
+// MARK: Calls
+
+struct run {
+  clua_text name, text;
+};
+
+static const char *read_text(lua_State *L, void *context, size_t *count) {
+  (void)L;
+  clua_text *text = context;
+  *count = text->count;
+  text->count = 0;
+  return text->bytes;
+}
+
+static int run(lua_State *L) {
+  struct run *run = lua_touserdata(L, 1);
+  lua_pushstring(L, "@");
+  lua_pushlstring(L, run->name.bytes, run->name.count);
+  lua_concat(L, 2);
+  clua_text text = run->text;
+  if (lua_load(L, read_text, &text, lua_tostring(L, -1), "t") != LUA_OK) return lua_error(L);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &environment_key);
+  if (lua_setupvalue(L, -2, 1) == NULL) lua_pop(L, 1);
+  lua_call(L, 0, 0);
+  return 0;
+}
+
+clua_outcome clua_run(clua *s, clua_text name, clua_text text) {
+  struct run context = {name, text};
+  return protect(s, run, &context, MODE_LOADING);
+}
+
+int describe_service(lua_State *L);
+
+clua_outcome clua_describe(clua *s) { return protect(s, describe_service, NULL, MODE_LOADING); }
+
+struct command {
+  bool is_query;
+  clua_text name, json;
+};
+
+int push_command(lua_State *L, bool is_query, const char *name, size_t count);
+bool push_fold(lua_State *L, const char *kind, size_t count);
+
+static int command(lua_State *L) {
+  struct command *command = lua_touserdata(L, 1);
+  clua *s = clua_of(L);
+  push_command(L, command->is_query, command->name.bytes, command->name.count);
+  json_push(L, command->json.bytes, command->json.count);
+  lua_createtable(L, 0, 2);
+  if (s->user >= 0) {
+    lua_pushinteger(L, s->user);
+    lua_setfield(L, -2, "user");
+  }
+  lua_pushinteger(L, s->process);
+  lua_setfield(L, -2, "process");
+  lua_call(L, 2, 1);
+  if (lua_type(L, -1) != LUA_TNIL) json_write(L, lua_gettop(L), &s->result);
+  return 0;
+}
+
+clua_outcome clua_command(
+    clua *s, bool is_query, clua_text name, clua_text json, int64_t user, int64_t process) {
+  struct command context = {is_query, name, json};
+  s->user = user;
+  s->process = process;
+  return protect(s, command, &context, is_query ? MODE_QUERY : MODE_COMMAND);
+}
+
+struct fold {
+  clua_text kind, json;
+  const clua_place *place;
+};
+
+static int fold(lua_State *L) {
+  struct fold *fold = lua_touserdata(L, 1);
+  const clua_place *place = fold->place;
+  if (!push_fold(L, fold->kind.bytes, fold->kind.count)) return 0;
+  json_push(L, fold->json.bytes, fold->json.count);
+  lua_createtable(L, 0, 5);
+  lua_pushinteger(L, (lua_Integer)place->seq);
+  lua_setfield(L, -2, "seq");
+  lua_pushinteger(L, (lua_Integer)place->version);
+  lua_setfield(L, -2, "version");
+  lua_pushinteger(L, place->time);
+  lua_setfield(L, -2, "time");
+  if (place->user >= 0) {
+    lua_pushinteger(L, place->user);
+    lua_setfield(L, -2, "user");
+  }
+  lua_pushlstring(L, place->stream.bytes, place->stream.count);
+  lua_setfield(L, -2, "stream");
+  lua_call(L, 2, 0);
+  return 0;
+}
+
+clua_outcome clua_fold(clua *s, clua_text kind, clua_text json, const clua_place *place) {
+  struct fold context = {kind, json, place};
+  return protect(s, fold, &context, MODE_FOLD);
+}
+
+void clua_give(clua *s, clua_text text) {
+  if (!bytes_set(&s->given, text.bytes, text.count)) s->given.count = 0;
+}
+
+clua_text clua_result(const clua *s) { return text_of(&s->result); }
+clua_text clua_fault(const clua *s) { return text_of(&s->fault); }
+clua_text clua_refusal_word(const clua *s) { return text_of(&s->word); }
+clua_text clua_refusal_text(const clua *s) { return text_of(&s->text); }
+size_t clua_bytes(const clua *s) { return s->bytes; }

@@ -1,0 +1,124 @@
+// An interpreter, and what its parts share.
+#pragma once
+#include "api.h"
+#include "clua.h"
+
+#include <string.h>
+
+// Where the script is; it says which functions it may call.
+typedef enum { MODE_LOADING, MODE_COMMAND, MODE_QUERY, MODE_FOLD } clua_mode;
+
+// Memory outside of Lua that is kept for the next call.
+typedef struct {
+  char *bytes;
+  size_t count, capacity;
+} clua_bytes_buffer;
+
+struct clua {
+  lua_State *L;
+  clua_host host;
+  clua_limits limits;
+
+  // Memory: in use, the most for now, in use after the last collection.
+  size_t bytes, most, rested;
+
+  // What is left of the instructions, in units of an instruction of Lua.
+  int64_t left;
+
+  // When the time is looked at, and the processor time at the first look; -1 before it.
+  int64_t deadline, processor;
+
+  clua_mode mode;
+  int depth;            // The number of calls that have not returned.
+  clua_outcome stopped; // The limit or refusal that ends the call; CLUA_OK if none.
+  bool is_allocating_freely;
+
+  int64_t user, process;
+  clua_bytes_buffer given, result, fault, word, text, scratch;
+};
+
+static inline clua *clua_of(lua_State *L) { return *(clua **)lua_getextraspace(L); }
+
+// Ends the call for a limit. Never returns.
+int clua_stop(lua_State *L, clua_outcome limit);
+
+// Charges work in C as instructions; ends the call if none are left.
+static inline void charge(lua_State *L, size_t units) {
+  clua *s = clua_of(L);
+  s->left -= (int64_t)units;
+  if (s->left < 0) clua_stop(L, CLUA_INSTRUCTIONS);
+}
+
+// Charges bytes that are copied.
+static inline void charge_bytes(lua_State *L, size_t count) { charge(L, count / 8 + 1); }
+
+// Raises an error with file and line; `format` is that of lua_pushfstring. Never returns.
+int fail(lua_State *L, const char *format, ...);
+
+// Pushes `file:line: ` of the function at a level of the stack.
+void push_where(lua_State *L, int level);
+
+// Arguments of a function that Lua calls.
+int fail_argument(lua_State *L, int index, const char *expected);
+const char *want_text(lua_State *L, int index, size_t *count);
+lua_Integer want_integer(lua_State *L, int index);
+lua_Integer want_integer_or(lua_State *L, int index, lua_Integer otherwise);
+void want_table(lua_State *L, int index);
+
+// A text that grows on the stack of Lua: its slot holds the memory.
+typedef struct {
+  lua_State *L;
+  char *bytes;
+  size_t count, capacity;
+  int slot;
+  char start[512];
+} text_buffer;
+
+void buffer_start(lua_State *L, text_buffer *buffer);
+void buffer_reserve(text_buffer *buffer, size_t more);
+void buffer_add(text_buffer *buffer, const char *bytes, size_t count);
+void buffer_push(text_buffer *buffer);  // Replaces the slot, which must be on top.
+
+// Memory outside of Lua.
+bool bytes_set(clua_bytes_buffer *buffer, const char *bytes, size_t count);
+void clua_release(clua_bytes_buffer *buffer);
+bool bytes_add(clua_bytes_buffer *buffer, const char *bytes, size_t count);
+
+// Numbers that keep their text; see json.c.
+extern char number_key, array_key, null_key;
+bool is_number_text(lua_State *L, int index);
+// Replaces a number text by a number.
+void plain_number(lua_State *L, int index);
+void open_json(lua_State *L);
+void json_push(lua_State *L, const char *bytes, size_t count);
+// Writes a value as JSON with sorted members.
+void json_write(lua_State *L, int index, clua_bytes_buffer *buffer);
+// Writes one text as a JSON string; false if it is not UTF-8.
+bool json_write_text(clua_bytes_buffer *buffer, const char *bytes, size_t count);
+
+// The text of a value without an address. Pushes it.
+const char *push_text(lua_State *L, int index, size_t *count);
+// The name of a value's type, as scripts see it.
+const char *type_name(lua_State *L, int index);
+
+// Keys of a table in order: boolean, number, text. Pushes an object for keys_next().
+void keys_push(lua_State *L, int table);
+// Pushes the next key; returns false at the end.
+bool keys_next(lua_State *L, int keys);
+// A position in the order of keys: negative if the first comes before the second.
+int key_order(lua_State *L, int first, int second);
+
+typedef struct {
+  const char *name;
+  lua_CFunction function;
+} clua_function;
+
+void set_functions(lua_State *L, int table, const clua_function *functions);
+// Replaces the table on top by one that reads through to it and cannot be changed.
+void push_fixed(lua_State *L);
+
+void open_base(lua_State *L);     // To the table of globals on top.
+void open_strings(lua_State *L);
+void open_tables(lua_State *L);
+void open_math(lua_State *L);
+void open_service(lua_State *L);

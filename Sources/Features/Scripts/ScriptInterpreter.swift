@@ -1,0 +1,143 @@
+package import EventSourcing
+package import JSON
+
+/// Makes interpreters for the texts of services.
+package protocol ScriptLanguage: Sendable {
+  /// The reason why there is no interpreter, for example a library that is not installed; `nil` if
+  /// there is one.
+  var obstacle: String? { get }
+
+  /// Runs a text once, which declares sources, events and methods.
+  ///
+  /// - Parameter file: The name of the file, for messages.
+  func interpreter(
+    for text: String, file: String
+  ) throws(ScriptFailure) -> any ScriptInterpreter
+}
+
+/// A text of a service that has run once, with its functions.
+///
+/// It keeps nothing between two calls. One thread uses it at a time.
+package protocol ScriptInterpreter: AnyObject, Sendable {
+  /// The declarations of the text.
+  var declaration: ScriptDeclaration { get }
+
+  /// Runs a command or a query.
+  func call(_ call: ScriptCall, in world: any ScriptWorld) -> ScriptOutcome
+
+  /// Applies an event to the tables of a world.
+  ///
+  /// It may be called while a command records the event. It has the same limits then.
+  ///
+  /// - Returns: The reason why it has failed; `nil` if it is applied.
+  func fold(
+    _ kind: String, _ data: JSONText, at place: ScriptPlace, in world: any ScriptWorld
+  ) -> ScriptFailure?
+}
+
+/// The place of an event, as a script sees it.
+package struct ScriptPlace: Equatable, Sendable {
+  package let seq: UInt64
+  package let version: UInt64
+
+  /// Microseconds since 1970.
+  package let time: Int64
+
+  /// The uid of the user who has caused it; `nil` if unknown.
+  package let user: UInt32?
+  package let stream: String
+
+  package init(seq: UInt64, version: UInt64, time: Int64, user: UInt32?, stream: String) {
+    (self.seq, self.version, self.time) = (seq, version, time)
+    (self.user, self.stream) = (user, stream)
+  }
+}
+
+/// A call of a method of a script.
+package struct ScriptCall {
+  package let method: String
+  package let isQuery: Bool
+
+  /// The parameters, an object.
+  package let parameters: JSONText
+  package let uid: UInt32
+  package let pid: Int32
+
+  package init(
+    _ method: String, isQuery: Bool = false, _ parameters: JSONText, uid: UInt32, pid: Int32
+  ) {
+    (self.method, self.isQuery, self.parameters) = (method, isQuery, parameters)
+    (self.uid, self.pid) = (uid, pid)
+  }
+}
+
+/// The state, the journal and the clock, as a running script sees them.
+package protocol ScriptWorld: AnyObject {
+  /// Returns a row of a table; the key of a value or a list is empty.
+  func row(_ key: String, of table: Int) -> JSONText?
+
+  /// Sets a row, or removes it.
+  ///
+  /// - Returns: The rule that the key or the row breaks; `nil` if it is set.
+  func set(_ key: String, of table: Int, to row: JSONText?) -> String?
+
+  /// Returns the keys of a table in the order of their bytes; `nil` if there are more than `most`.
+  func keys(of table: Int, atMost most: Int) -> [String]?
+
+  /// Records an event, and applies it with ``ScriptInterpreter/fold(_:_:at:in:)``.
+  func record(_ kind: String, _ data: JSONText, in stream: String?) -> ScriptRecording
+
+  /// The time of an event recorded now, in microseconds since 1970.
+  var now: Int64 { get }
+}
+
+/// The outcome of recording an event.
+package enum ScriptRecording: Equatable {
+  case done
+
+  /// It breaks a rule.
+  case refused(String)
+
+  /// Its fold has failed.
+  case failed
+}
+
+/// The outcome of a call.
+package enum ScriptOutcome: Equatable {
+  /// The value that it has returned; `nil` for none.
+  case done(JSONText?)
+  case refused(ScriptRefusal)
+  case failed(ScriptFailure)
+}
+
+/// An error that a script gives to its client.
+package struct ScriptRefusal: ServiceError, Equatable {
+  package let kind: ServiceErrorKind
+  package let description: String
+
+  package init(_ kind: ServiceErrorKind, _ description: String) {
+    (self.kind, self.description) = (kind, description)
+  }
+}
+
+/// The reason why a script has not come to its end.
+package enum ScriptFailure: Error, Equatable, Sendable, CustomStringConvertible {
+  /// An error in the script, with file and line.
+  case fault(String)
+
+  /// It has used up one of its limits.
+  case limit(Limit)
+
+  package enum Limit: String, Sendable {
+    case instructions, memory, time
+  }
+
+  package var description: String {
+    switch self {
+    case .fault(let text): text
+    case .limit(.instructions): "it has used all of its instructions"
+    case .limit(.memory): "it has used all of its memory"
+    case .limit(.time): "it has used all of its time"
+    }
+  }
+}

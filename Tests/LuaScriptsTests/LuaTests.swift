@@ -1,0 +1,434 @@
+import EventSourcing
+import Features
+import JSON
+import LuaScripts
+import Testing
+
+/// Runs a body as a command, and returns its outcome.
+private func run(_ body: String, _ parameters: String = "{}") throws -> ScriptOutcome {
+  try FakeWorld("command.go = { \"Runs.\", x = \"any?\", run = function(p)\n\(body)\nend }")
+    .call("go", parameters)
+}
+
+private func result(_ body: String, _ parameters: String = "{}") throws -> String {
+  switch try run(body, parameters) {
+  case .done(let value): value?.text ?? "nothing"
+  case .refused(let refusal): "\(refusal)"
+  case .failed(let failure): "\(failure)"
+  }
+}
+
+struct LuaServiceTests {
+  @Test
+  func `a room cannot be booked twice`() throws {
+    let world = try FakeWorld(rooms)
+    #expect(
+      world.call("book", #"{"room":"blue","from":"09","to":"10"}"#) == .done(.init(string: "b1")))
+    #expect(world.rows() == ["blue": #"{"b1":{"by":1000,"from":"09","to":"10"}}"#])
+    #expect(world.rows(1) == ["": "1"])
+    #expect(
+      world.call("book", #"{"room":"blue","from":"08","to":"11"}"#)
+        == .refused(ScriptRefusal(.rejected(reason: "taken"), "the room is taken")))
+    #expect(
+      world.call("cancel", #"{"room":"red","id":"b1"}"#)
+        == .refused(
+          ScriptRefusal(.notFound(what: "booking", id: "b1"), "there is no booking 'b1'")))
+    #expect(world.call("cancel", #"{"room":"blue","id":"b1"}"#) == .done(nil))
+    #expect(world.rows().isEmpty)
+    #expect(world.events.map(\.kind) == ["booked", "cancelled"])
+    #expect(
+      world.events.first?.data == #"{"from":"09","id":"b1","number":1,"room":"blue","to":"10"}"#)
+  }
+
+  @Test
+  func `a text declares sources, events and methods with their parameters in order`() throws {
+    let declaration = try FakeWorld(rooms).script.declaration
+    #expect(declaration.name == "rooms")
+    #expect(declaration.doc == "Who has which room.")
+    #expect(declaration.tables.map(\.name) == ["rooms/*", "rooms"])
+    #expect(declaration.tables.map(\.kind) == [.rows, .value])
+    #expect(declaration.tables.map(\.line) == [3, 4])
+    #expect(declaration.on.map(\.name) == ["booked", "cancelled"])
+    #expect(declaration.commands.map(\.name) == ["book", "cancel"])
+    #expect(declaration.commands[0].rejects == ["empty", "taken"])
+    #expect(declaration.commands[0].parameters.map(\.name) == ["room", "from", "to"])
+    #expect(declaration.commands[1].parameters.map(\.name) == ["room", "id"])
+  }
+
+  @Test
+  func `types of parameters have a text, may be left out, and may be words`() throws {
+    let world = try FakeWorld(
+      #"""
+      query.look = {
+        "Looks.", level = { "low", "high" }, count = "integer?: How many.", run = function() end,
+      }
+      """#)
+    let parameters = world.script.declaration.queries[0].parameters
+    #expect(parameters.map(\.name) == ["level", "count"])
+    #expect(parameters[0].shape == .words(["low", "high"]))
+    #expect(parameters[1].shape == .integer)
+    #expect(parameters[1].isOptional)
+    #expect(parameters[1].doc == "How many.")
+  }
+
+  @Test
+  func `a list has elements by place`() throws {
+    let world = try FakeWorld(
+      """
+      local items = list("todo/items", "Things.")
+      on.added = function(e) items:append(e.text) end
+      on.first = function(e) items:insert(1, e.text) end
+      on.changed = function(e) items:set(e.at, e.text) end
+      on.removed = function(e) items:remove(e.at) end
+      on.cleared = function() items:clear() end
+      query.see = { "Sees.", run = function()
+        return { count = items:count(), first = items:get(1), all = items:get() } end }
+      """)
+    #expect(world.fold("added", #"{"text":"b"}"#) == nil)
+    #expect(world.fold("first", #"{"text":"a"}"#) == nil)
+    #expect(world.fold("changed", #"{"at":2,"text":"c"}"#) == nil)
+    #expect(world.rows() == ["": #"["a","c"]"#])
+    #expect(
+      world.call("see", isQuery: true)
+        == .done(JSONText(trusted: #"{"all":["a","c"],"count":2,"first":"a"}"#)))
+    #expect(world.fold("removed", #"{"at":1}"#) == nil)
+    #expect(world.rows() == ["": #"["c"]"#])
+    #expect(
+      world.fold("removed", #"{"at":2}"#) == .fault("test.service:5: the list has no place 2"))
+    #expect(world.fold("cleared") == nil)
+    #expect(world.rows().isEmpty)
+  }
+
+  @Test
+  func `the refusals have the kinds of errors of services`() throws {
+    #expect(
+      try run(#"invalid("x", "a colour")"#)
+        == .refused(
+          ScriptRefusal(
+            .invalid(parameter: "x", expected: "a colour"), "parameter 'x': expected a colour")))
+    #expect(
+      try run(#"exists("room", "blue")"#)
+        == .refused(
+          ScriptRefusal(.alreadyExists(what: "room", id: "blue"), "there is a room 'blue'")))
+    #expect(
+      try result(#"reject("full")"#) == #"test.service:2: 'rejects' of the method lacks "full""#)
+  }
+
+  @Test
+  func `a fold has no clock, no random numbers, and records nothing`() throws {
+    let world = try FakeWorld(
+      """
+      on.a = function() return now() end
+      on.b = function() return math.random() end
+      on.c = function() record("a") end
+      on.d = function() reject("x") end
+      """)
+    #expect(
+      world.fold("a")
+        == .fault(
+          "test.service:1: 'now' is for commands and queries only; a fold has 'at.time'"))
+    #expect(
+      world.fold("b")
+        == .fault(
+          "test.service:2: 'random' is for commands only: every run of a fold has the same result"))
+    #expect(world.fold("c") == .fault("test.service:3: 'record' is for commands only"))
+    #expect(world.fold("d") == .fault("test.service:4: 'reject' is for commands and queries only"))
+  }
+
+  @Test
+  func `only a fold changes the state`() throws {
+    let world = try FakeWorld(
+      """
+      local r = rows("r/*", "Rows.")
+      command.set = { "Sets.", run = function() r.a = 1 end }
+      """)
+    #expect(
+      world.call("set")
+        == .failed(
+          .fault(
+            "test.service:2: the state is changed by events only: record one, and write in its "
+              + "'on' function")))
+    #expect(world.rows().isEmpty)
+  }
+
+  @Test
+  func `a failed fold fails the command that has recorded its event`() throws {
+    let world = try FakeWorld(
+      """
+      local r = rows("r/*", "Rows.")
+      on.bad = function(e)
+        local x
+        return x.y
+      end
+      command.go = { "Goes.", run = function() record("bad") end }
+      """)
+    let failure = ScriptFailure.fault(
+      "test.service:4: attempt to index a nil value (local 'x')")
+    #expect(world.call("go") == .failed(failure))
+    #expect(world.failure == failure)
+  }
+
+  @Test
+  func `a refused key, row or stream is an error with its line`() throws {
+    let world = try FakeWorld(
+      """
+      local r = rows("r/*", "Rows.")
+      on.set = function(e) r["a!"] = 1 end
+      command.go = { "Goes.", run = function() record("set", {}, "r/!") end }
+      """)
+    #expect(world.fold("set") == .fault("test.service:2: a key has no '!'"))
+    #expect(world.call("go") == .failed(.fault("test.service:3: a stream has no '!'")))
+  }
+
+  @Test(arguments: [
+    (
+      "service(\"Rooms\", \"x\")",
+      "test.service:1: the name of a service is 1 to 32 of a-z 0-9 _ and begins with a letter"
+    ),
+    ("\nlocal x = = 1", "test.service:2: unexpected symbol near '='"),
+    ("on.x = 7", "test.service:1: 'on' takes a function(event, at)"),
+    (
+      "command.x = {\n\"x\" }",
+      "test.service:2: 'command.x' lacks 'run = function(p, caller) … end'"
+    ),
+    ("command.x = { run = print }", "test.service:1: 'command.x' begins with a line about it"),
+    (
+      "command.x = { 'x', a = 'txt', run = function() end }",
+      "test.service:1: parameter 'a': there is no type 'txt'; write text, number, integer, yesno, date, time, secret, any, list or map"
+    ),
+    ("on.x = function() end\non.x = function() end", "test.service:2: 'on.x' is declared twice"),
+    ("record('x')", "test.service:1: 'record' is for commands only"),
+    ("rows('a/*')", "test.service:1: argument 2 of 'rows' is missing, not a line about the source"),
+    (
+      "local r = rows('a/*', 'x')\nlocal y = r.z",
+      "test.service:2: the state is read within commands, queries and folds only"
+    ),
+    ("string.rep = 1", "test.service:1: this table belongs to the daemon and cannot be changed"),
+    ("error('no')", "test.service:1: no"),
+    ("error({})", "error() was called without a text"),
+  ])
+  func `a fault of a text has its line`(text: String, message: String) {
+    #expect(throws: ScriptFailure.fault(message)) { try FakeWorld(text) }
+  }
+}
+
+struct LuaLimitTests {
+  @Test(arguments: [
+    "while true do end",
+    "return ('a'):rep(300):find('.-.-.-b')",
+    "return ('a'):rep(3000):gsub('.-.-.-b', '')",
+    "for _ in ('a'):rep(3000):gmatch('.-.-.-b') do end",
+    "local t = {} for i = 1, 20000 do t[i] = -i end table.sort(t)",
+    "local t = {} for i = 1, 100 do t[i] = i end table.sort(t, function() while true do end end)",
+    "local t = {} for i = 1, 1000 do table.insert(t, 1, i) end",
+    "local t = {} for i = 1, 5000 do t['k' .. i] = i end for i = 1, 100 do next(t) end",
+    "local s = ('x'):rep(100000) while true do local _ = s:upper() .. s:reverse() end",
+    "local function f(n) return n < 2 and n or f(n - 1) + f(n - 2) end return f(40)",
+    "goto a ::a:: goto a",
+    "local t = {} for i = 1, 10000 do t[i] = i end return ('%d '):rep(10000):format(table.unpack(t))",
+  ])
+  func `what would run for long is stopped`(body: String) throws {
+    let outcome = try run(body)
+    #expect(
+      outcome == .failed(.limit(.instructions)) || outcome == .failed(.limit(.memory)), "\(outcome)"
+    )
+  }
+
+  @Test(arguments: [
+    "local s = 'x' while true do s = s .. s end",
+    "return ('x'):rep(1 << 40)",
+    "local t = {} while true do t[#t + 1] = {} end",
+    "local function f() return 1 + f() end return f()",
+    "local s = ('x'):rep(1000) local t = {} while true do t[#t + 1] = s .. #t end",
+  ])
+  func `what would take much memory is stopped`(body: String) throws {
+    let outcome = try run(body)
+    #expect(
+      outcome == .failed(.limit(.memory)) || outcome == .failed(.limit(.instructions)), "\(outcome)"
+    )
+  }
+
+  @Test
+  func `comparisons of long texts are stopped by their time`() throws {
+    let world = try FakeWorld(
+      """
+      command.go = { "Goes.", run = function()
+        local a, b = ("x"):rep(1000):rep(400), ("x"):rep(1000):rep(400)
+        while true do local _ = a < b end
+      end }
+      """, isTimed: true)
+    #expect(world.call("go") == .failed(.limit(.time)))
+  }
+
+  @Test
+  func `a stopped command does not harm the next one`() throws {
+    let world = try FakeWorld(rooms)
+    for _ in 0..<50 {
+      let name = String(repeating: "x", count: 100_000)
+      _ = world.call("book", #"{"room":"\#(name)","from":"1","to":"2"}"#)
+    }
+    #expect(
+      world.call("book", #"{"room":"blue","from":"1","to":"2"}"#) != .failed(.limit(.memory)))
+  }
+
+  @Test
+  func `a fold shares the limits of its command`() throws {
+    let world = try FakeWorld(
+      """
+      on.tick = function() for i = 1, 1000 do end end
+      command.go = { "Goes.", run = function() while true do record("tick") end end }
+      """)
+    #expect(world.call("go") == .failed(.limit(.instructions)))
+    #expect(world.events.count < 200)
+  }
+
+  @Test
+  func `nothing that could harm is there`() throws {
+    let names = [
+      "os", "io", "debug", "package", "load", "loadstring", "loadfile", "dofile", "require",
+      "collectgarbage", "coroutine", "pcall", "xpcall", "setmetatable", "getmetatable", "print",
+      "rawset", "rawget", "utf8", "_G",
+    ]
+    let list = names.map { "(\($0) ~= nil and \"\($0)\" or \"\")" }.joined(separator: " .. ")
+    #expect(
+      try result("return \(list) .. tostring(string.dump) .. tostring(math.sin)")
+        == "\"nilnil\"")
+    #expect(throws: ScriptFailure.self) { try FakeWorld("\u{1B}Lua\u{54}") }
+  }
+
+  @Test
+  func `nothing outlives a call`() throws {
+    #expect(
+      try result("count = 1").hasPrefix("test.service:2: 'count' is not declared; write 'local"))
+  }
+}
+
+struct LuaLibraryTests {
+  @Test
+  func `keys come in the same order in every run`() throws {
+    let body = """
+      local t = { b = 1, a = 2, [3] = 4, [1] = 1, [true] = 3, [2.5] = 1 }
+      for i = 1, 40 do t["k" .. (i * 7 % 40)] = i end
+      local keys = {}
+      for k in pairs(t) do keys[#keys + 1] = tostring(k) end
+      return table.concat(keys, " ")
+      """
+    let all = try result(body)
+    #expect(all.hasPrefix("\"true 1 2.5 3 a b k0 k1 k10 k11"))
+    #expect(try result("local t = { b = 1, a = 2 } return next(t)") == "\"a\"")
+    #expect(try result("local t = { b = 1, a = 2 } return (next(t, 'a'))") == "\"b\"")
+    #expect(
+      try result("for _ in pairs({ [{}] = 1 }) do end")
+        == "test.service:2: the keys of a table have no order, because one is a table")
+  }
+
+  @Test
+  func `pairs goes through the rows of a set in order`() throws {
+    let world = try FakeWorld(
+      """
+      local r = rows("r/*", "Rows.")
+      on.set = function(e) r[e.key] = e.value end
+      query.all = { "All.", run = function()
+        local all = {}
+        for key, row in pairs(r) do all[#all + 1] = key .. "=" .. row end
+        all[#all + 1] = next(r)
+        return all
+      end }
+      """)
+    for key in ["b", "c", "a"] {
+      #expect(world.fold("set", "{\"key\":\"\(key)\",\"value\":7}") == nil)
+    }
+    #expect(
+      world.call("all", isQuery: true) == .done(JSONText(trusted: #"["a=7","b=7","c=7","a"]"#)))
+  }
+
+  @Test(arguments: [
+    ("0.10", "0.10"), ("1e300", "1e300"), ("12345678901234567890", "12345678901234567890"),
+    ("-0", "-0"), ("1.50", "1.50"), ("0.1", "0.1"), ("9223372036854775807", "9223372036854775807"),
+    ("-9223372036854775808", "-9223372036854775808"), ("1.0", "1"), ("1e2", "100"), ("7", "7"),
+    ("\"\\u00e9\\ud83d\\ude00\\n\\u0085\"", "\"é😀\\n\\u0085\""), ("[]", "[]"), ("{}", "{}"),
+    ("[1,null,2]", "[1,null,2]"), ("{\"a\":null}", "{}"), ("[[],{},[{}]]", "[[],{},[{}]]"),
+    ("true", "true"), ("false", "false"),
+  ])
+  func `a value goes through a script unchanged`(json: String, expected: String) throws {
+    #expect(try result("return p.x", "{\"x\":\(json)}") == expected)
+  }
+
+  @Test(arguments: [
+    ("return p.x + 1", "1.5"), ("return -p.x", "-0.5"), ("return p.x < 1", "true"),
+    ("return p.x .. '!'", "\"0.50!\""), ("return tostring(p.x)", "\"0.50\""),
+    ("return type(p.x)", "\"number\""), ("return math.floor(p.x)", "0"),
+    ("return tonumber(p.x) == 0.5", "true"), ("return p.x == p.x", "true"),
+    ("return ('%.1f'):format(p.x)", "\"0.5\""), ("return math.max(p.x, 0.7)", "0.7"),
+    ("return p.x // 0", "test.service:2: attempt to divide by zero"),
+  ])
+  func `a number that keeps its text is computed with`(body: String, expected: String) throws {
+    #expect(try result(body, "{\"x\":0.50}") == expected)
+  }
+
+  @Test(arguments: [
+    (
+      "return { [1] = 1, [3] = 3 }",
+      "a table has whole numbers as keys and is no list from 1 on: it cannot be stored"
+    ),
+    ("return { [1.5] = 1 }", "a key is a number, not a text: it cannot be stored"),
+    ("return function() end", "a function cannot be stored"),
+    ("return 1 / 0", "a number is not finite: it cannot be stored"),
+    (
+      "local t = {} t.t = t return t",
+      "a value is nested too deep, or contains itself: it cannot be stored"
+    ),
+    ("return '\\xff'", "a text is not UTF-8"),
+  ])
+  func `what cannot be stored is refused`(body: String, message: String) throws {
+    #expect(try result(body) == message)
+  }
+
+  @Test(arguments: [
+    ("return ('hello world'):find('o w')", "5"), ("return ('hello'):match('(h)(.-)l')", "\"h\""),
+    ("return ('a,b,,c'):gsub(',', ';')", "\"a;b;;c\""),
+    ("return ('abc'):gsub('%w', '%0%0')", "\"aabbcc\""),
+    ("return ('$name'):gsub('%$(%w+)', { name = 'x' })", "\"x\""),
+    ("return ('abc'):gsub('b', function(c) return c:upper() end)", "\"aBc\""),
+    (
+      "local t = {} for k, v in ('a=1, b=2'):gmatch('(%w+)=(%w+)') do t[k] = v end return t",
+      #"{"a":"1","b":"2"}"#
+    ),
+    ("return ('THE (quick) fox'):find('%((%a+)%)')", "5"),
+    ("return ('f(a(b)c)d'):match('%b()')", "\"(a(b)c)\""),
+    ("return ('THE (quick) fox'):match('%f[%a]%a+')", "\"THE\""),
+    ("return ('x'):rep(3, '-')", "\"x-x-x\""), ("return ('abc'):sub(-2)", "\"bc\""),
+    ("return ('abc'):byte(2)", "98"), ("return string.char(72, 105)", "\"Hi\""),
+    ("return ('Abc'):lower() .. ('Abc'):upper()", "\"abcABC\""),
+    ("return ('abc'):reverse()", "\"cba\""),
+    (
+      "return ('%5d|%-5s|%05.1f|%x|%q|%s'):format(42, 'ab', 2.55, 255, 'a\"b', true)",
+      "\"   42|ab   |002.5|ff|\\\"a\\\\\\\"b\\\"|true\""
+    ),
+    ("return ('abc'):find('[a-')", "test.service:2: a pattern lacks ']'"),
+    ("return ('abc'):find('%')", "test.service:2: a pattern ends with '%'"),
+    ("return tostring({})", "\"table\""), ("return tonumber('0x10')", "16"),
+    ("return tonumber('zz', 36)", "1295"), ("return tonumber('x')", "nothing"),
+    ("return select('#', 1, 2, 3)", "3"), ("return (select(2, 'a', 'b'))", "\"b\""),
+    ("return math.floor(2.7) + math.ceil(2.2) + math.abs(-3)", "8"),
+    (
+      "return '10' + 1",
+      "test.service:2: attempt to perform arithmetic on a string value (constant '10')"
+    ),
+    ("return array()", "[]"), ("return {}", "{}"), ("return now()", "42"),
+    ("local t = {3, 1, 2} table.sort(t) return t", "[1,2,3]"),
+    ("local t = {3, 1, 2} table.sort(t, function(a, b) return a > b end) return t", "[3,2,1]"),
+    ("local t = {1, 2} table.insert(t, 3) table.insert(t, 1, 0) return t", "[0,1,2,3]"),
+    ("local t = {1, 2, 3} return table.remove(t, 1) + #t", "3"),
+    ("return table.concat({1, 'a', 2.5}, ',')", "\"1,a,2.5\""),
+    ("return table.pack(1, nil, 3).n", "3"), ("return (table.unpack({7, 8}))", "7"),
+    ("return table.move({1, 2, 3}, 2, 3, 1)", "[2,3,3]"),
+    (
+      "local t = {} for i = 1, 300 do t[i] = i * 7919 % 300 end table.sort(t) for i = 2, 300 do assert(t[i - 1] <= t[i]) end return #t",
+      "300"
+    ),
+  ])
+  func `the functions of the library do as in Lua`(body: String, expected: String) throws {
+    #expect(try result(body) == expected)
+  }
+}
