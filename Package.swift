@@ -162,6 +162,7 @@ let package = Package(
     .target(
       name: "SignalsTestSupport", dependencies: ["Signals"], path: "Tests/SignalsTestSupport"),
     .target(name: "HistoryChecker", dependencies: ["JSON"], path: "Tests/HistoryChecker"),
+    .executableTarget(name: "otherd", dependencies: ["BinderDaemon"], path: "Tests/OtherDaemon"),
     .executableTarget(name: "soak", dependencies: ["HistoryChecker"], path: "Tests/Soak"),
 
     .testTarget(
@@ -195,7 +196,7 @@ let package = Package(
     .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Model", "Wire"]),
     .testTarget(
       name: "DaemonTests",
-      dependencies: ["HistoryChecker", "JSON", "TestSupport", "Wire", "binderd"],
+      dependencies: ["HistoryChecker", "JSON", "TestSupport", "Wire", "binderd", "otherd"],
       exclude: ["Journals"]),
     .testTarget(
       name: "EventLoopTests", dependencies: ["EventLoop", "Model", "Signals", "TestSupport"]),

@@ -54,6 +54,7 @@ extension Settings {
     }
     let cluster = configuration.cluster
     var settings = PostgresSettings(string, node: options.node ?? cluster.node ?? Self.machine)
+    settings.daemon = options.program.name
     settings.address = options.address ?? cluster.address
     settings.requiresReplication = wanted.requiresReplication && !options.isWithoutReplication
     settings.takeoverMilliseconds = UInt64(cluster.takeoverMilliseconds)

@@ -22,6 +22,7 @@ extension JournalFigures {
     let found = try PostgresFigures(of: journal)
     self.init(
       path: "\(journal.string)", epoch: found.epoch, first: found.first, last: found.last)
+    daemon = found.daemon
     (count, streams, types, bytes) = (found.count, found.streams, found.types, found.bytes)
     snapshots = found.snapshots.map {
       Snapshot(seq: $0.seq, services: $0.services, bytes: $0.bytes)
@@ -31,6 +32,7 @@ extension JournalFigures {
   private init(of path: String) throws(JournalError) {
     let found = try JournalInspection(of: path)
     self.init(path: path, epoch: found.epoch, first: found.first, last: found.last)
+    daemon = found.daemon
     count = found.count
     streams = found.streams
     dataBytes = found.dataBytes

@@ -25,6 +25,9 @@ struct JournalWork {
   /// The epoch that the journal must have; `nil` for any.
   let epoch: String?
   let isForced: Bool
+
+  /// Whether a journal may be made of one that belongs to another daemon.
+  let adopts: Bool
   let progress: ProgressMeter.Form
 
   /// Runs the task.
@@ -49,11 +52,14 @@ struct JournalWork {
           source, to: makeBackup(at: target, of: source), as: target, "backup")
       case .restore(let backup):
         let source = try JournalSource(path: backup)
+        try checkOwner(source.daemon, of: source.name)
         try copy(source, to: makeTarget(location), as: location.name, "restore")
       case .copy(let name):
         let target = try locate(name)
         try checkNobodyHas(location)
-        try copy(journalOrigin(), to: makeTarget(target), as: target.name, "copy")
+        let source = try journalOrigin()
+        try checkOwner(source.daemon, of: source.name)
+        try copy(source, to: makeTarget(target), as: target.name, "copy")
       case .export(let target): try export(to: target)
       case .import(let origin): try read(from: origin)
       }
@@ -78,6 +84,20 @@ struct JournalWork {
         + " run this where that daemon runs, or name a file (bindctl: --file)")
   }
 
+  /// Checks that a journal belongs to this daemon, or may be adopted.
+  private func checkOwner(_ owner: String, of journal: String) throws(JournalError) {
+    guard owner != program.name, !adopts else { return }
+    throw .unavailable(
+      detail: "\(journal) is of \(owner), not of \(program.name); use \(owner), or --adopt to make "
+        + "a journal for \(program.name) of it")
+  }
+
+  /// The daemon that the copy of a journal belongs to; `nil` for that of the original.
+  private var newOwner: String? {
+    if case .backup = task { return nil }
+    return adopts ? program.name : nil
+  }
+
   private func journalOrigin() throws(JournalError) -> any JournalOrigin {
     let origin: any JournalOrigin =
       switch location {
@@ -93,7 +113,7 @@ struct JournalWork {
       throw .unavailable(
         detail: "--init is for a PostgreSQL database; a journal file is created by itself")
     }
-    let epoch = try settings.journal.create()
+    let epoch = try settings.journal.create(for: program.name)
     print("\(location.name): epoch \(epoch), an empty journal")
   }
 
@@ -161,12 +181,14 @@ struct JournalWork {
     case .file(let path):
       let check = try JournalCheck(path: path)
       try checkIdentity(check.epoch)
+      try checkReader(of: check.daemon)
       let shown = Shown("verify", progress, total: check.last)
       report = try check.run { shown.show($0) }
       shown.end(at: report.last)
     case .postgres(let settings):
       let check = try PostgresCheck(settings.journal)
       try checkIdentity(check.epoch)
+      try checkReader(of: check.daemon)
       let shown = Shown("verify", progress, total: check.last)
       report = try check.run { shown.show($0) }
       shown.end(at: report.last)
@@ -179,6 +201,14 @@ struct JournalWork {
     let kept = all - min(all, report.removed)
     print("\(report.count) of \(kept) events read back")
     return report.damages.isEmpty && fault == nil ? EXIT_SUCCESS : EXIT_FAILURE
+  }
+
+  /// Checks that the services of this daemon can read the events of a journal.
+  private func checkReader(of owner: String) throws(JournalError) {
+    guard owner != program.name else { return }
+    throw .unavailable(
+      detail: "\(location.name) is the journal of \(owner), not of \(program.name), which does not "
+        + "know its events; type: \(owner) --verify --journal \(location.name)")
   }
 
   /// The reason why no daemon could start on the journal; `nil` if one can or runs now.
@@ -207,7 +237,9 @@ struct JournalWork {
       shown.show($0)
       usleep(Self.pauseMicroseconds)
     } _: { part throws(JournalError) in
-      try builder.add(part)
+      guard case .notes(var notes) = part else { return try builder.add(part) }
+      if let newOwner { notes.daemon = newOwner }
+      try builder.add(notes)
     }
     let report = try builder.finish()
     shown.end(at: report.last)
@@ -285,6 +317,8 @@ struct JournalWork {
     } catch {
       throw LineFile.Fault(description: "\(origin): line \(file.line): \(error)")
     }
+    try checkOwner(notes.daemon, of: origin)
+    notes.daemon = program.name
     try builder.add(records)
     try builder.add(removals)
     try builder.add(notes)
@@ -377,8 +411,7 @@ func workOnJournal(
   }
   return JournalWork(
     program: options.program, task: task, location: try settings.journal, locate: locate,
-    epoch: options.epoch,
-    isForced: options.isForced, progress: progress
+    epoch: options.epoch, isForced: options.isForced, adopts: options.adopts, progress: progress
   ).run()
 }
 

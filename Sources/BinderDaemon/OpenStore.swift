@@ -14,7 +14,8 @@ func openStore(
   switch location {
   case .file(let path):
     let store = try SQLiteStore(
-      path: path, durability: settings.durability, on: loop, clock: { Process.now })
+      path: path, durability: settings.durability, of: settings.options.program.name, on: loop,
+      clock: { Process.now })
     if let renewal = store.renewal {
       log.write(
         store.lostEvents > 0 ? .error : .warning, "\(renewal); its epoch is \(store.epoch) now")

@@ -9,7 +9,7 @@ extension Options {
              \(blank) [--node NAME] [--address ADDRESS] [--without-replication]
              \(name) --verify | --info | --sql SELECT | --backup FILE | --restore FILE | --export FILE
              \(blank) | --import FILE | --init | --copy JOURNAL
-             \(blank) [--journal FILE] [--epoch EPOCH] [--force] [--progress FORM]
+             \(blank) [--journal FILE] [--epoch EPOCH] [--force] [--adopt] [--progress FORM]
              \(name) --compact [--before SEQ] [--journal FILE] [--force]
              \(name) --remove PATTERN [--journal FILE]
              \(name) --check-config [FILE] [--quiet]
@@ -59,6 +59,8 @@ extension Options {
         --force              replace an existing file, which is kept as FILE.old; with --restore and
                              --import as FILE.old.2 if FILE.old exists;
                              --compact: trust the system clock although it has jumped
+        --adopt              --restore, --import, --copy: make a journal for \(name) of one that belongs to
+                             a daemon with another name
         --epoch EPOCH        --verify, --info, --sql, --backup, --export: only if the journal has this epoch
         --progress FORM      bar, lines, json or none
 

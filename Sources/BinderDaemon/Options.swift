@@ -58,6 +58,7 @@ struct Options {
 
   /// Options for work on the journal.
   var isForced = false
+  var adopts = false
   var progress: String?
 
   /// Whether a check prints only faults.
@@ -135,6 +136,7 @@ struct Options {
       case "--remove": request = .remove(try Self.pattern(value()))
       case "--quiet": isQuiet = try flag(true)
       case "--force": isForced = try flag(true)
+      case "--adopt": adopts = try flag(true)
       case "--progress": progress = try value()
       case "--epoch": epoch = try value()
       case "--before": before = try Self.position(value())

@@ -282,13 +282,28 @@ package enum JournalNote: String, CaseIterable, Sendable {
   /// The bindings that are declared in files.
   case filedBindings
 
+  /// The name of the daemon that the journal belongs to; `nil` for binderd.
+  case daemon
+
   /// Whether it belongs to the events, so that an export contains it; a clock belongs to a machine.
   package var isExported: Bool {
     switch self {
     case .age: false
-    case .filedBindings: true
+    case .filedBindings, .daemon: true
     }
   }
+}
+
+extension [JournalNote: String] {
+  /// The name of the daemon that the journal belongs to.
+  ///
+  /// The journals of binderd have no name: at first it was the only daemon.
+  package var daemon: String {
+    get { self[.daemon] ?? Self.firstDaemon }
+    set { self[.daemon] = newValue == Self.firstDaemon ? nil : newValue }
+  }
+
+  private static var firstDaemon: String { "binderd" }
 }
 
 extension EventStore {

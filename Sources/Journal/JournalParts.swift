@@ -14,6 +14,9 @@ package enum JournalPart {
 package protocol JournalOrigin {
   /// The name of the journal for messages.
   var name: String { get }
+
+  /// The name of the daemon that the journal belongs to.
+  var daemon: String { get }
   var epoch: String { get }
   var first: UInt64 { get }
   var last: UInt64 { get }

@@ -118,12 +118,7 @@ package final class JournalBuilder: JournalTarget {
 
   package func add(_ notes: [JournalNote: String]) throws(JournalError) {
     try write { database throws(SQLiteError) in
-      for (note, text) in notes {
-        let insert = try Statement("INSERT OR REPLACE INTO journal VALUES (?, ?)", on: database)
-        insert.bind(note.rawValue, at: 1)
-        insert.bind(text, at: 2)
-        try insert.run()
-      }
+      for (note, text) in notes { try Schema.write(text, as: note, to: database) }
     }
   }
 

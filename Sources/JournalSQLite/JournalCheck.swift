@@ -12,6 +12,8 @@ package struct JournalCheck {
   private static let maxDamages = 100
   private let files: OpenJournal
 
+  /// The name of the daemon that the journal belongs to.
+  package var daemon: String { files.notes.daemon }
   package var epoch: String { files.epoch }
   package var first: UInt64 { files.first }
   package var last: UInt64 { files.last }
@@ -77,6 +79,8 @@ package struct JournalInspection: Sendable {
     package var bytes: Int
   }
 
+  /// The name of the daemon that the journal belongs to.
+  package private(set) var daemon = ""
   package private(set) var epoch = ""
   package private(set) var first: UInt64 = 0
   package private(set) var last: UInt64 = 0
@@ -104,7 +108,8 @@ package struct JournalInspection: Sendable {
   /// - Throws: ``JournalError`` when the journal cannot be opened or read.
   package init(of path: String) throws(JournalError) {
     let files = try OpenJournal(path: path, for: .checking)
-    (epoch, first, last) = (files.epoch, files.first, files.last)
+    (daemon, epoch) = (files.notes.daemon, files.epoch)
+    (first, last) = (files.first, files.last)
     do throws(SQLiteError) {
       try count(files.reader.database)
     } catch {

@@ -23,6 +23,7 @@ package struct JournalSource: JournalOrigin {
   }
 
   package var name: String { path }
+  package var daemon: String { files.notes.daemon }
   package var epoch: String { files.epoch }
   package var first: UInt64 { files.first }
   package var last: UInt64 { files.last }

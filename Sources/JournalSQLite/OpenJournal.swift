@@ -43,17 +43,17 @@ final class OpenJournal {
   /// The name of the durability setting; `nil` if the journal is only read.
   private let durability: String?
 
-  init(path: String, for purpose: Purpose) throws(JournalError) {
+  /// - Parameter daemon: The name of the daemon that the journal must belong to; `nil` for any.
+  init(path: String, for purpose: Purpose, of daemon: String? = nil) throws(JournalError) {
     let path = CanonicalPath.resolved(path)
     self.path = path
-    var mayBeWritten = false
-    switch purpose {
-    case .writing(let durability):
+    if let daemon { try Self.checkOwner(of: path, daemon) }
+    let mayBeWritten = if case .checking = purpose { true } else { false }
+    if case .writing(let durability) = purpose {
       self.durability = durability.name
       lock = try JournalLock(writing: path + ".lock")
-    case .serving, .checking:
+    } else {
       durability = nil
-      if case .checking = purpose { mayBeWritten = true }
       lock = try JournalLock(reading: path + ".lock", mayBeWritten: mayBeWritten)
     }
     let isWritten = durability != nil
@@ -64,7 +64,9 @@ final class OpenJournal {
     // Without a log nobody has the journal open. Then open it so that SQLite leaves no files beside
     // it, because it may be a backup.
     still = mayBeWritten ? FileStamp(ofStill: path) : nil
-    let (database, isNew) = try Self.openDatabase(path, found, still != nil, isWritten)
+    let database: Database, isNew: Bool
+    (database, notes, isNew) = try Self.openDatabase(
+      path, found, daemon, isStill: still != nil, isWritten: isWritten)
     let isSameBoot = lock.session?.boot == lock.boot
     let rest: TailContents.Rest
     (rest, last) = try Self.readTail(
@@ -83,13 +85,12 @@ final class OpenJournal {
       reader = try SQLiteReader(database)
       epoch = try database.text("SELECT value FROM journal WHERE key = 'epoch'") ?? ""
       file = try database.text("SELECT value FROM journal WHERE key = 'file'")
-      let newest = try database.integer("SELECT time FROM main.event ORDER BY seq DESC LIMIT 1")
-      time = rest.time ?? newest ?? 0
+      let newest = try Self.lastTime(in: database)
+      time = rest.time ?? newest
       first = try reader.firstPosition()
       guard first <= last + 1 else {
         throw SQLiteError(damage: "the first position is \(first), the last \(last)")
       }
-      notes = try Self.notes(in: database)
     } catch {
       throw Self.failure(error, path)
     }
@@ -146,6 +147,11 @@ final class OpenJournal {
     }
   }
 
+  /// Returns the time of the last event in the database; 0 if there is none.
+  private static func lastTime(in database: Database) throws(SQLiteError) -> Int64 {
+    try database.integer("SELECT time FROM main.event ORDER BY seq DESC LIMIT 1") ?? 0
+  }
+
   /// Returns the events that only the tail has, and the last position.
   ///
   /// - Parameter isShown: Whether the connection shall see these events.
@@ -173,25 +179,51 @@ final class OpenJournal {
 
   /// Opens a database, and creates it if it is missing and is to be written.
   ///
-  /// - Returns: The database, and whether it was created.
+  /// - Parameter daemon: The name of the daemon that the journal must belong to; `nil` for any.
+  /// - Returns: The database, its notes, and whether it was created.
   private static func openDatabase(
-    _ path: String, _ found: Schema.Found, _ isStill: Bool, _ isWritten: Bool
-  ) throws(JournalError) -> (database: Database, isNew: Bool) {
+    _ path: String, _ found: Schema.Found, _ daemon: String?, isStill: Bool, isWritten: Bool
+  ) throws(JournalError) -> (database: Database, notes: [JournalNote: String], isNew: Bool) {
+    let (database, notes): (Database, [JournalNote: String])
+    var isNew = false
     do throws(SQLiteError) {
-      let database = try Database(
+      database = try Database(
         path: path,
         isStill ? .still : !isWritten ? .readOnly : found == .nothing ? .create : .readWrite)
       // A start that fails must leave the log as it was.
       if isWritten, found != .nothing { database.keepLogOnClose(true) }
-      var isNew = false
       if found == .nothing, try database.integer("PRAGMA application_id") == 0 {
-        try Schema.create(on: database, epoch: Schema.makeEpoch())
+        var notes: [JournalNote: String] = [:]
+        if let daemon { notes.daemon = daemon }
+        try Schema.create(on: database, epoch: Schema.makeEpoch(), notes)
         isNew = true
       }
-      return (database, isNew)
+      notes = try Self.notes(in: database)
     } catch {
       throw failure(error, path)
     }
+    try check(notes, of: path, daemon)
+    return (database, notes, isNew)
+  }
+
+  /// Checks that a journal belongs to a daemon, before anything beside it is created or changed.
+  ///
+  /// It passes a file that cannot be read now; opening it reports the reason.
+  private static func checkOwner(of path: String, _ daemon: String) throws(JournalError) {
+    // SQLite would empty the log of an empty file.
+    guard case .journal? = try? Schema.look(at: path) else { return }
+    let hasLog = access(path + "-wal", F_OK) == 0
+    guard let database = try? Database(path: path, hasLog ? .readOnly : .still),
+      let notes = try? notes(in: database)
+    else { return }
+    try check(notes, of: path, daemon)
+  }
+
+  private static func check(
+    _ notes: [JournalNote: String], of path: String, _ daemon: String?
+  ) throws(JournalError) {
+    guard let daemon, daemon != notes.daemon else { return }
+    throw .foreign(path, of: notes.daemon, to: daemon)
   }
 
   /// Begins a session, completely or not at all: moves the events of the last one's tail into the

@@ -54,12 +54,15 @@ package final class SQLiteStore: DaemonStore {
   ///   - path: The SQLite file; `path.lock` beside it is locked.
   ///   - durability: See ``Durability``. `nil` opens the journal read-only: nothing is created or
   ///     changed, and every append is refused.
+  ///   - daemon: The name of the daemon. A journal of another one is refused.
   ///   - clock: The clock, in microseconds since 1970.
   /// - Throws: ``JournalError``.
   package init(
-    path: String, durability: Durability?, on loop: Loop, clock: @escaping () -> Int64
+    path: String, durability: Durability?, of daemon: String = "binderd", on loop: Loop,
+    clock: @escaping () -> Int64
   ) throws(JournalError) {
-    files = try OpenJournal(path: path, for: durability.map { .writing($0) } ?? .serving)
+    files = try OpenJournal(
+      path: path, for: durability.map { .writing($0) } ?? .serving, of: daemon)
     self.loop = loop
     self.clock = clock
     tail = files.tail

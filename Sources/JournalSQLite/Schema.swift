@@ -63,7 +63,11 @@ enum Schema {
   }
 
   /// Creates the tables of a new journal, all or none.
-  static func create(on database: Database, epoch: String) throws(SQLiteError) {
+  ///
+  /// - Parameter notes: The first notes.
+  static func create(
+    on database: Database, epoch: String, _ notes: [JournalNote: String] = [:]
+  ) throws(SQLiteError) {
     // Before the first table: later it would need a copy of the whole file.
     try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
     try database.execute("PRAGMA journal_mode = WAL")
@@ -101,11 +105,22 @@ enum Schema {
         value TEXT NOT NULL
       ) STRICT, WITHOUT ROWID;
       \(removalTable);
-      INSERT INTO journal VALUES ('epoch', '\(epoch)'), ('first', '1');
-      COMMIT;
+      INSERT INTO journal VALUES ('epoch', '\(epoch)'), ('first', '1')
       """)
+    for (note, text) in notes { try write(text, as: note, to: database) }
+    try database.execute("COMMIT")
     // Into the file itself, so that its first bytes identify it from now on.
     try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  /// Writes a note.
+  static func write(
+    _ text: String, as note: JournalNote, to database: Database
+  ) throws(SQLiteError) {
+    let insert = try Statement("INSERT OR REPLACE INTO journal VALUES (?, ?)", on: database)
+    insert.bind(note.rawValue, at: 1)
+    insert.bind(text, at: 2)
+    try insert.run()
   }
 
   /// The table of removed events; since version 2.

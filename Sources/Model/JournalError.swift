@@ -51,6 +51,23 @@ extension JournalError {
   package static let interrupted = JournalError.readOnly(reason: "interrupted", outcome: .unknown)
 }
 
+extension JournalError {
+  /// Returns the error of a daemon that is started on the journal of another one.
+  ///
+  /// - Parameters:
+  ///   - journal: The name of the journal.
+  ///   - owner: The name of the daemon that the journal belongs to.
+  ///   - name: The name of the daemon that was started.
+  package static func foreign(
+    _ journal: String, of owner: String, to name: String
+  ) -> JournalError {
+    .unavailable(
+      detail: "\(journal) is the journal of \(owner), not of \(name); start \(owner) on it, "
+        + "or name another journal with --journal; a copy for \(name): \(owner) --export FILE, "
+        + "then \(name) --import FILE --adopt")
+  }
+}
+
 extension JournalError: CustomStringConvertible {
   package var description: String {
     switch self {

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A binderd process with its own socket and journal, by default in a new directory.
+/// A daemon process with its own socket and journal, by default in a new directory.
 final class DaemonProcess {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -15,6 +15,7 @@ final class DaemonProcess {
   private(set) var pid: pid_t = 0
   private var isRunning = false
   private let wrapper: [String]
+  private let program: String
 
   var socket: String { directory + "/bus.sock" }
   var journal: String { directory + "/journal.db" }
@@ -26,11 +27,12 @@ final class DaemonProcess {
   ///   - arguments: The arguments besides those for socket and journal.
   ///   - wrapper: A command that starts it, for example a shell that lowers a limit before.
   ///   - directory: The directory of its files; `nil` for a new one.
+  ///   - program: The path of the program.
   init(
     _ arguments: [String] = [], wrapper: [String] = [], in directory: String? = nil,
-    waits: Bool = true
+    program: String = DaemonProcess.executable, waits: Bool = true
   ) throws {
-    self.wrapper = wrapper
+    (self.wrapper, self.program) = (wrapper, program)
     ownDirectory = directory == nil ? try TemporaryDirectory() : nil
     self.directory = directory ?? ownDirectory?.path ?? ""
     try start(arguments, waits: waits)
@@ -41,18 +43,23 @@ final class DaemonProcess {
   }
 
   /// The path of the binderd built with these tests.
-  static let executable: String = {
+  static let executable = programs + "/binderd"
+
+  /// The path of a daemon with another name.
+  static let other = programs + "/otherd"
+
+  private static let programs: String = {
     var path = [CChar](repeating: 0, count: 4096)
     let count = readlink("/proc/self/exe", &path, path.count)
     let name = String(decoding: path[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return String(name[..<(name.lastIndex(of: "/") ?? name.startIndex)]) + "/binderd"
+    return String(name[..<(name.lastIndex(of: "/") ?? name.startIndex)])
   }()
 
   func start(_ arguments: [String] = [], waits: Bool = true) throws {
     // Ignore the configuration of this machine.
     let configuration = arguments.contains("--config") ? [] : ["--config", "/dev/null"]
     let words =
-      wrapper + [Self.executable, "--socket", socket, "--journal", journal] + configuration
+      wrapper + [program, "--socket", socket, "--journal", journal] + configuration
       + arguments
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)

@@ -26,12 +26,14 @@ final class PostgresTrial {
 
   /// Opens a journal on a database, as a node of this name.
   init(
-    _ string: String, node: String = "a", takeover: UInt64 = 3_000, patience: UInt64 = 30_000,
+    _ string: String, node: String = "a", of daemon: String = "binderd", takeover: UInt64 = 3_000,
+    patience: UInt64 = 30_000,
     answer: UInt64 = 2_000, report: UInt64 = 10_000, requiresReplication: Bool = false
   ) throws {
     loop = try Loop()
     var read: () -> Int64 = { 0 }
     var settings = PostgresSettings(try ConnectionString(string), node: node)
+    settings.daemon = daemon
     settings.requiresReplication = requiresReplication
     settings.patienceMilliseconds = patience
     settings.takeoverMilliseconds = takeover

@@ -211,6 +211,26 @@ struct PostgresStoreTests {
   }
 
   @Test
+  func `31: a journal of a daemon with another name is refused, and copies keep its name`() throws {
+    let server = try #require(PostgresServer.shared)
+    let string = try server.makeDatabase()
+    let journal = PostgresJournal(try ConnectionString(string), requiresReplication: false)
+    try journal.create(for: "choresd")
+    let error = #expect(throws: JournalError.self) { try PostgresTrial(string) }
+    #expect("\(error as Any)".contains("is the journal of choresd, not of binderd; start choresd"))
+    #expect(try PostgresTrial(string, of: "choresd").store.last == 0)
+    let source = try PostgresSource(journal)
+    let builder = try PostgresBuilder(journal, isForced: true)
+    try source.read { _ in
+    } _: { part throws(JournalError) in
+      try builder.add(part)
+    }
+    _ = try builder.finish()
+    #expect(try PostgresSource(journal).daemon == "choresd")
+    #expect(try PostgresFigures(of: journal).daemon == "choresd")
+  }
+
+  @Test
   func `a journal that went back ends the daemon, and gets a new epoch`() throws {
     let bench = try Bench()
     try bench.append(3)

@@ -27,6 +27,9 @@ package struct JournalFigures: Codable, Equatable, Sendable {
   }
 
   package var path: String
+
+  /// The name of the daemon that the journal belongs to.
+  package var daemon = ""
   package var epoch: String
   package var first: UInt64
   package var last: UInt64
@@ -85,7 +88,7 @@ package struct JournalFigures: Codable, Equatable, Sendable {
   package var boot: String?
 
   private enum CodingKeys: String, CodingKey {
-    case path, epoch, first, last, count, streams, types, snapshots, bytes, boot
+    case path, daemon, epoch, first, last, count, streams, types, snapshots, bytes, boot
     case dataBytes = "data_bytes"
     case mostWritten = "most_written"
     case freeBytes = "free_bytes"

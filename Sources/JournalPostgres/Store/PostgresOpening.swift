@@ -40,7 +40,7 @@ struct PostgresOpening {
       for row in 0..<values.count { texts[values.text(row, 0) ?? ""] = values.text(row, 1) }
       epoch = texts["epoch"] ?? ""
       first = texts["first"].flatMap { UInt64($0) } ?? 1
-      notes = Self.notes(in: texts)
+      notes = PostgresJournal.notes(in: texts)
       let head = try session.run(text: Self.head)
       guard head.count == 1 else {
         throw PostgresError(code: "XX001", message: "the table head has \(head.count) rows")
@@ -51,17 +51,14 @@ struct PostgresOpening {
     } catch {
       throw .unavailable(detail: "\(string): \(error)")
     }
+    guard notes.daemon == settings.daemon else {
+      throw .foreign("\(string)", of: notes.daemon, to: settings.daemon)
+    }
   }
 
   private static let head = """
     SELECT h.last, h.time, e.crc FROM binder.head h LEFT JOIN binder.event e ON e.seq = h.last
     """
-
-  static func notes(in texts: [String: String]) -> [JournalNote: String] {
-    var notes: [JournalNote: String] = [:]
-    for note in JournalNote.allCases { notes[note] = texts[note.rawValue] }
-    return notes
-  }
 
   /// Connects to a server that takes writes; waits for one if a failover is on its way.
   private static func connect(

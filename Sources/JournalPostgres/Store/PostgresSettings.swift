@@ -5,6 +5,9 @@ package struct PostgresSettings: Equatable, Sendable {
   /// The name of this daemon among those that share the journal.
   package var node: String
 
+  /// The name of the program, to which the journal must belong.
+  package var daemon = "binderd"
+
   /// The address for commands that other daemons pass to their clients; `nil` for none.
   package var address: String?
 

@@ -302,7 +302,7 @@ extension PostgresStore {
       lease.taken = nil
       var texts: [String: String] = [:]
       for row in 0..<result.count { texts[result.text(row, 0) ?? ""] = result.text(row, 1) }
-      lease.keptNotes = PostgresOpening.notes(in: texts)
+      lease.keptNotes = PostgresJournal.notes(in: texts)
       reports.replaceNotes(with: lease.keptNotes)
       lease.hasFollowers = true
       setRole(.active(term: term))

@@ -8,15 +8,19 @@ package struct PostgresCheck {
   private static let maxDamages = 100
   private let journal: PostgresJournal
   private let session: PostgresThreadSession
-  package let epoch: String
-  package let first: UInt64
-  package let last: UInt64
+  private let outline: PostgresJournal.Outline
+
+  /// The name of the daemon that the journal belongs to.
+  package var daemon: String { outline.daemon }
+  package var epoch: String { outline.epoch }
+  package var first: UInt64 { outline.first }
+  package var last: UInt64 { outline.last }
 
   /// - Throws: ``JournalError`` when the journal cannot be opened.
   package init(_ journal: PostgresJournal) throws(JournalError) {
     self.journal = journal
     session = try journal.open()
-    (epoch, first, last) = try journal.bounds(session)
+    outline = try journal.outline(session)
   }
 
   /// - Parameter onPage: Called with the last position after each page.

@@ -3,9 +3,13 @@ package import Model
 
 /// Statistics of a journal in PostgreSQL; daemons may write it meanwhile.
 package struct PostgresFigures: Sendable {
-  package let epoch: String
-  package let first: UInt64
-  package let last: UInt64
+  private let outline: PostgresJournal.Outline
+
+  /// The name of the daemon that the journal belongs to.
+  package var daemon: String { outline.daemon }
+  package var epoch: String { outline.epoch }
+  package var first: UInt64 { outline.first }
+  package var last: UInt64 { outline.last }
   package private(set) var count = 0
   package private(set) var streams = 0
 
@@ -21,7 +25,7 @@ package struct PostgresFigures: Sendable {
   /// Reads all events to collect the statistics.
   package init(of journal: PostgresJournal) throws(JournalError) {
     let session = try journal.open()
-    (epoch, first, last) = try journal.bounds(session)
+    outline = try journal.outline(session)
     let byType = try journal.read(session) { session throws(PostgresError) in
       try session.run(text: "SELECT type, count(*) FROM binder.event GROUP BY type")
     }

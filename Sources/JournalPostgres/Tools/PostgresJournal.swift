@@ -16,19 +16,26 @@ package struct PostgresJournal {
 
   /// Creates an empty journal.
   ///
+  /// - Parameter daemon: The name of the daemon that it belongs to.
   /// - Returns: Its epoch.
   /// - Throws: ``JournalError`` with what to change; nothing was written then.
   @discardableResult
-  package func create() throws(JournalError) -> String {
+  package func create(for daemon: String = "binderd") throws(JournalError) -> String {
     let session = try connect()
     try checkServer(session)
     let epoch = Self.makeEpoch()
+    var notes: [JournalNote: String] = [:]
+    notes.daemon = daemon
     try run(session) { session throws(PostgresError) in
       guard try !Self.exists(session) else {
         throw .refused("the database has a journal already")
       }
       let tables = PostgresSchema.tables(in: PostgresSchema.name, epoch: epoch)
       for statement in tables + PostgresSchema.functions { try session.run(text: statement) }
+      for (note, text) in notes {
+        _ = try session.run(
+          text: "INSERT INTO binder.journal VALUES ($1, $2)", [note.rawValue, text])
+      }
     }
     return epoch
   }
@@ -58,10 +65,17 @@ package struct PostgresJournal {
     return session
   }
 
-  /// Returns the epoch, and the first and the last position.
-  func bounds(
-    _ session: PostgresThreadSession
-  ) throws(JournalError) -> (epoch: String, first: UInt64, last: UInt64) {
+  /// The identity of a journal, and its positions.
+  struct Outline {
+    /// The name of the daemon that the journal belongs to.
+    let daemon: String
+    let epoch: String
+    let first: UInt64
+    let last: UInt64
+  }
+
+  /// Returns the outline of the journal.
+  func outline(_ session: PostgresThreadSession) throws(JournalError) -> Outline {
     let values = try values(session)
     let head = try read(session) { session throws(PostgresError) in
       try session.run(text: "SELECT last FROM binder.head")
@@ -71,7 +85,8 @@ package struct PostgresJournal {
     guard first > 0, first <= last + 1 else {
       throw .corrupt(seq: 0, detail: "the first position is \(first), the last \(last)")
     }
-    return (values["epoch"] ?? "", first, last)
+    return Outline(
+      daemon: Self.notes(in: values).daemon, epoch: values["epoch"] ?? "", first: first, last: last)
   }
 
   /// Returns the values of the table `journal`.
@@ -82,6 +97,13 @@ package struct PostgresJournal {
     var values: [String: String] = [:]
     for row in 0..<rows.count { values[rows.text(row, 0) ?? ""] = rows.text(row, 1) }
     return values
+  }
+
+  /// Returns the notes among the values of the table `journal`.
+  static func notes(in values: [String: String]) -> [JournalNote: String] {
+    var notes: [JournalNote: String] = [:]
+    for note in JournalNote.allCases { notes[note] = values[note.rawValue] }
+    return notes
   }
 
   // MARK: Sessions

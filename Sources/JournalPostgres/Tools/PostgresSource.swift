@@ -6,9 +6,13 @@ package import Model
 /// Events are read in pages, and each page is a transaction of its own. One transaction covers the
 /// last events, the removals, the notes and the snapshots, so that they match.
 package final class PostgresSource: JournalOrigin {
-  package let epoch: String
-  package let first: UInt64
-  package let last: UInt64
+  private let outline: PostgresJournal.Outline
+
+  /// The name of the daemon that the journal belongs to.
+  package var daemon: String { outline.daemon }
+  package var epoch: String { outline.epoch }
+  package var first: UInt64 { outline.first }
+  package var last: UInt64 { outline.last }
   private let journal: PostgresJournal
   private let session: PostgresThreadSession
   private let rows = EventRows()
@@ -22,7 +26,7 @@ package final class PostgresSource: JournalOrigin {
   package init(_ journal: PostgresJournal) throws(JournalError) {
     self.journal = journal
     session = try journal.open()
-    (epoch, first, last) = try journal.bounds(session)
+    outline = try journal.outline(session)
   }
 
   package var name: String { "\(journal.string)" }
@@ -44,7 +48,7 @@ package final class PostgresSource: JournalOrigin {
     onPage(position)
     try body(.removals(try removals()))
     let values = try journal.values(session)
-    try body(.notes(PostgresOpening.notes(in: values)))
+    try body(.notes(PostgresJournal.notes(in: values)))
     try readSnapshots(body)
   }
 
