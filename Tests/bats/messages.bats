@@ -83,6 +83,6 @@ refuses() { # status sentence argument...
     echo '{"doc":"Adds.","params":{"thing":{"type":"string"}}}' > "$directory/methods/stock.add.sh.json"
     run --separate-stderr timeout 30 bindctl serve --dir "$directory/methods"
     is "$status" 2
-    [[ $stderr == "bindctl: $directory/methods/stock.add.sh.json: expected "*"at /methods/add/params/thing"* ]]
-    [[ $stderr == *'params is a JSON Schema, such as {"type":"object",'* ]]
+    [[ $stderr == "bindctl: $directory/methods/stock.add.sh.json: at /params/thing: expected "* ]]
+    [[ $stderr == *'; write "params":{"type":"object","properties":{"thing":{"type":"string"}}}' ]]
 }

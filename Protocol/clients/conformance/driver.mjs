@@ -79,12 +79,65 @@ async function watch(client) {
   }
 }
 
+async function provide(client) {
+  const { object, Refusal } = binder;
+  const released = []; // functions that let a call end
+  const hold = async ({ name }, call) => {
+    show({ begun: name });
+    await new Promise((resolve) => released.push(resolve));
+    call.set(`held/${name}`, ((await call.get(`held/${name}`)) ?? 0) + 1);
+    return name;
+  };
+  const provider = await client.provide(source, {
+    doc: "A service of the driver.",
+    sources: { n: "A number." },
+    jobs: Number(options),
+    methods: {
+      echo: (params, { caller }) => ({ params, uid: caller.uid }),
+      add: {
+        doc: "Adds to a number.",
+        params: object({ name: { type: "string", description: "Of which." }, n: "integer?" }),
+        result: "integer",
+        async run({ name, n = 1 }, call) {
+          const count = ((await call.get(name)) ?? 0) + n;
+          call.set(name, count);
+          if ((await call.get(name)) !== count) throw new Error("it is not set");
+          return count;
+        },
+      },
+      remove: ({ name }, call) => call.remove(name),
+      show: ({ value }, call) => call.publish("last", value),
+      refuse({ why }, call) {
+        call.set("n", "is not recorded");
+        throw new Refusal(why);
+      },
+      fail() {
+        throw new Error("boom");
+      },
+      wrong: { result: "integer", run: () => "text" },
+      long: () => "x".repeat(2 << 20),
+      hold,
+      order: { queued: true, run: hold },
+    },
+  });
+  show({ ready: true });
+  const ended = provider.ended.then(() => {
+    show({ ended: true });
+    process.exit(0);
+  });
+  for (;;) {
+    const [kind] = await Promise.race([read(), ended]);
+    if (kind === "go") released.shift()();
+    else provider.close();
+  }
+}
+
 try {
   const path = process.env.BINDER_SOCKET;
   const browser = process.env.TRANSPORT === "websocket";
   const transport = browser ? webSocket(path, { WebSocket: BrowserSocket }) : unixSocket();
   const client = await binder.connect(transport, { name: "driver" });
-  await { calls, watch }[mode](client);
+  await { calls, watch, provide }[mode](client);
 } catch (error) {
   showError(error);
   process.exit(0);

@@ -122,9 +122,91 @@ export interface Client {
    */
   subscribe(source: string, options?: Params, position?: { resume?: Cursor }): Promise<Subscription>;
 
+  /**
+   * Provides a service, and resolves when others can call it.
+   *
+   * Rejects with `DaemonError` if the daemon refuses, for example because another program provides a
+   * service of this name.
+   */
+  provide(name: string, service: Service): Promise<Provider>;
+
   /** Ends the connection. Calls that wait reject with `ConnectionLost`. */
   close(): void;
 }
+
+/** A JSON Schema as the daemon checks it (section 17 of the protocol), or the name of a type. */
+export type Schema = string | { [word: string]: any };
+
+/** The declaration of a service with its methods. */
+export interface Service {
+  /** A line about the service. */
+  doc?: string;
+  /** The methods by name; a function alone takes any parameters. */
+  methods: { [name: string]: Method | Method["run"] };
+  /** A line about each source below `services/SERVICE/`, by name. */
+  sources?: { [name: string]: string };
+  /** The most calls that run at a time; 1 if left out, so that a method may read, decide and set. */
+  jobs?: number;
+  /** The time in which a call is answered, in milliseconds; 30,000 if left out. */
+  timeout?: number;
+  /** The deliveries of a queued call after which it is parked; 5 if left out. */
+  maxDeliveries?: number;
+}
+
+/** A method of a service. */
+export interface Method {
+  /** A line about the method. */
+  doc?: string;
+  /** The parameters: `object({ name: "string", n: "integer?" })`; any if left out. */
+  params?: Schema;
+  /** The type of the result; any if left out. */
+  result?: Schema;
+  /** Whether a call waits in the journal until it is answered, also while the program is away. */
+  queued?: boolean;
+  /**
+   * Returns the result. If it throws a `Refusal`, the caller gets its message; another error is
+   * written to the console too.
+   */
+  run(params: any, call: Call): any;
+}
+
+/**
+ * A call of a method. The values of a service are the sources `services/SERVICE/NAME`. What a call
+ * sets is recorded in the same commit as its answer; if the method throws, nothing is.
+ */
+export interface Call {
+  readonly params: any;
+  /** The user and the process of the caller. */
+  readonly caller: { uid: number; pid: number };
+  /** Returns a value, as this call and those before have set it; `undefined` if there is none. */
+  get(name: string): Promise<any>;
+  /** Sets a value in the journal. */
+  set(name: string, value: Json): void;
+  /** Removes a value. */
+  remove(name: string): void;
+  /** Shows a value as `live/SERVICE/NAME`, which the journal does not keep; `null` removes it. */
+  publish(name: string, value: Json): void;
+}
+
+/**
+ * A service that is provided, until it is closed or the daemon refuses it.
+ *
+ * If the connection is lost, it provides the service again. A queued call that it works on, or has
+ * answered without a receipt, is not run twice: when the daemon delivers it again, it gets the
+ * answer. Direct calls have ended with the connection.
+ */
+export interface Provider {
+  /** Resolves when the provider is closed; rejects with the error that has ended it. */
+  readonly ended: Promise<void>;
+  /** Takes no more calls, finishes those that it has, and ends the connection. */
+  close(): Promise<void>;
+}
+
+/** The answer of a method that refuses: the caller gets the message. */
+export class Refusal extends Error {}
+
+/** Returns the JSON Schema of an object: `object({ name: "string", n: "integer?" })`. */
+export function object(members: { [name: string]: Schema }): Schema;
 
 /**
  * An asynchronous iterator of updates.

@@ -16,9 +16,11 @@
 
 import { Backoff, Connection } from "./connection.js";
 import { BinderError, ConnectionLost, DaemonError, OutcomeUnknown } from "./errors.js";
+import { Provider } from "./provider.js";
 import { Subscription } from "./subscription.js";
 
 export * from "./errors.js";
+export { Refusal, object } from "./provider.js";
 
 /** The most calls that wait for an answer at a time; further ones wait until one is answered. */
 const maxInFlight = 256;
@@ -85,6 +87,13 @@ class Client {
     const subscription = new Subscription(open, { ...options, source }, resume);
     await subscription.open(true);
     return subscription;
+  }
+
+  async provide(name, service) {
+    const open = () => Connection.open(this.#transport, this.#name);
+    const provider = new Provider(open, name, service);
+    await provider.open();
+    return provider;
   }
 
   close() {

@@ -68,10 +68,13 @@ func main() {
 		showError(err)
 		return
 	}
-	if os.Args[1] == "calls" {
+	switch os.Args[1] {
+	case "calls":
 		calls(client)
-	} else {
+	case "watch":
 		watch(client, os.Args[2], os.Args[3], os.Args[4])
+	case "provide":
+		provide(client, os.Args[2], os.Args[3])
 	}
 }
 
@@ -157,5 +160,91 @@ func watch(client *binder.Client, source, options, cursor string) {
 			return
 		}
 		show(update)
+	}
+}
+
+type named struct{ Name string }
+
+type adding struct {
+	Name string `doc:"Of which."`
+	N    *int   `json:"n"`
+}
+
+func provide(client *binder.Client, name, jobs string) {
+	released := make(chan struct{}, 100)
+	hold := func(ctx context.Context, call *binder.Call, p named) (string, error) {
+		show(map[string]string{"begun": p.Name})
+		<-released
+		var count int
+		err := call.Get(ctx, "held/"+p.Name, &count)
+		call.Set("held/"+p.Name, count+1)
+		return p.Name, err
+	}
+	service := binder.Service{
+		Name: name, Doc: "A service of the driver.", Sources: map[string]string{"n": "A number."},
+		Methods: binder.Methods{
+			"echo": {Run: func(ctx context.Context, call *binder.Call) (any, error) {
+				return binder.Params{"params": call.Params, "uid": call.UID}, nil
+			}},
+			"add": binder.Func("Adds to a number.",
+				func(ctx context.Context, call *binder.Call, p adding) (int, error) {
+					count, again, n := 0, 0, 1
+					if p.N != nil {
+						n = *p.N
+					}
+					if err := call.Get(ctx, p.Name, &count); err != nil {
+						return 0, err
+					}
+					call.Set(p.Name, count+n)
+					if err := call.Get(ctx, p.Name, &again); err != nil || again != count+n {
+						return 0, fmt.Errorf("it is not set: %d, %v", again, err)
+					}
+					return again, nil
+				}),
+			"remove": binder.Func("Removes a number.",
+				func(ctx context.Context, call *binder.Call, p named) (any, error) {
+					call.Remove(p.Name)
+					return nil, nil
+				}),
+			"show": binder.Func("Publishes a value.",
+				func(ctx context.Context, call *binder.Call, p struct{ Value any }) (any, error) {
+					call.Publish("last", p.Value)
+					return nil, nil
+				}),
+			"refuse": binder.Func("Refuses.",
+				func(ctx context.Context, call *binder.Call, p struct{ Why string }) (any, error) {
+					call.Set("n", "is not recorded")
+					return nil, errors.New(p.Why)
+				}),
+			"fail": {Run: func(ctx context.Context, call *binder.Call) (any, error) { panic("boom") }},
+			"wrong": {Result: binder.Params{"type": "integer"},
+				Run: func(ctx context.Context, call *binder.Call) (any, error) { return "text", nil }},
+			"long": {Run: func(ctx context.Context, call *binder.Call) (any, error) {
+				return strings.Repeat("x", 2<<20), nil
+			}},
+			"hold":  binder.Func("Waits.", hold),
+			"order": binder.Queued(binder.Func("Waits.", hold)),
+		},
+	}
+	service.Jobs, _ = strconv.Atoi(jobs)
+	provider, err := client.Provide(ctx, service)
+	if err != nil {
+		showError(err)
+		return
+	}
+	show(map[string]bool{"ready": true})
+	go func() {
+		for {
+			if read()[0] == "go" {
+				released <- struct{}{}
+			} else {
+				go provider.Close()
+			}
+		}
+	}()
+	if err := provider.Wait(); err != nil {
+		showError(err)
+	} else {
+		show(map[string]bool{"ended": true})
 	}
 }

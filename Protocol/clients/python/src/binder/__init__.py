@@ -22,10 +22,13 @@ from .errors import (
     OutcomeUnknown,
     SubscriptionClosed,
 )
+from .provider import Provider
+from .service import Call, Refusal, Service
 from .subscription import Cursor, Event, Subscription, Update
 
 __all__ = [
     "BinderError",
+    "Call",
     "Client",
     "ConnectionFailed",
     "ConnectionLost",
@@ -33,6 +36,9 @@ __all__ = [
     "DaemonError",
     "Event",
     "OutcomeUnknown",
+    "Provider",
+    "Refusal",
+    "Service",
     "Subscription",
     "SubscriptionClosed",
     "Update",

@@ -10,6 +10,8 @@ from typing import Any, Final, Self
 
 from .connection import Backoff, Connection, Object, socket_paths
 from .errors import BinderError, ConnectionLost, DaemonError, OutcomeUnknown
+from .provider import Provider
+from .service import Service
 from .subscription import Cursor, Subscription
 
 #: The most calls that wait for an answer at a time; further ones wait until one is answered.
@@ -135,6 +137,16 @@ class Client:
         subscription = Subscription(self._paths, self._name, params, resume)
         await subscription.open()
         return subscription
+
+    async def provide(self, service: Service) -> Provider:
+        """Provides a service, and returns when others can call it.
+
+        Raises `DaemonError` if the daemon refuses, for example because another program provides a
+        service of this name.
+        """
+        provider = Provider(self._paths, service)
+        await provider.open()
+        return provider
 
     async def close(self) -> None:
         """Ends the connection. Calls that wait fail with `ConnectionLost`."""
