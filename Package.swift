@@ -16,6 +16,7 @@ let package = Package(
     .executable(name: "binderd", targets: ["binderd"]),
     .executable(name: "bindctl", targets: ["bindctl"]),
     .executable(name: "binder-web", targets: ["binder-web"]),
+    .library(name: "Binder", targets: ["Binder"]),
     .library(name: "BinderClient", targets: ["BinderClient", "BinderAsync"]),
     .library(name: "JSON", targets: ["JSON"]),
     .library(name: "Signals", targets: ["Signals"]),
@@ -118,6 +119,9 @@ let package = Package(
       name: "JournalPostgres",
       dependencies: ["CPostgres", "EventLoop", "JSON", "Journal", "Model", "Signals"]),
 
+    // The journal in memory, for daemons in a test.
+    .target(name: "JournalMemory", dependencies: ["Journal", "Model", "Signals"]),
+
     // Composition root: a daemon with the standard services and those of a program.
     .target(
       name: "BinderDaemon",
@@ -125,6 +129,14 @@ let package = Package(
         "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",
         "Model", "Features", "JSON", "Journal", "JournalPostgres", "JournalSQLite", "Signals",
         "Wire",
+      ]),
+
+    // The engine as a library, for daemons outside this package: a facade.
+    .target(
+      name: "Binder",
+      dependencies: [
+        "API", "BinderDaemon", "Configuration", "Connections", "EventSourcing", "JSON", "Model",
+        "Signals", "Wire",
       ]),
 
     // The daemon with the applications.
@@ -156,7 +168,8 @@ let package = Package(
     .target(
       name: "ServiceTestSupport",
       dependencies: [
-        "Apps", "EventSourcing", "Features", "JSON", "Journal", "Model", "Signals", "TestSupport",
+        "Apps", "EventSourcing", "Features", "JSON", "Journal", "JournalMemory", "Model", "Signals",
+        "TestSupport",
       ],
       path: "Tests/ServiceTestSupport"),
     .target(
@@ -179,12 +192,13 @@ let package = Package(
       name: "APITests",
       dependencies: [
         "API", "Apps", "Configuration", "Connections", "EventSourcing", "Features", "JSON",
-        "Journal", "Model", "ServiceTestSupport", "Signals", "TestSupport", "Wire",
+        "Journal", "JournalMemory", "Model", "ServiceTestSupport", "Signals", "TestSupport", "Wire",
       ]),
     .testTarget(
       name: "AppsTests",
       dependencies: [
-        "API", "Apps", "Configuration", "EventSourcing", "Features", "JSON", "Journal", "Model",
+        "API", "Apps", "Configuration", "EventSourcing", "Features", "JSON", "Journal",
+        "JournalMemory", "Model",
         "ServiceTestSupport", "Signals", "TestSupport",
       ]),
     .testTarget(
@@ -203,14 +217,16 @@ let package = Package(
     .testTarget(
       name: "EventSourcingTests",
       dependencies: [
-        "Apps", "EventSourcing", "Features", "JSON", "Journal", "Model", "ServiceTestSupport",
+        "Apps", "EventSourcing", "Features", "JSON", "Journal", "JournalMemory", "Model",
+        "ServiceTestSupport",
         "Signals", "TestSupport",
       ]),
     .testTarget(name: "ModelTests", dependencies: ["JSON", "Model", "TestSupport"]),
     .testTarget(
       name: "FeaturesTests",
       dependencies: [
-        "API", "Configuration", "EventSourcing", "Features", "JSON", "Journal", "Model",
+        "API", "Configuration", "EventSourcing", "Features", "JSON", "Journal", "JournalMemory",
+        "Model",
         "ServiceTestSupport", "Signals", "TestSupport",
       ]),
     .testTarget(name: "HistoryCheckerTests", dependencies: ["HistoryChecker", "JSON"]),
@@ -221,7 +237,8 @@ let package = Package(
     .testTarget(
       name: "JournalTests",
       dependencies: [
-        "CSQLite", "EventLoop", "Journal", "JournalPostgres", "JournalSQLite", "Model", "Signals",
+        "CSQLite", "EventLoop", "Journal", "JournalMemory", "JournalPostgres", "JournalSQLite",
+        "Model", "Signals",
         "TestSupport",
       ]),
     .testTarget(
@@ -239,7 +256,7 @@ let package = Package(
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
 let safe: Set = [
   "Model", "JSON", "Signals", "SignalsDialects", "RxDialect", "Wire", "Configuration", "Journal",
-  "EventSourcing", "Connections", "API", "Features", "Apps",
+  "EventSourcing", "Connections", "API", "Features", "Apps", "Binder", "JournalMemory",
 ]
 
 for target in package.targets

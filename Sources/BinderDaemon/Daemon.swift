@@ -35,7 +35,7 @@ final class Daemon {
   ) throws {
     let configuration = settings.configuration
     let engine = try Engine(settings, log, manager)
-    let services = DaemonServices(of: settings.options.program, engine, configuration, log)
+    let services = try DaemonServices(of: settings.options.program, engine, configuration, log)
     let access = DaemonAccess(engine, configuration, log)
     (self.engine, self.services, self.access) = (engine, services, access)
     engine.configure(configuration)

@@ -24,7 +24,7 @@ struct DaemonServices {
   private let daemon: DaemonService
 
   /// Creates the services and their features: a new feature adds one line.
-  init(of program: Program, _ engine: Engine, _ configuration: Configuration, _ log: Log) {
+  init(of program: Program, _ engine: Engine, _ configuration: Configuration, _ log: Log) throws {
     let (host, scheduler, table) = (engine.host, engine.scheduler, engine.table)
     let (location, measures) = (engine.location, engine.measures)
     let has = program.services.contains
@@ -63,7 +63,7 @@ struct DaemonServices {
       users: { measures.users })
     let parts = ProgramParts(
       host: host, loop: engine.loop, scheduler: scheduler, configuration: configuration)
-    self.features = features + program.features(parts)
+    self.features = features + (try program.features(parts))
   }
 
   /// Uses a configuration, before the start and after each reload.

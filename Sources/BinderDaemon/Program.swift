@@ -26,12 +26,12 @@ package struct Program {
   var keptItems: Set<HandoverKind> { services.items.union(items) }
 
   /// Creates its own features, once the loop and the journal exist.
-  let features: (ProgramParts) -> [Feature]
+  let features: (ProgramParts) throws -> [Feature]
 
   package init(
     _ name: String, directory: String? = nil, _ services: StandardServices = .all,
     items: Set<HandoverKind> = [], summaries: [String: String] = [:],
-    features: @escaping (ProgramParts) -> [Feature] = { _ in [] }
+    features: @escaping (ProgramParts) throws -> [Feature] = { _ in [] }
   ) {
     (self.name, self.directory) = (name, directory ?? name)
     (self.services, self.items, self.summaries) = (services, items, summaries)

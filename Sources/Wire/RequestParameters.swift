@@ -105,6 +105,18 @@ public struct RequestParameters: Sendable {
     return Int(member.value) + 1..<Int(member.valueEnd) - 1
   }
 
+  /// Returns a value of any kind; `nil` if there is no member with this name.
+  public func value(named name: String, in line: Span<UInt8>) -> JSONText? {
+    let wanted = name.utf8.span
+    search: for i in 0..<count {
+      let member = members[i]
+      guard Int(member.nameEnd - member.name) == wanted.count else { continue }
+      for j in 0..<wanted.count where line[Int(member.name) + j] != wanted[j] { continue search }
+      return JSONText(scanned: line.extracting(Int(member.value)..<Int(member.valueEnd)))
+    }
+    return nil
+  }
+
   /// Returns the range of a value of any kind; `nil` if there is no member with this name.
   public func place(of name: StaticString, in line: Span<UInt8>) -> Range<Int>? {
     find(name, line).map { Int($0.value)..<Int($0.valueEnd) }

@@ -1,12 +1,13 @@
 import API
 import Apps
-import Features
 import Configuration
 import Connections
 import EventSourcing
-import Model
+import Features
 import JSON
 import Journal
+import JournalMemory
+import Model
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -1,11 +1,12 @@
 import API
 import Apps
-import Features
 import Configuration
 import EventSourcing
-import Model
+import Features
 import JSON
 import Journal
+import JournalMemory
+import Model
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import EventSourcing
 import Features
 import JSON
 import Journal
+import JournalMemory
 import Model
 import ServiceTestSupport
 import TestSupport

@@ -2,6 +2,7 @@ import API
 import Configuration
 import Connections
 import EventSourcing
+import JournalMemory
 import Model
 import ServiceTestSupport
 import Signals

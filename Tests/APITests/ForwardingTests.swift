@@ -1,6 +1,7 @@
 import Connections
 import JSON
 import Journal
+import JournalMemory
 import ServiceTestSupport
 import TestSupport
 import Testing

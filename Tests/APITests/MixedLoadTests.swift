@@ -3,6 +3,7 @@ import Connections
 import Features
 import JSON
 import Journal
+import JournalMemory
 import ServiceTestSupport
 import Signals
 import TestSupport

@@ -1,6 +1,7 @@
 import API
 import EventSourcing
 import JSON
+import JournalMemory
 import ServiceTestSupport
 import TestSupport
 import Testing

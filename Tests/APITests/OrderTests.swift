@@ -2,6 +2,7 @@ import API
 import EventSourcing
 import Features
 import Journal
+import JournalMemory
 import ServiceTestSupport
 import TestSupport
 import Testing

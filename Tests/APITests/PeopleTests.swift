@@ -1,11 +1,12 @@
 import API
 import Apps
-import Features
 import Connections
 import EventSourcing
-import Model
+import Features
 import JSON
 import Journal
+import JournalMemory
+import Model
 import ServiceTestSupport
 import Signals
 import TestSupport

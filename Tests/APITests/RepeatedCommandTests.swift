@@ -1,5 +1,6 @@
 import Connections
 import JSON
+import JournalMemory
 import ServiceTestSupport
 import TestSupport
 import Testing

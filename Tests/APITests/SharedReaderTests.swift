@@ -2,6 +2,7 @@ import API
 import EventSourcing
 import JSON
 import Journal
+import JournalMemory
 import Model
 import ServiceTestSupport
 import Signals

@@ -3,6 +3,7 @@ import Configuration
 import Connections
 import EventSourcing
 import JSON
+import JournalMemory
 import Model
 import TestSupport
 import Testing

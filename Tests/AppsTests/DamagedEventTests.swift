@@ -2,6 +2,7 @@ import Apps
 import EventSourcing
 import Features
 import Journal
+import JournalMemory
 import Model
 import ServiceTestSupport
 import TestSupport

@@ -3,6 +3,7 @@ import Configuration
 import EventSourcing
 import JSON
 import Journal
+import JournalMemory
 import Model
 import ServiceTestSupport
 import Signals

@@ -18,6 +18,8 @@ private let law: [String: Set<String>] = [
   // The event store, and its implementations.
   "Journal": ["CSupport", "JSON", "Model", "Signals"],
   "JournalSQLite": ["CSQLite", "EventLoop", "Glibc", "JSON", "Journal", "Model", "Signals"],
+  // The journal in memory, for tests.
+  "JournalMemory": ["Journal", "Model", "Signals"],
   "JournalPostgres": ["CPostgres", "EventLoop", "Glibc", "JSON", "Journal", "Model", "Signals"],
   // Event sourcing, the view of a client, the features, and their access to the machine.
   "EventSourcing": ["JSON", "Journal", "Model", "Signals", "Wire"],
@@ -51,6 +53,12 @@ private let law: [String: Set<String>] = [
     "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",
     "Features", "Glibc", "JSON", "Journal", "JournalPostgres", "JournalSQLite", "Model", "Signals",
     "Wire",
+  ],
+  // The facade, for daemons outside this package.
+  "Binder": [
+    "API", "BinderDaemon", "Configuration", "Connections", "EventSourcing", "Glibc", "JSON",
+    "Model",
+    "Signals", "Wire",
   ],
   "binderd": [
     "API", "AppAdapters", "Apps", "BinderDaemon", "Configuration", "Connections", "EventLoop",

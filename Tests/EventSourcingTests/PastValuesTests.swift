@@ -1,6 +1,7 @@
 import EventSourcing
 import JSON
 import Journal
+import JournalMemory
 import Model
 import ServiceTestSupport
 import Signals

@@ -1,6 +1,7 @@
 import EventSourcing
 import Features
 import JSON
+import JournalMemory
 import Model
 import ServiceTestSupport
 import Signals

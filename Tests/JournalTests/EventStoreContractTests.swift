@@ -1,4 +1,5 @@
 import Journal
+import JournalMemory
 import JournalSQLite
 import Model
 import Signals

@@ -1,4 +1,5 @@
 import Journal
+import JournalMemory
 import Model
 import Signals
 import TestSupport

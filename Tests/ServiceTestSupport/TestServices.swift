@@ -2,9 +2,10 @@ package import EventSourcing
 package import Features
 package import JSON
 internal import Journal
+package import JournalMemory
 internal import Model
 package import Signals
-package import TestSupport
+internal import TestSupport
 
 /// A host on a memory store, with one service of each kind.
 package final class Bench {

@@ -182,7 +182,7 @@ extension Rights {
   }
 
   /// Returns a method of the daemon or of a program; `nil` if there is none for the role.
-  func method(named name: String) -> Method? {
+  package func method(named name: String) -> Method? {
     if let own = methods.find(name) { return own }
     return role.mayCall(name) ? catalog.provided.method(name) : nil
   }

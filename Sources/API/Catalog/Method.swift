@@ -167,9 +167,9 @@ package final class Method {
 
   /// A parameter of a method.
   package struct Parameter {
-    let name: String
-    let shape: Shape
-    let isOptional: Bool
+    package let name: String
+    package let shape: Shape
+    package let isOptional: Bool
     let doc: String?
 
     package init(name: String, shape: Shape, isOptional: Bool, doc: String?) {

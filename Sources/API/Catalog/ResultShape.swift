@@ -25,16 +25,24 @@ package struct ResultShape {
 
   /// Returns the result of a query whose only member is `value`.
   package static func value<Value: Decodable>(_ type: Value.Type) -> ResultShape {
-    let value = Shape(of: type)
-    return ResultShape(.object([.init("value", value)]), value: value)
+    .value(Shape(of: type))
+  }
+
+  /// Returns the result of a query whose only member is `value`.
+  static func value(_ shape: Shape) -> ResultShape {
+    ResultShape(.object([.init("value", shape)]), value: shape)
   }
 
   /// Returns the result of a command.
   ///
   /// `value` is omitted if it does not fit into a line, and positions if nothing was recorded.
   package static func command<Value: Decodable>(_ type: Value.Type) -> ResultShape {
-    guard type != Nothing.self else { return ResultShape(.object(Self.recorded)) }
-    let value = Shape(of: type)
+    .command(type == Nothing.self ? nil : Shape(of: type))
+  }
+
+  /// Returns the result of a command; `nil` is the type of no value.
+  static func command(_ value: Shape?) -> ResultShape {
+    guard let value else { return ResultShape(.object(Self.recorded)) }
     return ResultShape(.object([.init("value", value, isOptional: true)] + recorded), value: value)
   }
 

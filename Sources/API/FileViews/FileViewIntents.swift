@@ -243,52 +243,6 @@ extension IntentField {
 }
 
 extension CallContext {
-  /// The context of the client with its present rights.
-  fileprivate var now: CallContext { connection.handler as? CallContext ?? self }
-
-  /// Returns the closure that runs a command of the daemon or of a program.
-  ///
-  /// - Throws: `method_not_found` if the client may not call it any more, or no program declares it;
-  ///   the errors of its parameters.
-  fileprivate func step(
-    of name: String, _ parameters: JSONText
-  ) throws(WireError) -> () throws -> JSONText? {
-    guard let method = rights.method(named: name), let step = method.step else {
-      throw access.methodNotFound(name)
-    }
-    return try step(self, parameters)
-  }
-
-  /// Fills a tab; it is closed if the client may not see it.
-  fileprivate func fill(_ view: View, as name: String, with arguments: JSONText) {
-    guard let binder = rights.view(named: name) else { return view.close("failed") }
-    do throws(WireError) {
-      try binder.bind(view, self, arguments)
-    } catch {
-      view.close("failed")
-    }
-  }
-
-  /// Opens a view from another one.
-  ///
-  /// - Throws: The error for arguments that do not fit, or sources that the client may not read.
-  fileprivate func open(
-    _ name: String, as style: View.Style, with arguments: JSONText, from view: View
-  ) throws(WireError) {
-    guard let binder = rights.view(named: name) else { throw .notFound("view", name) }
-    var failure: WireError?
-    let child = view.open(name, as: style, with: arguments, weighing: binder.weight) { child in
-      do throws(WireError) {
-        try binder.bind(child, self, arguments)
-      } catch {
-        failure = error
-      }
-    }
-    guard let failure else { return }
-    child?.close("failed")
-    throw failure
-  }
-
   /// Writes a value for the client while a view opens.
   fileprivate func write(_ body: () throws -> JSONText) throws(WireError) {
     do throws(Refusal) {

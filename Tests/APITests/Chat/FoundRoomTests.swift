@@ -1,10 +1,11 @@
 import Apps
-import Features
 import Configuration
 import Connections
-import Model
+import Features
 import JSON
 import Journal
+import JournalMemory
+import Model
 import ServiceTestSupport
 import TestSupport
 import Testing

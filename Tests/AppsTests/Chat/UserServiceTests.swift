@@ -2,6 +2,7 @@ import Apps
 import EventSourcing
 import JSON
 import Journal
+import JournalMemory
 import ServiceTestSupport
 import Signals
 import TestSupport

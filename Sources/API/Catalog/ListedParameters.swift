@@ -1,0 +1,215 @@
+internal import Configuration
+package import Connections
+internal import EventSourcing
+package import JSON
+internal import Wire
+
+// Methods and views whose parameters are listed when the daemon starts. They are not the members of
+// a type.
+extension Catalog {
+  /// Offers a method that may record events.
+  ///
+  /// - Parameters:
+  ///   - name: The full name, for example `"chores.add"`.
+  ///   - parameters: The parameters, in the order of values in a list.
+  ///   - value: The type of the result; `nil` for none.
+  ///   - writes: The types of the events that the method may record.
+  ///   - errors: The `reason` of each `rejected` error that the method may return.
+  ///   - body: Gets a text for each parameter, in their order; `nil` for one that was left out, which
+  ///     only optional ones can be. Its types are not checked. A ``JSONDecodingError`` that it throws
+  ///     is the error of a parameter.
+  package func command(
+    _ name: String, _ doc: String, taking parameters: [Method.Parameter], value: Shape?,
+    writes: [String], errors: [String] = [],
+    body: @escaping (CallContext, [JSONText?]) throws -> JSONText?
+  ) {
+    let run: (CallContext, [JSONText?]) throws -> JSONText? = { context, values in
+      do { return try body(context, values) } catch { throw ParameterRefusal.adapted(error) }
+    }
+    let step: Method.Step = { context, text throws(WireError) in
+      let values = try ParameterValues(of: parameters, in: text).texts
+      return { try run(context, values) }
+    }
+    add(
+      Method(
+        name: name, doc: doc, kind: .command, parameters: parameters, value: value,
+        result: ResultShape.command(value).whole, writes: writes, errors: errors,
+        takesUnknown: false, isPersonal: false, step: step
+      ) { context, call, request, line in
+        do throws(WireError) {
+          let (values, options) = try context.values(of: parameters, request, line)
+          let command = try context.command(
+            name, options, isKept: true, isPersonal: false, request, line)
+          return try context.perform(command, call, options) { try run(context, values) }
+        } catch {
+          call.refuse(error)
+          return nil
+        }
+      })
+  }
+
+  /// Offers a method that records nothing; for the parameters see
+  /// ``command(_:_:taking:value:writes:errors:body:)``.
+  package func query(
+    _ name: String, _ doc: String, taking parameters: [Method.Parameter], value: Shape,
+    errors: [String] = [], body: @escaping (CallContext, [JSONText?]) throws -> JSONText
+  ) {
+    add(
+      Method(
+        name: name, doc: doc, kind: .query, parameters: parameters, value: value,
+        result: ResultShape.value(value).whole, writes: [], errors: errors, takesUnknown: false,
+        isPersonal: false, step: nil
+      ) { context, call, request, line in
+        do {
+          let (values, options) = try context.values(of: parameters, request, line)
+          let call = try options.map { try $0.applied(to: call) } ?? call
+          context.answer(call, with: try body(context, values))
+        } catch {
+          call.refuse(context.access.error(ParameterRefusal.adapted(error)))
+        }
+        return nil
+      })
+  }
+
+  /// Offers a view whose arguments are listed, not the members of a type.
+  ///
+  /// - Parameters:
+  ///   - reads: The sources that the view shows; `nil` if only roles that may read everything can
+  ///     open it.
+  ///   - bind: Gets a text for each argument, in their order; `nil` for one that was left out.
+  package func offerView(
+    _ name: String, of service: String, _ doc: String, taking arguments: [Method.Parameter],
+    reads: [String]?, bind: @escaping (View, CallContext, [JSONText?]) throws -> Void
+  ) {
+    let members = arguments.map {
+      Shape.Member(name: $0.name, shape: $0.shape, isOptional: $0.isOptional)
+    }
+    add(
+      ViewBinder(
+        name: name, service: service, doc: doc, arguments: .object(members),
+        isOffered: { role in role.read.allowsAll || reads?.allSatisfy(role.mayRead) == true },
+        isOfMachine: false
+      ) {
+        view, context, text throws(WireError) in
+        do {
+          try context.access.checkReadable(reads ?? [])
+          try bind(view, context, try ParameterValues(of: arguments, in: text).texts)
+        } catch let fault as JSONDecodingError {
+          throw WireError(fault.below("/args"))
+        } catch let error as WireError {
+          throw error.below("/args")
+        } catch let error as any ServiceError {
+          throw WireError(error).below("/args")
+        } catch {
+          throw context.access.error(error)
+        }
+      })
+  }
+}
+
+/// The error of a parameter that a method has found while it ran.
+private struct ParameterRefusal: ServiceError {
+  let fault: JSONDecodingError
+
+  /// Returns the error of a service in place of a decoding error.
+  static func adapted(_ error: any Error) -> any Error {
+    (error as? JSONDecodingError).map(ParameterRefusal.init) ?? error
+  }
+
+  var kind: ServiceErrorKind {
+    .invalid(parameter: String(fault.path.drop { $0 == "/" }), expected: fault.expected)
+  }
+
+  var description: String { fault.description }
+}
+
+/// The texts of listed parameters.
+private struct ParameterValues {
+  /// A text for each parameter, in their order.
+  var texts: [JSONText?] = []
+
+  /// Reads the parameters of a call: an object, a list, or nothing.
+  ///
+  /// - Throws: `invalid_params` for a missing or an unknown one.
+  init(of parameters: [Method.Parameter], in text: JSONText?) throws(WireError) {
+    do throws(JSONDecodingError) {
+      if let elements = text?.elements {
+        try self.init(of: parameters, elements)
+      } else {
+        try self.init(of: parameters, text?.members ?? [:])
+      }
+    } catch {
+      throw WireError(error)
+    }
+  }
+
+  private init(of parameters: [Method.Parameter], _ elements: [JSONText]) throws(JSONDecodingError)
+  {
+    guard elements.count <= parameters.count else {
+      throw JSONDecodingError(
+        path: "/\(parameters.count)", expected: "\(parameters.count) elements at most",
+        got: "\(elements.count)")
+    }
+    texts = Array(elements)
+    while texts.count < parameters.count { texts.append(nil) }
+    try check(parameters)
+  }
+
+  private init(
+    of parameters: [Method.Parameter], _ members: [String: JSONText]
+  ) throws(JSONDecodingError) {
+    for name in members.keys.sorted()
+    where name != CallOptions.name && !parameters.contains(where: { $0.name == name }) {
+      throw JSONDecodingError(member: name, of: "", expected: "no such member", got: "a value")
+    }
+    texts = parameters.map { members[$0.name] }
+    try check(parameters)
+  }
+
+  /// Reads the parameters of a request, which the scan has listed.
+  ///
+  /// - Returns: `nil` unless all of them are there, each once.
+  init?(of parameters: [Method.Parameter], _ listed: RequestParameters, _ line: Span<UInt8>) {
+    var count = 0
+    texts.reserveCapacity(parameters.count)
+    for parameter in parameters {
+      let text = listed.value(named: parameter.name, in: line)
+      guard text != nil || parameter.isOptional else { return nil }
+      if text != nil { count += 1 }
+      texts.append(text)
+    }
+    guard count == listed.count else { return nil }
+  }
+
+  private func check(_ parameters: [Method.Parameter]) throws(JSONDecodingError) {
+    for (parameter, text) in zip(parameters, texts) where text == nil && !parameter.isOptional {
+      throw JSONDecodingError(
+        member: parameter.name, of: "", expected: parameter.shape.name, got: "nothing")
+    }
+  }
+}
+
+extension CallContext {
+  /// Returns the texts of listed parameters, and the options beside them.
+  ///
+  /// - Throws: `invalid_params` for a missing or an unknown one.
+  fileprivate func values(
+    of parameters: [Method.Parameter], _ request: Request, _ line: Span<UInt8>
+  ) throws(WireError) -> ([JSONText?], CallOptions?) {
+    let listed = request.parameters
+    if listed.isComplete, let values = ParameterValues(of: parameters, listed, line) {
+      guard let place = listed.options else { return (values.texts, nil) }
+      if let options = CallOptions(reading: line, place) { return (values.texts, options) }
+    }
+    let text = request.params.map { JSONText(scanned: line.extracting($0)) }
+    let texts = try ParameterValues(of: parameters, in: text).texts
+    guard !request.isPositional, let options = text?.members?[CallOptions.name] else {
+      return (texts, nil)
+    }
+    do throws(JSONDecodingError) {
+      return (texts, try catalog.decoder.decode(CallOptions.self, from: options))
+    } catch {
+      throw WireError(error.below("/" + CallOptions.name))
+    }
+  }
+}

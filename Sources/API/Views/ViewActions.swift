@@ -1,0 +1,72 @@
+package import Connections
+internal import EventSourcing
+package import JSON
+package import Wire
+
+// The methods and views that a view leads to, by name, with the rights of its client.
+extension CallContext {
+  /// The context of the client with its present rights.
+  package var now: CallContext { connection.handler as? CallContext ?? self }
+
+  /// Returns the arguments of a view that the client may open; `nil` if it may not.
+  package func parameters(ofView name: String) -> [Shape.Member]? {
+    rights.view(named: name)?.arguments.members
+  }
+
+  /// Returns the closure that runs a command of the daemon or of a program.
+  ///
+  /// - Throws: `method_not_found` if the client may not call it any more, or no program declares it;
+  ///   the errors of its parameters.
+  package func step(
+    of name: String, _ parameters: JSONText
+  ) throws(WireError) -> () throws -> JSONText? {
+    guard let method = rights.method(named: name), let step = method.step else {
+      throw access.methodNotFound(name)
+    }
+    return try step(self, parameters)
+  }
+
+  /// Fills a tab; it is closed if the client may not see it.
+  package func fill(_ view: View, as name: String, with arguments: JSONText) {
+    guard let binder = rights.view(named: name) else { return view.close("failed") }
+    do throws(WireError) {
+      try binder.bind(view, self, arguments)
+    } catch {
+      view.close("failed")
+    }
+  }
+
+  /// Opens a view from another one.
+  ///
+  /// - Throws: The error for arguments that do not fit, or sources that the client may not read.
+  package func open(
+    _ name: String, as style: View.Style, with arguments: JSONText, from view: View
+  ) throws(WireError) {
+    guard let binder = rights.view(named: name) else { throw .notFound("view", name) }
+    var failure: WireError?
+    let child = view.open(name, as: style, with: arguments, weighing: binder.weight) { child in
+      do throws(WireError) {
+        try binder.bind(child, self, arguments)
+      } catch {
+        failure = error
+      }
+    }
+    guard let failure else { return }
+    child?.close("failed")
+    throw failure
+  }
+}
+
+extension WireError {
+  /// The error of a parameter, as that of an argument of an intent.
+  package var inArguments: WireError { below("/args") }
+}
+
+extension IntentField {
+  /// Creates the field of a parameter.
+  package init(of parameter: Method.Parameter) {
+    var words: [String]?
+    if case .words(let known) = parameter.shape { words = known }
+    self.init(doc: parameter.doc, format: nil, words: words)
+  }
+}

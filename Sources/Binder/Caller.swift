@@ -1,0 +1,23 @@
+package import API
+internal import Configuration
+internal import Connections
+internal import Model
+
+/// The client of a call.
+public struct Caller {
+  private let context: CallContext
+
+  package init(_ context: CallContext) { self.context = context }
+
+  /// The user of the process that has connected, as the kernel says.
+  public var uid: UInt32 { context.caller.uid }
+
+  /// The process that has connected, as the kernel says; 0 if it is unknown.
+  public var pid: Int32 { context.caller.pid }
+
+  /// The name under which the client is logged in; `nil` if it is not.
+  public var name: String? { context.catalog.actor(context.connection) }
+
+  /// Whether the role of the client may read a source.
+  public func mayRead(_ source: String) -> Bool { context.role.mayRead(source) }
+}

@@ -1,0 +1,136 @@
+internal import API
+internal import JSON
+
+// The methods of a service. The types of the parameters come from the function that is called.
+extension Catalog {
+  /// Offers a method that may record events.
+  ///
+  /// The answer is sent when the events are durable. An error of the function takes back what it has
+  /// recorded.
+  ///
+  /// - Parameters:
+  ///   - name: The full name, which begins with that of the service: `chores.add`.
+  ///   - doc: A line for people.
+  ///   - parameters: One for each parameter of the function, in its order.
+  ///   - kinds: The kinds of events that the function may record: the names of cases.
+  ///   - reasons: The reasons with which it may reject; see ``Rejection/rejected(_:_:)``.
+  ///   - body: Gets the parameters; its result is the value of the answer.
+  /// - Returns: The method, for intents of views.
+  @discardableResult
+  public func command<each Value: Decodable, Result: Codable>(
+    _ name: String, _ doc: String, _ parameters: repeat Parameter<each Value>,
+    records kinds: String..., rejects reasons: String..., file: StaticString = #fileID,
+    line: UInt = #line, calls body: @escaping (repeat each Value) throws -> Result
+  ) -> Method {
+    var described: [API.Method.Parameter] = []
+    repeat described.append((each parameters).described)
+    return addMethod(
+      name, doc, described, value: Shape(of: Result.self), records: kinds, rejects: reasons,
+      SourcePlace(file, line)
+    ) { context, texts, decoder in
+      var rest = texts[...]
+      let values = try (repeat (each parameters).value(of: rest.removeFirst(), decoder))
+      return try context.catalog.text(body(repeat each values))
+    }
+  }
+
+  /// Offers a method that may record events and returns nothing; see ``command(_:_:_:records:rejects:file:line:calls:)``.
+  @discardableResult
+  public func command<each Value: Decodable>(
+    _ name: String, _ doc: String, _ parameters: repeat Parameter<each Value>,
+    records kinds: String..., rejects reasons: String..., file: StaticString = #fileID,
+    line: UInt = #line, calls body: @escaping (repeat each Value) throws -> Void
+  ) -> Method {
+    var described: [API.Method.Parameter] = []
+    repeat described.append((each parameters).described)
+    return addMethod(
+      name, doc, described, value: nil, records: kinds, rejects: reasons,
+      SourcePlace(file, line)
+    ) { context, texts, decoder in
+      var rest = texts[...]
+      let values = try (repeat (each parameters).value(of: rest.removeFirst(), decoder))
+      try body(repeat each values)
+      return nil
+    }
+  }
+
+  /// Offers a method that may record events and knows its client; see ``command(_:_:_:records:rejects:file:line:calls:)``.
+  @discardableResult
+  public func command<each Value: Decodable, Result: Codable>(
+    _ name: String, _ doc: String, _ parameters: repeat Parameter<each Value>,
+    records kinds: String..., rejects reasons: String..., file: StaticString = #fileID,
+    line: UInt = #line, calls body: @escaping (Caller, repeat each Value) throws -> Result
+  ) -> Method {
+    var described: [API.Method.Parameter] = []
+    repeat described.append((each parameters).described)
+    return addMethod(
+      name, doc, described, value: Shape(of: Result.self), records: kinds, rejects: reasons,
+      SourcePlace(file, line)
+    ) { context, texts, decoder in
+      var rest = texts[...]
+      let values = try (repeat (each parameters).value(of: rest.removeFirst(), decoder))
+      return try context.catalog.text(body(Caller(context), repeat each values))
+    }
+  }
+
+  /// Offers a method that may record events, knows its client, and returns nothing; see ``command(_:_:_:records:rejects:file:line:calls:)``.
+  @discardableResult
+  public func command<each Value: Decodable>(
+    _ name: String, _ doc: String, _ parameters: repeat Parameter<each Value>,
+    records kinds: String..., rejects reasons: String..., file: StaticString = #fileID,
+    line: UInt = #line, calls body: @escaping (Caller, repeat each Value) throws -> Void
+  ) -> Method {
+    var described: [API.Method.Parameter] = []
+    repeat described.append((each parameters).described)
+    return addMethod(
+      name, doc, described, value: nil, records: kinds, rejects: reasons,
+      SourcePlace(file, line)
+    ) { context, texts, decoder in
+      var rest = texts[...]
+      let values = try (repeat (each parameters).value(of: rest.removeFirst(), decoder))
+      try body(Caller(context), repeat each values)
+      return nil
+    }
+  }
+
+  /// Offers a method that records nothing; see ``command(_:_:_:records:rejects:file:line:calls:)``.
+  ///
+  /// It reads what is durable, and the earlier writes of the same client.
+  @discardableResult
+  public func query<each Value: Decodable, Result: Codable>(
+    _ name: String, _ doc: String, _ parameters: repeat Parameter<each Value>,
+    rejects reasons: String..., file: StaticString = #fileID, line: UInt = #line,
+    calls body: @escaping (repeat each Value) throws -> Result
+  ) -> Method {
+    var described: [API.Method.Parameter] = []
+    repeat described.append((each parameters).described)
+    return addMethod(
+      name, doc, described, value: Shape(of: Result.self), records: nil, rejects: reasons,
+      SourcePlace(file, line)
+    ) { context, texts, decoder in
+      var rest = texts[...]
+      let values = try (repeat (each parameters).value(of: rest.removeFirst(), decoder))
+      return try context.catalog.text(body(repeat each values))
+    }
+  }
+
+  /// Offers a method that records nothing and knows its client; see
+  /// ``query(_:_:_:rejects:file:line:calls:)``.
+  @discardableResult
+  public func query<each Value: Decodable, Result: Codable>(
+    _ name: String, _ doc: String, _ parameters: repeat Parameter<each Value>,
+    rejects reasons: String..., file: StaticString = #fileID, line: UInt = #line,
+    calls body: @escaping (Caller, repeat each Value) throws -> Result
+  ) -> Method {
+    var described: [API.Method.Parameter] = []
+    repeat described.append((each parameters).described)
+    return addMethod(
+      name, doc, described, value: Shape(of: Result.self), records: nil, rejects: reasons,
+      SourcePlace(file, line)
+    ) { context, texts, decoder in
+      var rest = texts[...]
+      let values = try (repeat (each parameters).value(of: rest.removeFirst(), decoder))
+      return try context.catalog.text(body(Caller(context), repeat each values))
+    }
+  }
+}

@@ -1,0 +1,155 @@
+package import API
+internal import BinderDaemon
+internal import EventSourcing
+internal import JSON
+public import Signals
+
+/// The methods, sources and views that clients can use.
+///
+/// A binder fills it once, before the start.
+///
+/// A mistake, such as a second method of a name, ends the start of the daemon with its place in the
+/// program; nothing is written then.
+public final class Catalog {
+  package let host: Host
+
+  /// The service that was offered last; what follows belongs to it.
+  package private(set) var service: String?
+
+  /// The offers, for the catalogue of the engine.
+  private var offers: [(API.Catalog) -> Void] = []
+
+  /// The kinds of events that each service can record.
+  private var kinds: [String: Set<String>] = [:]
+
+  /// The place at which each method and view was offered.
+  private var places: [String: SourcePlace] = [:]
+
+  package init(_ host: Host) { self.host = host }
+
+  /// Adds an offer for the catalogue of the engine.
+  package func add(_ offer: @escaping (API.Catalog) -> Void) { offers.append(offer) }
+
+  /// Offers everything to clients.
+  func fill(_ catalog: API.Catalog) {
+    for offer in offers { offer(catalog) }
+  }
+
+  /// Begins the offers of a service.
+  ///
+  /// - Parameter kinds: The kinds of its events.
+  package func begin(_ service: String, _ kinds: Set<String>) {
+    self.service = service
+    self.kinds[service] = kinds
+  }
+
+  /// Offers a service without events, for methods and sources that are not journaled.
+  ///
+  /// - Parameters:
+  ///   - service: Its name: the first part of the names of its methods and sources.
+  ///   - doc: A line for people.
+  public func offer(
+    _ service: String, _ doc: String, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    let service = host.claim(service, SourcePlace(file, line))
+    begin(service, [])
+    add { $0.offer(service, doc) }
+  }
+
+  /// Offers a value that is not journaled, as a source.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the source, which begins with that of the service: `chores/open`.
+  ///   - doc: A line for people.
+  ///   - property: The value, and its changes.
+  public func source<Value: Codable>(
+    _ name: String, _ doc: String, _ property: AnyProperty<Value>, file: StaticString = #fileID,
+    line: UInt = #line
+  ) {
+    let place = SourcePlace(file, line)
+    guard claim(name, "source", "/", place) else { return }
+    add { $0.offerSource(name, doc, property) }
+  }
+
+  // MARK: Methods
+
+  /// Adds a method.
+  ///
+  /// - Parameter records: The kinds of events that it may record; `nil` for a query.
+  func addMethod(
+    _ name: String, _ doc: String, _ parameters: [API.Method.Parameter], value: Shape?,
+    records: [String]?, rejects: [String], _ place: SourcePlace,
+    body: @escaping (CallContext, [JSONText?], JSONDecoder) throws -> JSONText?
+  ) -> Method {
+    let method = Method(name, parameters, isCommand: records != nil)
+    guard claim(name, "method", ".", place) else { return method }
+    let service = String(name.prefix { $0 != "." })
+    if let unknown = records?.first(where: { kinds[service]?.contains($0) != true }) {
+      host.addMistake("\(name) records '\(unknown)', which is no event of \(service)", place)
+      return method
+    }
+    let run: (CallContext, [JSONText?]) throws -> JSONText? = { context, texts in
+      do {
+        return try body(context, texts, context.catalog.decoder)
+      } catch {
+        throw ServiceRejection.adapted(error)
+      }
+    }
+    add { catalog in
+      if let records {
+        catalog.command(
+          name, doc, taking: parameters, value: value, writes: records.map { "\(service).\($0)" },
+          errors: rejects, body: run)
+      } else {
+        catalog.query(name, doc, taking: parameters, value: value ?? .any, errors: rejects) {
+          try run($0, $1) ?? .null
+        }
+      }
+    }
+    return method
+  }
+
+  /// Notes the name of something, which must be free and belong to the service.
+  ///
+  /// - Returns: Whether the name can be used.
+  package func claim(
+    _ name: String, _ kind: String, _ separator: Character, _ place: SourcePlace
+  ) -> Bool {
+    guard let service else {
+      host.addMistake("the \(kind) '\(name)' is offered before its service", place)
+      return false
+    }
+    guard name.split(separator: separator, omittingEmptySubsequences: false).count >= 2,
+      name.hasPrefix(service + String(separator))
+    else {
+      host.addMistake(
+        "the \(kind) '\(name)' belongs to no service: the name begins with '\(service)\(separator)'",
+        place)
+      return false
+    }
+    return claim("\(kind) '\(name)'", place)
+  }
+
+  /// Notes a name, which must be free.
+  func claim(_ name: String, _ place: SourcePlace) -> Bool {
+    if let earlier = places[name] {
+      host.addMistake("the \(name) exists, from \(earlier)", place)
+      return false
+    }
+    places[name] = place
+    return true
+  }
+}
+
+/// A method that clients can call; an intent of a view may call it too.
+public final class Method {
+  /// The full name: `chores.add`.
+  public let name: String
+  let parameters: [API.Method.Parameter]
+
+  let isCommand: Bool
+
+  init(_ name: String, _ parameters: [API.Method.Parameter], isCommand: Bool) {
+    (self.name, self.parameters, self.isCommand) = (name, parameters, isCommand)
+  }
+}

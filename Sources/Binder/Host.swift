@@ -1,0 +1,159 @@
+package import EventSourcing
+internal import JSON
+public import Signals
+
+/// The services of a daemon over one journal.
+///
+/// A service gets it in its initializer:
+public final class Host {
+  package let engine: ServiceHost
+
+  /// Delayed calls, on the thread of the services.
+  public let scheduler: any Scheduler
+
+  /// The mistakes of the program that were found so far.
+  var mistakes: [ProgramMistake] = []
+
+  /// The place at which each service was made.
+  private var services: [String: SourcePlace] = [:]
+
+  package init(_ engine: ServiceHost, on scheduler: any Scheduler) {
+    (self.engine, self.scheduler) = (engine, scheduler)
+  }
+
+  /// The time of an event that is recorded now, in microseconds since 1970.
+  ///
+  /// It never goes back. `apply` must not read it: an event has its own time.
+  public var now: Int64 { engine.now }
+
+  /// Calls a function once, on the thread of the services.
+  ///
+  /// - Parameter seconds: The delay, by a clock that nobody sets.
+  /// - Returns: A disposable that cancels the call.
+  @discardableResult
+  public func schedule(after seconds: Double, _ action: @escaping () -> Void) -> any Disposable {
+    scheduler.schedule(after: seconds, action)
+  }
+
+  /// Calls a function again and again; the first call is after one interval.
+  ///
+  /// - Parameter seconds: The interval, more than 0.
+  /// - Returns: A disposable that ends the calls.
+  @discardableResult
+  public func every(_ seconds: Double, _ action: @escaping () -> Void) -> any Disposable {
+    let next = SerialDisposable(otherDisposable: nil)
+    func wait() {
+      next.otherDisposable = scheduler.schedule(after: seconds) {
+        action()
+        if !next.isDisposed { wait() }
+      }
+    }
+    wait()
+    return next
+  }
+
+  /// Records without a client, for example when a timer has ended.
+  ///
+  /// The events have the daemon itself as their user. All of them are recorded, or none.
+  ///
+  /// - Parameters:
+  ///   - method: The name that `history --who` shows: `chores.expire`.
+  ///   - body: Calls a method of a service.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`; ``NotRecorded`` if the journal takes nothing now.
+  public func perform<Value>(_ method: String, _ body: () throws -> Value) throws -> Value {
+    var result: Result<Value, any Error>?
+    do throws(Refusal) {
+      _ = try engine.perform(Command(method: method, caller: engine.daemon)) {
+        do {
+          result = .success(try body())
+        } catch {
+          result = .failure(error)
+          throw error
+        }
+        return nil
+      }
+    } catch {
+      if case .failure(let error)? = result { throw error }
+      throw NotRecorded(reason: "\(error)")
+    }
+    guard let result else { throw NotRecorded(reason: "the method was not run") }
+    return try result.get()
+  }
+
+  /// Notes a service, whose name must be free.
+  ///
+  /// - Returns: The name; another one that is free if the name is a mistake, which ends the start.
+  package func claim(_ service: String, _ place: SourcePlace) -> String {
+    if let earlier = services[service] {
+      mistakes.append(ProgramMistake(place, "the service '\(service)' exists, from \(earlier)"))
+    } else if !service.isServiceName {
+      mistakes.append(
+        ProgramMistake(
+          place,
+          "'\(service)' is no name of a service: it begins with a letter and has letters, "
+            + "digits and _ only, 64 at most"))
+    } else {
+      services[service] = place
+      return service
+    }
+    let free = "mistake\(mistakes.count)"
+    services[free] = place
+    return free
+  }
+
+  package func addMistake(_ text: String, _ place: SourcePlace) {
+    mistakes.append(ProgramMistake(place, text))
+  }
+}
+
+/// The journal took nothing: it is full, broken, or of a daemon that follows another one.
+public struct NotRecorded: Error, CustomStringConvertible {
+  /// A sentence for people.
+  public let reason: String
+
+  /// The reason.
+  public var description: String { reason }
+}
+
+/// A mistake in the program of a daemon, which ends its start.
+package struct ProgramMistake: Error, CustomStringConvertible {
+  let place: SourcePlace
+  let text: String
+
+  init(_ place: SourcePlace, _ text: String) { (self.place, self.text) = (place, text) }
+
+  package var description: String { "\(place): \(text)" }
+}
+
+/// A line of the program.
+package struct SourcePlace: CustomStringConvertible, Equatable {
+  let file: StaticString
+  let line: UInt
+
+  package init(_ file: StaticString, _ line: UInt) { (self.file, self.line) = (file, line) }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.line == right.line && left.description == right.description
+  }
+
+  package var description: String { "\(file):\(line)" }
+}
+
+extension String {
+  /// Whether it can be the name of a service, which is the first part of names of methods, sources
+  /// and events.
+  fileprivate var isServiceName: Bool {
+    guard let first = utf8.first, UInt8(ascii: "a")...UInt8(ascii: "z") ~= first,
+      utf8.count <= 64
+    else { return false }
+    return utf8.allSatisfy {
+      switch $0 {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+  }
+}

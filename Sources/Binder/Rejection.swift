@@ -1,0 +1,65 @@
+package import EventSourcing
+
+/// The reason why a service refuses a command; its client gets it as the error.
+///
+/// A service that has many reasons may have an error type of its own; see ``Rejecting``.
+public enum Rejection: Rejecting, Equatable {
+  /// A parameter breaks a rule: `invalid_params`, with the parameter and the rule.
+  case invalid(_ parameter: String, _ rule: String)
+
+  /// Something does not exist: `not_found`, with its kind and its name.
+  case notFound(_ what: String, id: String)
+
+  /// Something exists already: `already_exists`, with its kind and its name.
+  case exists(_ what: String, id: String)
+
+  /// A rule of the service: `rejected`, with a word for programs and a sentence for people.
+  case rejected(_ reason: String, _ sentence: String)
+
+  /// Something does not exist: `not_found`, with its kind and its name.
+  public static func notFound(_ what: String, _ id: some CustomStringConvertible) -> Rejection {
+    .notFound(what, id: id.description)
+  }
+
+  /// Something exists already: `already_exists`, with its kind and its name.
+  public static func exists(_ what: String, _ id: some CustomStringConvertible) -> Rejection {
+    .exists(what, id: id.description)
+  }
+
+  /// The rejection itself.
+  public var rejection: Rejection { self }
+}
+
+/// An error type of a service: why it refuses a command.
+public protocol Rejecting: Error {
+  /// The error for clients.
+  var rejection: Rejection { get }
+}
+
+/// The error of a service, as the engine expects it.
+package struct ServiceRejection: ServiceError {
+  let rejection: Rejection
+
+  /// Returns the error for the engine, in place of one that a service has thrown.
+  package static func adapted(_ error: any Error) -> any Error {
+    (error as? any Rejecting).map { ServiceRejection(rejection: $0.rejection) } ?? error
+  }
+
+  package var kind: ServiceErrorKind {
+    switch rejection {
+    case .invalid(let parameter, let rule): .invalid(parameter: parameter, expected: rule)
+    case .notFound(let what, let id): .notFound(what: what, id: id)
+    case .exists(let what, let id): .alreadyExists(what: what, id: id)
+    case .rejected(let reason, _): .rejected(reason: reason)
+    }
+  }
+
+  package var description: String {
+    switch rejection {
+    case .invalid(_, let rule): rule
+    case .notFound(let what, let id): "no \(what) '\(id)'"
+    case .exists(let what, let id): "the \(what) '\(id)' exists"
+    case .rejected(_, let sentence): sentence
+    }
+  }
+}

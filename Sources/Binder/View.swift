@@ -1,0 +1,220 @@
+package import API
+package import Connections
+public import JSON
+public import Signals
+internal import Wire
+
+/// A view on the screen of a client: what it shows, and what people can do with it.
+///
+/// The terminal and the page show the properties and the intents in the order of their first use.
+public final class View {
+  package let engine: Connections.View
+  private let context: CallContext
+
+  package init(_ engine: Connections.View, _ context: CallContext) {
+    (self.engine, self.context) = (engine, context)
+  }
+
+  /// The client that sees the view.
+  public var caller: Caller { Caller(context) }
+
+  // MARK: Properties
+
+  /// Shows a value that does not change.
+  public func assign(_ name: String, _ value: some Encodable) { engine.assign(name, value) }
+
+  /// Shows each value of a signal while the view is open.
+  public func bind<Value: Encodable>(_ name: String, to signal: some SignalProtocol<Value, Never>) {
+    signal.bind(to: engine[name])
+  }
+
+  /// Shows rows, which all views share; the cost of a change depends on the changed rows only.
+  public func bind<Key, Row: Encodable>(_ name: String, to rows: RowList<Key, Row>) {
+    rows.bind(to: engine[name])
+  }
+
+  /// Shows a computed value, which is computed once for all views.
+  public func bind<Value: Encodable>(_ name: String, to computed: Computed<Value>) {
+    computed.bind(to: engine[name])
+  }
+
+  /// Declares how clients show a property to people.
+  public func hint(_ name: String, _ hint: Hint) {
+    engine[name].hint(hint.engine)
+  }
+
+  /// The ways to show a value to people.
+  public enum Hint: Sendable {
+    /// The numbers are bytes.
+    case bytes
+    /// The numbers are seconds.
+    case seconds
+    /// The fractions are parts of 1, which people read as percentages.
+    case share
+    /// The value is shown only while it is there, and neither null, false, 0 nor empty.
+    case quiet
+    /// The value is for programs, and not shown.
+    case hidden
+
+    fileprivate var engine: ViewProperty.Hint {
+      switch self {
+      case .bytes: .bytes
+      case .seconds: .seconds
+      case .share: .share
+      case .quiet: .quiet
+      case .hidden: .hidden
+      }
+    }
+  }
+
+  // MARK: Intents
+
+  /// Lets the client call a method.
+  ///
+  /// Its parameters, their docs, its errors and the rights to call it are those of the method. A
+  /// client that may not call it is not offered the intent.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the intent in this view.
+  ///   - fixed: Values of parameters that the client does not give.
+  @discardableResult
+  public func intent(
+    _ name: String, calls method: Method, with fixed: JSONObject = [:]
+  ) -> Intent {
+    guard context.rights.method(named: method.name) != nil else { return Intent(nil) }
+    let intent = engine.intent(name, taking: shape(of: method.parameters, without: fixed))
+    intent.describe(fields(of: method.parameters, without: fixed))
+    if method.isCommand {
+      intent.runs { [context] given in
+        let text = given.adding(fixed)
+        let run: () throws -> JSONText?
+        do throws(WireError) {
+          run = try context.now.step(of: method.name, text)
+        } catch {
+          throw error.inArguments
+        }
+        return try run()
+      }
+    } else {
+      intent.requests { IntentRequest(method.name, $0.adding(fixed)) }
+    }
+    return Intent(intent)
+  }
+
+  /// Lets the client open another view, by its name.
+  ///
+  /// A client that may not open it is not offered the intent.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the intent in this view.
+  ///   - target: The name of the view that it opens.
+  ///   - fixed: Values of parameters of that view that the client does not give.
+  @discardableResult
+  public func intent(
+    _ name: String, opens target: String, as style: Style = .push, with fixed: JSONObject = [:]
+  ) -> Intent {
+    guard let members = context.parameters(ofView: target) else { return Intent(nil) }
+    let left = members.filter { fixed[$0.name] == nil }
+    let intent = engine.intent(name, taking: .object(left))
+    intent.leads(to: target)
+    intent.runs { [context, unowned engine] given in
+      try context.open(target, as: style.engine, with: given.adding(fixed), from: engine)
+      return nil
+    }
+    engine.reopens(target) { [context, unowned engine] text in
+      try? context.open(target, as: style.engine, with: text, from: engine)
+    }
+    return Intent(intent)
+  }
+
+  /// Opens views without parameters beside each other, by their names.
+  ///
+  /// Those that the client may not open are left out.
+  public func tabs(_ names: String...) {
+    let context = context
+    engine.tabs(
+      names.filter(context.mayOpen).map { name in
+        (name, { context.fill($0, as: name, with: JSONText(trusted: "{}")) })
+      })
+  }
+
+  /// The presentation of a view that another one opens.
+  public enum Style: Sendable {
+    /// One level deeper, with a way back.
+    case push
+    /// On top, until it is dismissed.
+    case present
+    /// In place of the view that was opened so before.
+    case replace
+
+    fileprivate var engine: Connections.View.Style {
+      switch self {
+      case .push: .push
+      case .present: .present
+      case .replace: .replace
+      }
+    }
+  }
+
+  /// Closes the view because its purpose is fulfilled.
+  public func dismiss() { engine.dismiss() }
+}
+
+/// Something that a client can do in a view.
+public struct Intent {
+  /// `nil` if the client is not offered it.
+  private let engine: Connections.Intent<JSONText>?
+
+  init(_ engine: Connections.Intent<JSONText>?) { self.engine = engine }
+
+  /// Declares the main action of the view, which clients offer first.
+  @discardableResult public func main() -> Intent { declared { $0.main() } }
+
+  /// Declares that the effect cannot be undone, so that clients ask for confirmation.
+  @discardableResult public func destructive() -> Intent { declared { $0.destructive() } }
+
+  /// Lets clients send the intent with each typed key; a newer one supersedes the one before.
+  @discardableResult public func live() -> Intent { declared { $0.live() } }
+
+  /// Closes the view afterwards, unless the method has failed.
+  @discardableResult public func dismisses() -> Intent { declared { $0.dismisses() } }
+
+  /// Offers the intent only while a property says something: its value is there, and neither null,
+  /// false, 0 nor empty.
+  @discardableResult public func when(_ property: String) -> Intent {
+    declared { $0.when(property) }
+  }
+
+  /// Offers the intent only while a property says nothing; see ``when(_:)``.
+  @discardableResult public func unless(_ property: String) -> Intent {
+    declared { $0.unless(property) }
+  }
+
+  private func declared(_ declare: (Connections.Intent<JSONText>) -> Void) -> Intent {
+    engine.map(declare)
+    return self
+  }
+}
+
+private func shape(of parameters: [API.Method.Parameter], without fixed: JSONObject) -> Shape {
+  .object(
+    parameters.filter { fixed[$0.name] == nil }.map {
+      Shape.Member(name: $0.name, shape: $0.shape, isOptional: $0.isOptional)
+    })
+}
+
+private func fields(
+  of parameters: [API.Method.Parameter], without fixed: JSONObject
+) -> [(name: String, field: IntentField)] {
+  parameters.filter { fixed[$0.name] == nil }.map { ($0.name, IntentField(of: $0)) }
+}
+
+extension JSONText {
+  /// Returns an object with more members.
+  fileprivate func adding(_ fixed: JSONObject) -> JSONText {
+    guard !fixed.members.isEmpty else { return self }
+    var members = members ?? [:]
+    for member in fixed.members { members[member.name] = member.value.text }
+    return JSONText(members: members)
+  }
+}
