@@ -13,6 +13,7 @@ extension Options {
              \(name) --compact [--before SEQ] [--journal FILE] [--force]
              \(name) --remove PATTERN [--journal FILE]
              \(name) --check-config [FILE] [--quiet]
+             \(name) --print-unit KIND [--exec PATH]
              \(name) --version | --help
 
         --config FILE        the configuration; default $CONFIGURATION_DIRECTORY/\(directory).conf (systemd),
@@ -67,6 +68,9 @@ extension Options {
         --check-config       check the configuration and list all errors, or the effective settings; exit
                              with 78 if there are errors
         --quiet              print only errors and warnings
+        --print-unit KIND    print a file for systemd: service, socket, sysusers, tmpfiles,
+                             backup-service, backup-timer, user-service or user-socket
+        --exec PATH          --print-unit: the path of the installed program; default: of this one
 
       exit: 0 ended by a signal · 64 wrong command line · 69 no socket · 74 the journal failed while
             running, or the output cannot be written · 78 the journal or the configuration cannot be

@@ -41,6 +41,8 @@ struct Options {
     case remove(Pattern)
     /// Checks the configuration file.
     case checkConfiguration
+    /// Prints a file for systemd.
+    case printUnit(UnitFile.Kind)
   }
 
   var request = Request.run
@@ -73,6 +75,9 @@ struct Options {
 
   /// Whether a PostgreSQL server that does not wait for standbys is accepted.
   var isWithoutReplication = false
+
+  /// The path of the program in the files for systemd; `nil` for this one.
+  var executable: String?
 
   /// The first event that a compaction keeps.
   var before: UInt64?
@@ -134,6 +139,8 @@ struct Options {
       case "--import": request = .work(.import(from: try value()))
       case "--compact": request = try flag(.compact)
       case "--remove": request = .remove(try Self.pattern(value()))
+      case "--print-unit": request = .printUnit(try Self.unit(value()))
+      case "--exec": executable = try path()
       case "--quiet": isQuiet = try flag(true)
       case "--force": isForced = try flag(true)
       case "--adopt": adopts = try flag(true)
@@ -185,6 +192,13 @@ extension Options {
       throw Misuse(message: "--log-level takes one of \(names), not '\(text)'")
     }
     return level
+  }
+
+  private static func unit(_ text: String) throws(Misuse) -> UnitFile.Kind {
+    guard let kind = UnitFile.Kind(rawValue: text) else {
+      throw Misuse(message: "--print-unit takes \(UnitFile.Kind.names), not '\(text)'")
+    }
+    return kind
   }
 
   private static func backupFile(_ text: String) throws(Misuse) -> String {

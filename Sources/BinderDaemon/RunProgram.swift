@@ -68,6 +68,14 @@ private func execute(_ options: Options, _ log: Log, _ manager: ServiceManager) 
     return try workOnJournal(task, options, form)
   case .compact: return try compactJournal(options, log, manager)
   case .remove(let pattern): return try removeValues(pattern, options, log, manager)
+  case .printUnit(let kind):
+    let file: UnitFile
+    do throws(UnitFile.PathFault) {
+      file = try UnitFile(of: options.program, at: options.executable)
+    } catch {
+      throw Options.Misuse(message: "\(error)")
+    }
+    print(file.text(kind), terminator: "")
   case .checkConfiguration: return reportConfiguration(options)
   case .run: return try runDaemon(options, log, manager)
   }

@@ -38,6 +38,25 @@ units() { # system or user
     [ -z "$output" ]
 }
 
+@test "systemd has nothing to say about the units that the program prints" {
+    cd "$BATS_TEST_TMPDIR"
+    for kind in service socket backup-service backup-timer; do
+        name=binderd.$kind
+        "$BINDERD_BIN/binderd" --print-unit "$kind" > "${name/.backup-/-backup.}"
+    done
+    run systemd-analyze verify --man=no ./*
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    "$BINDERD_BIN/binderd" --print-unit sysusers > sysusers.conf
+    systemd-sysusers --root="$PWD/root" --dry-run "$PWD/sysusers.conf"
+    mkdir -p user
+    for kind in service socket; do "$BINDERD_BIN/binderd" --print-unit "user-$kind" > "user/binderd.$kind"; done
+    cd user
+    HOME=$BATS_TEST_TMPDIR XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR run systemd-analyze --user verify --man=no ./*
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+}
+
 @test "the system service and its backup are exposed by 0.5 of 10 at most" {
     units system
     systemd-analyze security --offline=true --threshold=5 --no-pager ./binderd.service
