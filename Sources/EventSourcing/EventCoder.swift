@@ -6,6 +6,11 @@ package final class EventCoder {
   private let encoder = JSONEncoder()
   private let decoder = JSONDecoder()
 
+  /// An event as the compiler encodes it.
+  private var whole = ByteBuffer()
+
+  private static let keptBytes = 64 << 10
+
   package init() {}
 
   /// Encodes a value as JSON text.
@@ -23,24 +28,60 @@ package final class EventCoder {
   func value<Value: Decodable>(_ type: Value.Type = Value.self, of text: JSONText) -> Value? {
     try? decoder.decode(type, from: text, unknownMembers: .ignored)
   }
+
+  /// Appends the data of an event that the compiler encodes as `{"kind":data}`.
+  ///
+  /// - Returns: The kind.
+  func write(_ event: some Encodable, to data: inout ByteBuffer) -> String {
+    whole.removeAll(keepingCapacity: Self.keptBytes)
+    do {
+      try encoder.encode(event, to: &whole)
+    } catch {
+      preconditionFailure("\(type(of: event)) does not encode: \(error)")
+    }
+    guard let kind = Self.split(whole, to: &data) else {
+      preconditionFailure("\(type(of: event)) is not an enum that the compiler encodes")
+    }
+    return kind
+  }
+
+  /// Appends the value of an object with one member to a buffer, and returns the member's name.
+  private static func split(
+    _ whole: borrowing ByteBuffer, to data: inout ByteBuffer
+  ) -> String? {
+    let bytes = whole.span
+    var scanner = JSONScanner(bytes)
+    guard (try? scanner.enterObject()) == true, let name = try? scanner.key() else { return nil }
+    data.append(bytes.extracting(scanner.position..<bytes.count - 1))
+    return scanner.text(name)
+  }
+
+  /// Decodes an event from `{"kind":data}`; returns `nil` if the type has no such kind.
+  func event<Event: Decodable>(_ kind: String, _ data: JSONText) -> Event? {
+    whole.removeAll(keepingCapacity: Self.keptBytes)
+    whole.append(UInt8(ascii: "{"))
+    whole.append(quoted: kind)
+    whole.append(UInt8(ascii: ":"))
+    whole.append(data.text)
+    whole.append(UInt8(ascii: "}"))
+    return Self.decode(whole, by: decoder)
+  }
+
+  private static func decode<Value: Decodable>(
+    _ text: borrowing ByteBuffer, by decoder: JSONDecoder
+  ) -> Value? {
+    try? decoder.decode(from: text.span, unknownMembers: .ignored)
+  }
 }
 
-/// Splits the compiler's encoding `{"kind":data}`: the name of the case is the kind, and its
-/// associated values are the data.
+/// The name of the case is the kind, and its associated values are the data.
 extension ServiceEvent where Self: Codable {
   package func write(to data: inout ByteBuffer, _ coder: EventCoder) -> String {
-    guard case .object(let object) = coder.text(self).value, object.members.count == 1 else {
-      preconditionFailure("\(Self.self) is not an enum that the compiler encodes")
-    }
-    let member = object.members[0]
-    data.append(member.value.text.text)
-    return member.name
+    coder.write(self, to: &data)
   }
 
   package init?(kind: String, data: JSONText, _ coder: EventCoder) {
-    var object = JSONObject()
-    object[kind] = data.value
-    guard let event = coder.value(Self.self, of: JSONValue.object(object).text) else { return nil }
+    guard let event: Self = coder.event(kind, data) else { return nil }
     self = event
   }
 }

@@ -74,6 +74,11 @@ struct RunningCommand {
     if badStream == nil { badStream = StreamFault(name(), of: service()) }
   }
 
+  /// Lets the command fail when it ends, because of the name of a source.
+  mutating func refuseName(_ fault: StreamFault) {
+    if badStream == nil { badStream = fault }
+  }
+
   /// - Throws: ``Refusal`` if a stream's name is invalid, or the caller may not record in it.
   func checkStreams() throws(Refusal) {
     if let badStream { throw .service(badStream) }

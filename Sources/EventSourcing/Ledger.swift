@@ -27,14 +27,14 @@ package final class Ledger<State: ServiceState> {
 
   /// The pending state, including all recorded events; unused by a state by number.
   @usableFromInline
-  package var pending = State()
+  package var pending: State
 
   /// The durable state; it is not observable.
   ///
   /// Observe what it depends on instead: a stream (``events(in:)``), a source (``changes(of:)``)
   /// or rows (``rows(of:changedBy:)``).
   @usableFromInline
-  package var committed = State()
+  package var committed: State
 
   /// Emits after recorded events were rolled back or lost and removed from ``pending``.
   package let undone = PassthroughSubject<Void, Never>()
@@ -67,18 +67,22 @@ package final class Ledger<State: ServiceState> {
   @usableFromInline
   var types: [(kind: String, type: String)] = []
 
-  /// The projection that replays the journal; `nil` after the start.
-  private var start: StateProjection<State>?
-
-  /// Unknown events found during the replay.
-  private var unknown = UnknownKinds()
-
-  /// Reads the events of other daemons.
-  lazy var reader = StateProjection<State>(service: service, streamNames)
+  /// Replays the journal at the start; later it reads the events of other daemons.
+  @usableFromInline
+  let reader: StateProjection<State>
 
   /// The recorded events that are not durable yet.
   @usableFromInline
   var recorded = Queue<Pending>()
+
+  /// The effect of events on tables; made if the state has some.
+  @usableFromInline
+  package private(set) lazy var tables = TableReport(
+    service, streamNames,
+    .init(
+      isAnyWatched: { [watchers] in !watchers.isEmpty }, isWatched: watchers.isWatched,
+      send: watchers.send, updateName: names.update,
+      refuseName: { [unowned host] in host.refuseName(StreamFault(stream: $0, rule: $1)) }))
 
   @usableFromInline
   typealias Pending = PendingEvent<State.Event, State.Inverse>
@@ -113,12 +117,19 @@ package final class Ledger<State: ServiceState> {
   }
 
   /// Registers with a host; call it before the host starts.
+  ///
+  /// - Parameter initial: The state before the first event.
   @inlinable
-  package init(_ service: String, in host: ServiceHost, isAboutReaders: Bool = false) {
+  package init(
+    _ service: String, in host: ServiceHost, isAboutReaders: Bool = false,
+    from initial: State = State()
+  ) {
     self.service = service
+    (pending, committed) = (initial, initial)
     self.isAboutReaders = isAboutReaders
     self.host = host
     streamNames = host.streamNames
+    reader = StateProjection(service: service, host.streamNames, from: initial)
     watchers = Watchers(streamNames)
     names = SourceNames(of: service, in: streamNames)
     numberedValue = State.Lookup.numberedValue(of: Ledger.self)
@@ -342,8 +353,7 @@ extension Ledger {
   ///   it runs specialized code.
   @usableFromInline
   func register(commit: @escaping () -> Void) -> Int {
-    start = StateProjection(service: service, streamNames)
-    return host.add(link(commit))
+    host.add(link(commit))
   }
 
   /// Returns the host's interface to this ledger.
@@ -353,8 +363,8 @@ extension Ledger {
     AnyLedger(
       service: service, isAboutReaders: isAboutReaders,
       snapshotForm: StateProjection<State>.snapshotForm,
-      start: { [self] in start?.start(from: $0) ?? false },
-      replay: { [self] in start?.replay($0, in: $1) },
+      start: reader.start(from:),
+      replay: reader.replay(_:in:),
       finishReplay: { [self] in finishReplay() },
       size: { [self] in State.Lookup.size(of: $0, self) },
       isEmpty: { [self] in isEmpty($0) },
@@ -366,19 +376,17 @@ extension Ledger {
       remove: { [self] in remove($0) },
       changes: { [self] in changes(matching: $0) },
       snapshot: { [self] in snapshot() },
-      unknown: { [self] in start?.unknown ?? unknown },
-      makeProjection: { [service] in StateProjection<State>(service: service, Names()) })
+      unknown: { [reader] in reader.unknown },
+      makeProjection: { [service, initial = reader.initial] in
+        StateProjection<State>(service: service, Names(), from: initial)
+      })
   }
 
   /// Returns whether the state keeps nothing of a stream.
   func isEmpty(_ number: Int) -> Bool { State.Lookup.isEmpty(number, self) }
 
   private func finishReplay() {
-    guard let start else { return }
-    let state = start.state
-    unknown = start.unknown
-    self.start = nil
-    State.Lookup.start(state, self)
+    State.Lookup.start(reader.removeState(), self)
     names.start(State.Lookup.numbers(of: committed, streamNames), host)
   }
 

@@ -32,7 +32,9 @@ package enum NamedLookup<State: ServiceState>: StateLookup {
   }
 
   @usableFromInline
-  package static func sources(changedBy event: State.Event, at place: EventContext) -> [String] {
+  package static func sources(
+    changedBy event: State.Event, at place: EventContext, from initial: State
+  ) -> [String] {
     State.sources(changedBy: event, at: place)
   }
 
@@ -184,15 +186,15 @@ package enum NamedLookup<State: ServiceState>: StateLookup {
     let growth = ledger.pending.growth(by: event, in: stream)
     let before = growth == nil ? ledger.pending.size(of: stream) : 0
     var effect = FollowedEffect()
-    effect.emptied = State.stream(emptiedBy: event, in: stream)
+    let emptied = State.stream(emptiedBy: event, in: stream)
       .flatMap(ledger.streamNames.number(of:))
-      .map { ($0, -ledger.pending.size(of: ledger.stream($0))) }
+    if let emptied {
+      effect.others.append((emptied, -ledger.pending.size(of: ledger.stream(emptied))))
+    }
     ledger.pending.apply(event, at: place)
     effect.growth = growth ?? ledger.pending.size(of: stream) - before
     if isEmpty(stream.number, ledger) { effect.released.append(stream.number) }
-    if let other = effect.emptied?.stream, isEmpty(other, ledger) {
-      effect.released.append(other)
-    }
+    if let emptied, isEmpty(emptied, ledger) { effect.released.append(emptied) }
     return effect
   }
 

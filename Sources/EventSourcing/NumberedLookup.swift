@@ -35,7 +35,9 @@ package enum NumberedLookup<State: NumberedState>: StateLookup {
   }
 
   @usableFromInline
-  package static func sources(changedBy event: State.Event, at place: EventContext) -> [String] {
+  package static func sources(
+    changedBy event: State.Event, at place: EventContext, from initial: State
+  ) -> [String] {
     [place.stream]
   }
 

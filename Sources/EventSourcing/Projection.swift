@@ -1,6 +1,6 @@
 package import JSON
 package import Journal
-package import Model
+public import Model
 
 /// A projection: the state of a service at some position, built from a snapshot and records.
 ///
@@ -58,13 +58,17 @@ package protocol Projection: AnyObject {
 }
 
 /// The projection for one type of state.
+@usableFromInline
 final class StateProjection<State: ServiceState>: Projection {
   private let service: String
   private let prefix: String
   private let coder = EventCoder()
   let forms = EventForms(State.Event.upcasters)
   let names: Names
-  private(set) var state = State()
+  private(set) var state: State
+
+  /// The state before the first event.
+  let initial: State
   private(set) var unknown = UnknownKinds()
 
   /// The reading of the last record's type: consecutive records mostly have the same.
@@ -87,11 +91,21 @@ final class StateProjection<State: ServiceState>: Projection {
     }
   }
 
-  /// - Parameter names: The names of the streams; more are added as they occur.
-  init(service: String, _ names: Names) {
+  /// - Parameters:
+  ///   - names: The names of the streams; more are added as they occur.
+  ///   - initial: The state before the first event.
+  @usableFromInline
+  init(service: String, _ names: Names, from initial: State) {
+    (state, self.initial) = (initial, initial)
     self.service = service
     self.names = names
     prefix = service + "."
+  }
+
+  /// Returns the state, and goes back to the one before the first event.
+  func removeState() -> State {
+    defer { state = initial }
+    return state
   }
 
   private static var snapshots: SnapshotForms { SnapshotForms(State.upcasters) }
@@ -102,7 +116,7 @@ final class StateProjection<State: ServiceState>: Projection {
 
   func start(from snapshot: Snapshot) -> Bool {
     guard let data = Self.snapshots.read(snapshot),
-      let state = State(snapshot: data, by: coder, names)
+      let state = initial.restored(from: data, by: coder, names)
     else {
       return false
     }
@@ -126,7 +140,7 @@ final class StateProjection<State: ServiceState>: Projection {
   }
 
   private func sources(changedBy event: State.Event, at place: EventContext) -> [String] {
-    State.Lookup.sources(changedBy: event, at: place)
+    State.Lookup.sources(changedBy: event, at: place, from: initial)
   }
 
   func sources(changedBy record: Record) -> [String] {
@@ -134,16 +148,8 @@ final class StateProjection<State: ServiceState>: Projection {
   }
 
   func changes(by record: Record) -> [SourceChange] {
-    guard State.isCollection else { return apply(record).map { value(of: $0, at: record) } }
     guard let event = event(of: record) else { return [] }
-    let place = place(of: record)
-    let changes = state.changes(by: event, at: place)
-    state.apply(event, at: place)
-    return changes.map { $0.step == nil ? value(of: $0.source, at: record) : $0 }
-  }
-
-  private func value(of source: String, at record: Record) -> SourceChange {
-    SourceChange(source: source, seq: record.seq, value: value(of: source))
+    return State.Lookup.apply(event, at: place(of: record), to: &state)
   }
 
   func replay(_ record: Record, in stream: Int) -> JournalError? {

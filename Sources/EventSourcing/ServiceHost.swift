@@ -452,6 +452,11 @@ package final class ServiceHost {
     return appended
   }
 
+  /// Lets the running command fail because of the name of a source.
+  func refuseName(_ fault: StreamFault) {
+    if isPerforming { running.refuseName(fault) }
+  }
+
   /// Adjusts the charged size of a stream by the effect of the last recorded event, in bytes.
   ///
   /// - Returns: Whether it is charged for its name alone now; `nil` if the size is the same.
@@ -528,7 +533,7 @@ package final class ServiceHost {
     try ledger.apply(record, stream) { effect in
       let user = record.user
       store.follow(record, to: stream, by: user, growing: effect.growth)
-      if let (other, growth) = effect.emptied {
+      for (other, growth) in effect.others {
         store.followGrowth(of: other, by: growth, for: user)
       }
       for stream in effect.released { store.followRelease(of: stream) }

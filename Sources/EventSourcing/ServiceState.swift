@@ -114,6 +114,11 @@ package protocol ServiceState: Sendable {
   /// - Parameter names: The names of all streams; a state by number adds its own.
   init?(snapshot text: JSONText, by coder: EventCoder, _ names: Names)
 
+  /// Returns the state of a snapshot; `nil` if the text does not match.
+  ///
+  /// Called on the state before the first event, which a ledger may have been given.
+  func restored(from text: JSONText, by coder: EventCoder, _ names: Names) -> Self?
+
   /// The policy for unknown events of the service.
   static var unknownEvents: UnknownEvents { get }
 
@@ -148,6 +153,12 @@ extension ServiceState {
 
   /// By default every event is valid.
   package func fault(of event: Event, at place: EventContext) -> String? { nil }
+
+  /// By default it decodes the snapshot.
+  @usableFromInline
+  package func restored(from text: JSONText, by coder: EventCoder, _ names: Names) -> Self? {
+    Self(snapshot: text, by: coder, names)
+  }
 
   /// By default unknown events are skipped.
   package static var unknownEvents: UnknownEvents { .skipped }

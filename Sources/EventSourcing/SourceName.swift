@@ -93,6 +93,9 @@ struct StreamFault: ServiceError, Equatable {
     self.stream = stream
   }
 
+  /// Creates the error for a name that breaks another rule.
+  init(stream: String, rule: String) { (self.stream, self.rule) = (stream, rule) }
+
   var kind: ServiceErrorKind { .rejected(reason: "bad_name") }
 
   var description: String {

@@ -28,7 +28,16 @@ package protocol StateLookup<State> {
   static func numbers(of state: State, _ names: Names) -> [Int]
 
   /// Returns the sources whose values an event may change.
-  static func sources(changedBy event: State.Event, at place: EventContext) -> [String]
+  ///
+  /// - Parameter initial: The state before the first event.
+  static func sources(
+    changedBy event: State.Event, at place: EventContext, from initial: State
+  ) -> [String]
+
+  /// Applies an event to a state of its own, outside of a ledger, and returns its changes.
+  static func apply(
+    _ event: State.Event, at place: EventContext, to state: inout State
+  ) -> [SourceChange]
 
   // MARK: Recorded events
 
@@ -84,6 +93,25 @@ package protocol StateLookup<State> {
   ) -> ((Holder, Int) -> JSONText?)?
 }
 
+extension StateLookup {
+  @usableFromInline
+  package static func apply(
+    _ event: State.Event, at place: EventContext, to state: inout State
+  ) -> [SourceChange] {
+    func present(_ source: String) -> SourceChange {
+      SourceChange(
+        source: source, seq: place.seq, value: value(of: source, in: state, place.numbered.names))
+    }
+    guard State.isCollection else {
+      state.apply(event, at: place)
+      return State.sources(changedBy: event, at: place).map(present)
+    }
+    let changes = state.changes(by: event, at: place)
+    state.apply(event, at: place)
+    return changes.map { $0.step == nil ? present($0.source) : $0 }
+  }
+}
+
 /// The state of one service with its recorded events, as ``StateLookup`` sees it: a ``Ledger``.
 @usableFromInline
 package protocol PendingState<State>: AnyObject {
@@ -125,6 +153,9 @@ package protocol PendingState<State>: AnyObject {
   /// Ends the charge for a stream if it has no state after the last recorded event.
   func releaseEmpty(_ stream: Int)
 
+  /// The effect of events on tables; used by states that have some.
+  var tables: TableReport { get }
+
   // MARK: Durable events
 
   /// Whether a change of some source is observed.
@@ -147,9 +178,9 @@ package struct FollowedEffect {
   /// The bytes to add to the charge of the event's stream.
   var growth = 0
 
-  /// Another stream whose remaining state the event has removed.
-  var emptied: (stream: Int, growth: Int)?
+  /// The bytes to add to the charges of other streams.
+  var others: [(stream: Int, growth: Int)] = []
 
-  /// The streams of both that have no state any more.
+  /// The streams of these that have no state any more.
   var released: [Int] = []
 }

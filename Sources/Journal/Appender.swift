@@ -69,7 +69,8 @@ package final class Appender {
   package func grow(_ stream: Int, in names: Names, by growth: Int, for user: UInt32) -> Bool {
     before.append((last, stream, heads[stream]))
     return StreamHeads.isBare(
-      heads.grow(stream, by: growth, for: user), nameBytes: names.byteCount(of: stream))
+      heads.grow(stream, in: names, by: growth, for: user),
+      nameBytes: names.byteCount(of: stream))
   }
 
   /// Charges nobody for a stream that has no state after the last appended event.
@@ -110,8 +111,8 @@ package final class Appender {
   }
 
   /// Adds to the bytes charged to a stream because of another appender's last event.
-  package func followGrowth(of stream: Int, by growth: Int, for user: UInt32) {
-    heads.grow(stream, by: growth, for: user)
+  package func followGrowth(of stream: Int, in names: Names, by growth: Int, for user: UInt32) {
+    heads.grow(stream, in: names, by: growth, for: user)
   }
 
   /// Charges nobody for a stream that has no state after another appender's last event.

@@ -215,7 +215,7 @@ extension EventStore {
 
   /// Adds to the bytes charged to a stream because of the last event of another daemon.
   package func followGrowth(of stream: Int, by growth: Int, for user: UInt32) {
-    appender.followGrowth(of: stream, by: growth, for: user)
+    appender.followGrowth(of: stream, in: names, by: growth, for: user)
   }
 
   /// Charges nobody for a stream that has no state after the last event of another daemon.

@@ -95,11 +95,21 @@ package struct StreamHeads: Sendable {
   ///
   /// - Returns: Its charge.
   @discardableResult
-  package mutating func grow(_ stream: Int, by growth: Int, for user: UInt32) -> Charge {
+  package mutating func grow(
+    _ stream: Int, in names: Names, by growth: Int, for user: UInt32
+  ) -> Charge {
     let before = heads[stream]
     guard before.version > 0 else { return .none }
     var head = before
-    head.charge.change(by: growth, for: user)
+    if before.isReleased {
+      // It has state again, by an event of another stream.
+      guard growth > 0 else { return .none }
+      head.charge = Charge(
+        user: user, bytes: Self.bytes(ofName: names.byteCount(of: stream), with: growth))
+      releasedCount -= 1
+    } else {
+      head.charge.change(by: growth, for: user)
+    }
     heads[stream] = head
     usage.change(before.charge, to: head.charge)
     return head.charge

@@ -32,6 +32,7 @@ package struct SourceChange: Equatable, Sendable {
   package let isGone: Bool
 
   /// Creates a change from an unknown value.
+  @usableFromInline
   package init(source: String, seq: UInt64, value: JSONText?) {
     self.source = source
     self.seq = seq
@@ -88,6 +89,7 @@ package enum SourceCollection: Equatable, Sendable {
 }
 
 /// The kind of a source or of a view's property, which determines the form of its changes.
+@usableFromInline
 package enum SourceKind: String, Sendable {
   /// A single value, replaced as a whole.
   case state

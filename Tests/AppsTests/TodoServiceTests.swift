@@ -144,4 +144,18 @@ struct TodoServiceTests {
       #expect(Todos.id(source) == nil, "\(source)")
     }
   }
+
+  @Test
+  func `a snapshot of the first form is read`() throws {
+    let store = MemoryStore()
+    store.save(
+      Snapshot(
+        service: "todo", seq: 0, schema: 1,
+        data: #"{"items":{"2":{"id":2,"title":"milk","done":true}},"lastID":3}"#))
+    let host = ServiceHost(store: store)
+    let todo = TodoService(in: host)
+    try host.start()
+    #expect(todo.all.map(\.title) == ["milk"])
+    #expect(try host.run { try todo.add("bread") }.id == 4)
+  }
 }

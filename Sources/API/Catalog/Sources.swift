@@ -16,6 +16,17 @@ extension Catalog {
     offerSources(of: ledger, descriptions, exists: exists, beside: nil)
   }
 
+  /// Offers the tables of a ledger that clients see as sources.
+  package func offerTables<State: TableState>(of ledger: Ledger<State>) {
+    let tables = ledger.committed.tables
+    offerSources(
+      of: ledger,
+      tables.shown.map { table in
+        .init(table.pattern?.text ?? "", table.doc, table.shape, kind: table.kind)
+      },
+      exists: { ledger.committed.tables.table(of: $0) != nil })
+  }
+
   /// Offers the sources of a ledger, with loaded sources beside them.
   package func offerSources<State>(
     of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],

@@ -6,9 +6,7 @@ internal import JSON
 /// Offers the things to do to clients.
 package func bindTodo(_ catalog: Catalog, to todo: TodoService) {
   catalog.offer("Things to do, until they are done.", todo.ledger)
-  catalog.offerSources(
-    of: todo.ledger, [.init("todo/*", "What is to be done.", Shape(of: TodoItem.self))],
-    exists: { Todos.id($0) != nil })
+  catalog.offerTables(of: todo.ledger)
   catalog.offerView(
     "todo", of: "todo", "What there is to do, to add to and to finish.", NoParameters.self,
     reads: { _ in [] },

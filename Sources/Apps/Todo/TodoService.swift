@@ -23,9 +23,9 @@ package final class TodoService {
   package func add(_ title: String) throws(TodoError) -> TodoItem {
     try check(title)
     guard ledger.pending.items.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
-    guard ledger.pending.lastID < Int.max else { throw .noNumberLeft }
-    let id = ledger.pending.lastID + 1
-    ledger.record(.added(title: title), in: "todo/\(id)")
+    guard ledger.pending.items.lastID < Int.max else { throw .noNumberLeft }
+    let id = ledger.pending.items.nextID
+    record(.added(title: title), id)
     return try item(id)
   }
 
@@ -33,19 +33,19 @@ package final class TodoService {
   package func rename(_ id: Int, to title: String) throws(TodoError) -> TodoItem {
     let item = try item(id)
     try check(title)
-    if item.title != title { ledger.record(.renamed(title: title), in: "todo/\(id)") }
+    if item.title != title { record(.renamed(title: title), id) }
     return try self.item(id)
   }
 
   /// Finishes an item; records nothing if it is finished.
   package func finish(_ id: Int) throws(TodoError) -> TodoItem {
-    if !(try item(id).done) { ledger.record(.finished, in: "todo/\(id)") }
+    if !(try item(id).done) { record(.finished, id) }
     return try item(id)
   }
 
   /// Opens a finished item again; records nothing if it is open.
   package func reopen(_ id: Int) throws(TodoError) -> TodoItem {
-    if try item(id).done { ledger.record(.reopened, in: "todo/\(id)") }
+    if try item(id).done { record(.reopened, id) }
     return try item(id)
   }
 
@@ -59,7 +59,7 @@ package final class TodoService {
   /// - Returns: The removed item.
   package func remove(_ id: Int) throws(TodoError) -> TodoItem {
     let item = try item(id)
-    ledger.record(.removed, in: "todo/\(id)")
+    record(.removed, id)
     return item
   }
 
@@ -70,11 +70,13 @@ package final class TodoService {
   ///
   /// - Returns: How many were removed.
   package func clearDone() -> Int {
-    let done = ledger.pending.items.values.lazy.filter(\.done).map(\.id).sorted()
+    let done = ledger.pending.items.rows.values.lazy.filter(\.done).map(\.id).sorted()
       .prefix(Self.maxCleared)
-    for id in done { ledger.record(.removed, in: "todo/\(id)") }
+    for id in done { record(.removed, id) }
     return done.count
   }
+
+  private func record(_ event: TodoEvent, _ id: Int) { ledger.record(event, of: \.items, id) }
 
   private func check(_ title: String) throws(TodoError) {
     guard title.utf8.count <= Self.maxTitleBytes, 1...Self.maxTitleLength ~= title.count,
@@ -91,10 +93,10 @@ package final class TodoService {
   }
 
   /// The durable items, ordered by id.
-  package var all: [TodoItem] { ledger.committed.items.values.sorted { $0.id < $1.id } }
+  package var all: [TodoItem] { ledger.committed.items.rows.values.sorted { $0.id < $1.id } }
 
   /// The durable items by id; for views.
   package var rows: RowList<Int, TodoItem> {
-    ledger.rows(of: \.items) { _, place in Todos.id(place.stream).map { [$0] } ?? [] }
+    ledger.rows(of: \.items)
   }
 }

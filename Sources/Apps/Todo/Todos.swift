@@ -1,5 +1,5 @@
 package import EventSourcing
-package import JSON
+internal import JSON
 
 /// Something to do.
 package struct TodoItem: Codable, Equatable, Sendable {
@@ -22,20 +22,23 @@ package enum TodoEvent: ServiceEvent, Codable, Equatable {
 }
 
 /// The things to do, by id.
-package struct Todos: ServiceState, Codable {
-  package private(set) var items: [Int: TodoItem] = [:]
+package struct Todos: TableState, Codable {
+  package typealias Lookup = TableLookup<Todos>
 
-  /// The id of the item added last.
-  package private(set) var lastID = 0
+  package private(set) var items = Table<Int, TodoItem>()
 
   package init() {}
+
+  package static let tables = TableList<Todos>([
+    .rows(\.items, "todo/*", "What is to be done.")
+  ])
+
+  package var tables: TableList<Todos> { Self.tables }
 
   package mutating func apply(_ event: TodoEvent, at place: EventContext) {
     guard let id = Self.id(place.stream) else { return }
     switch event {
-    case .added(let title):
-      items[id] = TodoItem(id: id, title: title, done: false)
-      lastID = id
+    case .added(let title): items[id] = TodoItem(id: id, title: title, done: false)
     case .renamed(let title): items[id]?.title = title
     case .finished: items[id]?.done = true
     case .reopened: items[id]?.done = false
@@ -43,37 +46,24 @@ package struct Todos: ServiceState, Codable {
     }
   }
 
-  /// Returns the event that undoes another one; adding and removing have none.
-  package func inverse(of event: TodoEvent, in stream: Stream) -> TodoEvent? {
-    guard let item = Self.id(stream.name).flatMap({ items[$0] }) else { return nil }
-    return switch event {
-    case .added, .removed: nil
-    case .renamed: .renamed(title: item.title)
-    case .finished, .reopened: item.done ? .finished : .reopened
-    }
-  }
-
-  package func value(of source: String) -> JSONText? {
-    guard let item = Self.id(source).flatMap({ items[$0] }) else { return nil }
-    return JSONText(
-      trusted: #"{"id":\#(item.id),"title":\#(JSONText(string: item.title).text),"#
-        + #""done":\#(item.done)}"#)
-  }
-
-  package func has(_ source: String) -> Bool { Self.id(source).map { items[$0] != nil } ?? false }
-
-  package var sources: some Sequence<String> { items.keys.lazy.map { "todo/\($0)" } }
-
-  package static func sources(changedBy event: TodoEvent, at place: EventContext) -> [String] {
-    [place.stream]
+  /// 1: `{"items":{"1":{…}},"lastID":1}`; 2: `{"items":{"rows":{"1":{…}},"lastID":1}}`.
+  package static var upcasters: [Upcaster] {
+    [
+      { kept in
+        let members = kept.members ?? [:]
+        return JSONText(members: [
+          "items": JSONText(members: [
+            "rows": members["items"] ?? JSONText(members: [:]),
+            "lastID": members["lastID"] ?? JSONText(0),
+          ])
+        ])
+      }
+    ]
   }
 
   /// Returns the id of an item from the name of its source; `nil` for another name.
   package static func id(_ source: String) -> Int? {
-    guard source.hasPrefix("todo/"), let id = Int(source.dropFirst("todo/".count)), id > 0,
-      source == "todo/\(id)"
-    else { return nil }
-    return id
+    (SourcePattern("todo/*").key(of: source) as Int?).flatMap { $0 > 0 ? $0 : nil }
   }
 }
 

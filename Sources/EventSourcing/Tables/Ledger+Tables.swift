@@ -1,0 +1,38 @@
+public import Signals
+
+extension Ledger where State: TableState {
+  /// Returns the durable rows of a table as a list ordered by key, for views.
+  ///
+  /// Views share it.
+  @usableFromInline
+  package func rows<Key: TableKey, Row: TableRow>(
+    of path: KeyPath<State, Table<Key, Row>>
+  ) -> RowList<Key, Row> {
+    precondition(
+      State.Lookup.self == TableLookup<State>.self, "\(State.self) does not declare its Lookup")
+    guard let number = committed.tables.number(of: path) else {
+      preconditionFailure("the tables of \(service) do not list \(path)")
+    }
+    return RowList(
+      Identity(self, path), keys: { [self] in Array(committed[keyPath: path].rows.keys) },
+      row: { [self] in committed[keyPath: path].rows[$0] },
+      changes: tables.rows(number, Key.self).changes.map { .rows($0) })
+  }
+
+  /// Records an event in the stream of a row, which then has a history and rights of its own.
+  @inlinable
+  package func record<Key: TableKey, Row: TableRow>(
+    _ event: State.Event, of path: KeyPath<State, Table<Key, Row>>, _ key: Key
+  ) {
+    record(event, in: tables.stream(pattern(of: path), key))
+  }
+
+  /// Returns the names of the sources of a table that clients see.
+  @usableFromInline
+  package func pattern(of path: PartialKeyPath<State>) -> SourcePattern {
+    guard let number = committed.tables.number(of: path),
+      let pattern = committed.tables.sources[number].pattern
+    else { preconditionFailure("the tables of \(service) do not show \(path)") }
+    return pattern
+  }
+}

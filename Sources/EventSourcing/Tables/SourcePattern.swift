@@ -1,0 +1,124 @@
+public import JSON
+
+/// The names of a table's sources: a name with one `*`, which stands for the key.
+///
+/// In `rooms/*/topic` a key is one segment of the name. In `notes/**` it is the rest of the name. A
+/// ``Single`` has a name without a star.
+@usableFromInline
+package struct SourcePattern: Equatable, Sendable {
+  /// The whole name, for example `"rooms/*/topic"`.
+  @usableFromInline
+  package let text: String
+
+  /// The parts of the name before and after the key; the second is `nil` if there is no key.
+  @usableFromInline
+  let prefix: String
+  @usableFromInline
+  let suffix: String?
+
+  /// Whether a key may have several segments.
+  let isDeep: Bool
+
+  @usableFromInline
+  package init(_ text: String) {
+    self.text = text
+    guard let star = text.firstIndex(of: "*") else {
+      (prefix, suffix, isDeep) = (text, nil, false)
+      return
+    }
+    prefix = String(text[..<star])
+    let rest = text[text.index(after: star)...]
+    isDeep = rest.first == "*"
+    suffix = String(isDeep ? rest.dropFirst() : rest)
+  }
+
+  /// Returns the rule that the pattern breaks, or `nil` if it is one of a service's sources.
+  ///
+  /// - Parameter service: The service; `nil` for any.
+  /// - Parameter hasKey: Whether the names have a key.
+  package func fault(of service: String?, hasKey: Bool) -> String? {
+    guard hasKey == (suffix != nil) else {
+      return hasKey ? "it has no * for the key" : "it has a *, and this source has no key"
+    }
+    if let suffix, suffix.contains("*") { return "it has more than one *" }
+    let example = prefix + (suffix == nil ? "" : "k") + (suffix ?? "")
+    if let rule = SourceName.fault(in: example) { return rule }
+    if let suffix, !prefix.hasSuffix("/") || !(suffix.isEmpty || suffix.hasPrefix("/")) {
+      return "the * is not a whole segment"
+    }
+    if isDeep, suffix != "" { return "a ** is not at its end" }
+    guard let service else { return nil }
+    let isOwn = SourceName.isBelow(example, service) || hasKey == false && example == service
+    return isOwn ? nil : "it does not begin with \(service)/"
+  }
+
+  /// Returns the key that a name has; `nil` if the name does not match.
+  @usableFromInline
+  package func key<Key: LosslessStringConvertible>(of name: String) -> Key? {
+    guard let suffix else { return nil }
+    let bytes = name.utf8
+    guard bytes.count > prefix.utf8.count + suffix.utf8.count, name.hasPrefix(prefix),
+      name.hasSuffix(suffix)
+    else { return nil }
+    let text = bytes.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
+    guard isDeep || !text.contains(UInt8(ascii: "/")) else { return nil }
+    let part = String(Substring(text))
+    guard let key = Key(part), Key.self == String.self || key.description == part else {
+      return nil
+    }
+    return key
+  }
+
+  /// Returns the name for a key.
+  @usableFromInline
+  package func name(_ key: some LosslessStringConvertible) -> String {
+    prefix + key.description + (suffix ?? "")
+  }
+
+  /// Appends the name for a key.
+  @inlinable
+  func write<Key: LosslessStringConvertible>(_ key: Key, to name: inout ByteBuffer) {
+    name.append(prefix)
+    if Key.self == Int.self {
+      name.append(integer: unsafe unsafeBitCast(key, to: Int.self))
+    } else if Key.self == String.self {
+      name.append(unsafe unsafeBitCast(key, to: String.self))
+    } else {
+      name.append(key.description)
+    }
+    if let suffix, !suffix.isEmpty { name.append(suffix) }
+  }
+}
+
+extension TableReport {
+  /// Makes ``name`` the name of a row's source.
+  @inlinable
+  func setName<Key: LosslessStringConvertible>(_ pattern: SourcePattern, _ key: Key) {
+    name.removeAll(keepingCapacity: 4096)
+    pattern.write(key, to: &name)
+  }
+
+  @inlinable
+  func setName(_ pattern: SourcePattern) {
+    name.removeAll(keepingCapacity: 4096)
+    name.append(pattern.text)
+  }
+
+  /// Returns the number of the stream of a row.
+  @inlinable
+  func stream<Key: LosslessStringConvertible>(_ pattern: SourcePattern, _ key: Key) -> Int {
+    setName(pattern, key)
+    return addName()
+  }
+
+  /// Lets the running command fail if ``name`` is not the name of a source.
+  @usableFromInline
+  func checkName<Key: LosslessStringConvertible>(_ pattern: SourcePattern, _ key: Key) {
+    guard Key.self != Int.self else { return }
+    if !pattern.isDeep, key.description.utf8.contains(UInt8(ascii: "/")) {
+      refuseName("the * of \(pattern.text) is one segment")
+    } else if let rule = SourceName.fault(in: name.string) {
+      refuseName(rule)
+    }
+  }
+}

@@ -1,0 +1,295 @@
+public import Signals
+
+/// A key of a row: a part of the name of its source.
+///
+/// `Int` and `String` are such keys.
+@usableFromInline
+package typealias TableKey = Codable & Comparable & Hashable & LosslessStringConvertible & Sendable
+
+/// A row of a table or an element of a list.
+@usableFromInline
+package typealias TableRow = Codable & Sendable
+
+/// Rows by key, which notes the rows that an event changes.
+///
+/// The engine reads the notes of the pending state: sources, lists in views, rollbacks and quotas
+/// follow from them. A table that is replayed notes nothing.
+///
+///     titles[id] = title  // adds or replaces a row
+///     titles[id] = nil    // removes it
+@usableFromInline
+package struct Table<Key: TableKey, Row: TableRow>: Sendable {
+  /// The rows by key.
+  @usableFromInline
+  package internal(set) var rows: [Key: Row] = [:]
+
+  /// The highest number that was ever the key of a row; 0 before the first one.
+  ///
+  /// Only for keys that are integers.
+  @usableFromInline
+  package internal(set) var lastID = 0
+
+  @usableFromInline
+  var notes = TableNotes<Note>()
+
+  /// A row that an event has written.
+  @usableFromInline
+  struct Note: TableNote, Sendable {
+    @usableFromInline
+    let key: Key
+
+    /// The row before the event; `nil` if there was none.
+    @usableFromInline
+    let before: Row?
+
+    /// The row after the event; `nil` if there is none.
+    @usableFromInline
+    var after: Row?
+
+    /// See ``Table/lastID``: before and after the event.
+    @usableFromInline
+    let lastID: Int
+    @usableFromInline
+    var lastIDAfter: Int
+    @usableFromInline
+    var seq: UInt64 = 0
+
+    @inlinable
+    init(_ key: Key, before: Row?, lastID: Int) {
+      (self.key, self.before, self.lastID) = (key, before, lastID)
+      (after, lastIDAfter) = (nil, lastID)
+    }
+  }
+
+  @inlinable
+  package init() {}
+
+  @inlinable
+  package var count: Int { rows.count }
+
+  @inlinable
+  package var isEmpty: Bool { rows.isEmpty }
+
+  /// The row of a key; `nil` if there is none.
+  @inlinable
+  package subscript(key: Key) -> Row? {
+    get { rows[key] }
+    set {
+      let before: Row?
+      let lastID = lastID
+      if let newValue {
+        before = rows.updateValue(newValue, forKey: key)
+        raiseLastID(key)
+      } else {
+        before = rows.removeValue(forKey: key)
+      }
+      if notes.isOn { recordWrite(key, before, lastID) }
+    }
+    _modify {
+      let before = notes.isOn ? rows[key] : nil
+      let lastID = lastID
+      yield &rows[key]
+      if rows[key] != nil { raiseLastID(key) }
+      if notes.isOn { recordWrite(key, before, lastID) }
+    }
+  }
+
+  /// Keeps a key that is a number, so that it is never given again.
+  @inlinable
+  mutating func raiseLastID(_ key: Key) {
+    guard Key.self == Int.self else { return }
+    let id = unsafe unsafeBitCast(key, to: Int.self)
+    if id > lastID { lastID = id }
+  }
+
+  @inlinable
+  mutating func recordWrite(_ key: Key, _ before: Row?, _ lastID: Int) {
+    if notes.hasFresh(where: { $0.key == key }) { return }
+    notes.add(Note(key, before: before, lastID: lastID))
+  }
+}
+
+extension Table where Key == Int {
+  /// A number that was never the key of a row.
+  @inlinable
+  package var nextID: Int { lastID &+ 1 }
+}
+
+extension Table: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case rows
+    case lastID
+  }
+
+  @usableFromInline
+  package init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    rows = try members.decode([Key: Row].self, forKey: .rows)
+    lastID = try members.decodeIfPresent(Int.self, forKey: .lastID) ?? 0
+  }
+
+  @usableFromInline
+  package func encode(to encoder: any Encoder) throws {
+    var members = encoder.container(keyedBy: CodingKeys.self)
+    try members.encode(rows, forKey: .rows)
+    if Key.self == Int.self { try members.encode(lastID, forKey: .lastID) }
+  }
+}
+
+extension Table: NotedRows {
+  @inlinable
+  package mutating func finishEvent(at seq: UInt64, _ body: (Key, Row?, Row?) -> Void) {
+    notes.removeRepeatedFresh { $0.key }
+    notes.finish(at: seq) { note in
+      note.after = rows[note.key]
+      note.lastIDAfter = lastID
+      body(note.key, note.before, note.after)
+    }
+  }
+
+  @inlinable
+  package mutating func revertEvent(at seq: UInt64) {
+    while let note = notes.popLast(at: seq) {
+      rows[note.key] = note.before
+      lastID = note.lastID
+    }
+  }
+
+  @inlinable
+  package mutating func showEvent(
+    at seq: UInt64, in shown: inout Table, _ body: (Key, Row?, Row?) -> Void
+  ) {
+    while let note = notes.popFirst(at: seq) {
+      shown.rows[note.key] = note.after
+      shown.lastID = note.lastIDAfter
+      body(note.key, note.before, note.after)
+    }
+  }
+
+  @inlinable
+  package mutating func setNoting(_ isOn: Bool) { notes.isOn = isOn }
+
+  // `reserveCapacity` copies the dictionary if its storage is shared.
+  @usableFromInline
+  package mutating func makeUnique() { rows.reserveCapacity(rows.count) }
+}
+
+/// What a table notes of one write.
+@usableFromInline
+package protocol TableNote {
+  /// The position of the event that has written; 0 while it is applied.
+  var seq: UInt64 { get set }
+}
+
+/// The notes of a table: of the events that are not durable yet, and of the one that is applied.
+@usableFromInline
+package struct TableNotes<Note: TableNote> {
+  /// Whether writes are noted.
+  @usableFromInline
+  var isOn = false
+
+  @usableFromInline
+  var queue = Queue<Note>()
+
+  /// The number of notes of the event that is applied; they are the last ones.
+  @usableFromInline
+  var fresh = 0
+
+  /// The most notes to compare a new one with.
+  @usableFromInline
+  static var comparedCount: Int { 8 }
+
+  @inlinable
+  init() {}
+
+  @inlinable
+  var isEmpty: Bool { queue.isEmpty }
+
+  @inlinable
+  mutating func add(_ note: Note) {
+    queue.append(note)
+    fresh &+= 1
+  }
+
+  /// Returns whether one of the last notes of the running event meets a condition.
+  @inlinable
+  func hasFresh(where isMeant: (Note) -> Bool) -> Bool {
+    for i in 0..<min(fresh, Self.comparedCount) where isMeant(queue[queue.count - 1 - i]) {
+      return true
+    }
+    return false
+  }
+
+  /// Removes all notes of the running event but the first one of each key.
+  @inlinable
+  mutating func removeRepeatedFresh<Key: Hashable>(_ key: (Note) -> Key) {
+    guard fresh > Self.comparedCount else { return }
+    var (seen, kept): (Set<Key>, [Note]) = ([], [])
+    for note in queue.suffix(fresh) where seen.insert(key(note)).inserted { kept.append(note) }
+    guard kept.count < fresh else { return }
+    for _ in 0..<fresh { _ = queue.popLast() }
+    for note in kept { queue.append(note) }
+    fresh = kept.count
+  }
+
+  /// Ends the running event.
+  @inlinable
+  mutating func finish(at seq: UInt64, _ body: (inout Note) -> Void) {
+    guard fresh > 0 else { return }
+    for i in queue.count - fresh..<queue.count {
+      queue[i].seq = seq
+      body(&queue[i])
+    }
+    fresh = 0
+  }
+
+  /// Removes the oldest note if it is of the event at a position.
+  @inlinable
+  mutating func popFirst(at seq: UInt64) -> Note? {
+    guard let first = queue.first, first.seq == seq else { return nil }
+    return queue.popFirst()
+  }
+
+  /// Removes the newest note if it is of the event at a position.
+  @inlinable
+  mutating func popLast(at seq: UInt64) -> Note? {
+    guard let last = queue.last, last.seq == seq else { return nil }
+    return queue.popLast()
+  }
+}
+
+extension TableNotes: Sendable where Note: Sendable {}
+
+/// A table as the engine sees it: it notes what an event has written.
+///
+/// An event is applied to the pending state alone. When it is durable, the written rows go into the
+/// committed state.
+@usableFromInline
+package protocol NotedTable: Sendable {
+  /// Turns notes on for the pending state.
+  mutating func setNoting(_ isOn: Bool)
+
+  /// Undoes the newest event, which is at a position.
+  mutating func revertEvent(at seq: UInt64)
+
+  /// Copies storage that is shared with another state.
+  mutating func makeUnique()
+}
+
+/// A table with rows by key.
+@usableFromInline
+package protocol NotedRows<Key, Row>: NotedTable {
+  associatedtype Key: TableKey
+  associatedtype Row: TableRow
+
+  var rows: [Key: Row] { get }
+
+  /// Ends the event that was applied.
+  ///
+  /// - Parameter body: Called for each written row: the key, the row before and the row after.
+  mutating func finishEvent(at seq: UInt64, _ body: (Key, Row?, Row?) -> Void)
+
+  /// Moves the rows of the oldest event into the table of the committed state.
+  mutating func showEvent(
+    at seq: UInt64, in shown: inout Self, _ body: (Key, Row?, Row?) -> Void)
+}

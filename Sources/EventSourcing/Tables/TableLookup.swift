@@ -1,0 +1,183 @@
+public import JSON
+public import Model
+
+/// Reaches a state that consists of tables.
+///
+/// An event is applied to ``Ledger/pending`` only. The tables note the rows that it writes, and these
+/// go into ``Ledger/committed`` when the event is durable.
+@usableFromInline
+package enum TableLookup<State: TableState>: StateLookup {
+  @inlinable
+  package static var needsNames: Bool { true }
+
+  // MARK: One state
+
+  @usableFromInline
+  package static func value(of source: String, in state: State, _ names: Names) -> JSONText? {
+    state.value(of: source)
+  }
+
+  @usableFromInline
+  package static func has(_ source: String, in state: State, _ names: Names) -> Bool {
+    state.has(source)
+  }
+
+  @usableFromInline
+  package static func sources(of state: State, _ names: Names) -> [String] { state.sources }
+
+  @usableFromInline
+  package static func numbers(of state: State, _ names: Names) -> [Int] {
+    var numbers: [Int] = []
+    for source in state.tables.sources {
+      source.forEachName(state) { numbers.append(names.add($0)) }
+    }
+    return numbers
+  }
+
+  @usableFromInline
+  package static func sources(
+    changedBy event: State.Event, at place: EventContext, from initial: State
+  ) -> [String] {
+    initial.sources(changedBy: event, at: place)
+  }
+
+  @usableFromInline
+  package static func apply(
+    _ event: State.Event, at place: EventContext, to state: inout State
+  ) -> [SourceChange] {
+    let tables = state.tables
+    tables.setNoting(true, in: &state)
+    state.apply(event, at: place)
+    return tables.popChanges(of: &state, at: place.seq)
+  }
+
+  // MARK: Recorded events
+
+  @inlinable
+  package static func record(
+    _ event: State.Event, _ kind: String, in stream: Stream, emptying emptied: String?,
+    _ ledger: some PendingState<State>
+  ) {
+    var (place, isBare) = ledger.append(event, kind, inverse: nil, in: stream, growing: 0)
+    let report = ledger.tables
+    apply(event, at: place, ledger)
+    if report.growth != 0 { isBare = ledger.grow(stream.number, by: report.growth) ?? isBare }
+    if isBare { ledger.releaseEmpty(stream.number) }
+    guard report.hasOthers else { return }
+    for (other, growth) in report.others where ledger.grow(other, by: growth) == true {
+      ledger.releaseEmpty(other)
+    }
+  }
+
+  /// Applies an event to the pending state, and measures what it has written.
+  @inlinable
+  static func apply(
+    _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
+  ) {
+    let report = ledger.tables
+    report.beginRecording(in: place.number)
+    if place.version == 1 { report.adopt(size(of: place.number, ledger)) }
+    ledger.pending.apply(event, at: place)
+    for source in ledger.pending.tables.sources {
+      source.finish(&ledger.pending, place.seq, report)
+    }
+  }
+
+  @usableFromInline
+  package static func revert(
+    _ inverse: State.Inverse?, at place: EventContext, _ ledger: some PendingState<State>
+  ) -> Bool {
+    for source in ledger.pending.tables.sources { source.revert(&ledger.pending, place.seq) }
+    return true
+  }
+
+  @usableFromInline
+  package static func pendingValue(of source: String, _ ledger: some PendingState<State>)
+    -> JSONText?
+  {
+    ledger.pending.value(of: source)
+  }
+
+  /// Returns the bytes of the row with the name of a stream; for the stream of the service those of
+  /// all rows without a stream of their own.
+  @usableFromInline
+  package static func size(of stream: Int, _ ledger: some PendingState<State>) -> Int {
+    let (state, name) = (ledger.pending, ledger.streamNames.text(stream))
+    guard !name.utf8.contains(UInt8(ascii: "/")) else {
+      return state.size(of: ledger.stream(stream))
+    }
+    let names = ledger.streamNames
+    return state.tables.sources.reduce(0) { sum, source in
+      sum
+        + source.sizeOfAll(state) { row in
+          row != name && names.number(of: row).map { names.isHeld($0, by: .stream) } == true
+        }
+    }
+  }
+
+  @usableFromInline
+  package static func isEmpty(_ stream: Int, _ ledger: some PendingState<State>) -> Bool {
+    let (state, name) = (ledger.pending, ledger.streamNames.text(stream))
+    guard !name.utf8.contains(UInt8(ascii: "/")) else {
+      return !state.has(name)
+    }
+    return state.tables.sources.allSatisfy { $0.isEmpty(state) }
+  }
+
+  @usableFromInline
+  package static func has(
+    toRemove removal: State.Event, in stream: Int, _ ledger: some PendingState<State>
+  ) -> Bool {
+    ledger.pending.has(toRemove: removal, in: ledger.stream(stream))
+  }
+
+  // MARK: Durable events
+
+  @usableFromInline
+  package static func start(_ state: State, _ ledger: some PendingState<State>) {
+    ledger.pending = state
+    ledger.committed = state
+    ledger.committed.makeUnique()
+    ledger.pending.tables.setNoting(true, in: &ledger.pending)
+  }
+
+  @inlinable
+  package static func show(
+    _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
+  ) {
+    let report = ledger.tables
+    report.beginShowing()
+    let sources = ledger.committed.tables.sources
+    for number in sources.indices {
+      sources[number].show(&ledger.pending, &ledger.committed, place.seq, number, report)
+    }
+    report.send()
+  }
+
+  @usableFromInline
+  package static func fault(
+    of event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
+  ) -> String? {
+    ledger.pending.fault(of: event, at: place)
+  }
+
+  @usableFromInline
+  package static func follow(
+    _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
+  ) -> FollowedEffect {
+    apply(event, at: place, ledger)
+    let report = ledger.tables
+    var effect = FollowedEffect()
+    effect.growth = report.growth
+    effect.others = report.others
+    for stream in [place.number] + effect.others.map(\.stream) where isEmpty(stream, ledger) {
+      effect.released.append(stream)
+    }
+    return effect
+  }
+
+  @inlinable
+  package static func numberedValue<Holder: PendingState<State>>(
+    of type: Holder.Type
+  ) -> ((Holder, Int) -> JSONText?)? { nil }
+}

@@ -1,0 +1,251 @@
+public import JSON
+public import Model
+public import Signals
+
+/// The effect of one event on the charges of streams, the names of sources and the watchers of a
+/// service that has tables.
+///
+/// A ledger has one, which each event uses.
+@usableFromInline
+package final class TableReport {
+  private let actions: Actions
+  private let streamNames: Names
+  private let service: String
+
+  /// What a report lets the ledger do.
+  struct Actions {
+    /// Whether some source of the service is watched.
+    let isAnyWatched: () -> Bool
+    let isWatched: (_ source: String) -> Bool
+
+    /// Reports a change to those who watch its source.
+    let send: (SourceChange) -> Void
+
+    /// Updates whether the source with a name has a value.
+    let updateName: (_ number: Int, _ isThere: Bool) -> Void
+
+    /// Lets the running command fail because of the name of a source.
+    let refuseName: (_ source: String, _ rule: String) -> Void
+  }
+
+  /// Encodes rows.
+  @usableFromInline
+  let encoder = JSONEncoder()
+
+  /// The name of the source that is reported.
+  @usableFromInline
+  var name = ByteBuffer()
+
+  // The running event.
+
+  private var stream = 0
+
+  /// The bytes by which the event has grown the state of its stream.
+  @usableFromInline
+  private(set) var growth = 0
+
+  /// The bytes by which it has grown the state of other streams.
+  @usableFromInline
+  private(set) var others: [(stream: Int, growth: Int)] = []
+
+  @usableFromInline
+  var hasOthers: Bool { !others.isEmpty }
+
+  // The event that is shown.
+
+  /// Whether some source of the service is watched.
+  private var isWatched = false
+
+  /// The changes for watchers, which get them when all rows are in the committed state.
+  private var changes: [SourceChange] = []
+
+  /// The observers of rows, by the number of the table.
+  private var rowChanges: [RowChanges?] = []
+  private var changedRows: [RowChanges] = []
+
+  init(_ service: String, _ streamNames: Names, _ actions: Actions) {
+    (self.service, self.streamNames, self.actions) = (service, streamNames, actions)
+  }
+
+  // MARK: Recorded events
+
+  @usableFromInline
+  func beginRecording(in stream: Int) {
+    self.stream = stream
+    growth = 0
+    if !others.isEmpty { others.removeAll(keepingCapacity: true) }
+  }
+
+  /// Charges the stream of the event for rows that it had no stream for until now.
+  ///
+  /// - Parameter bytes: The bytes of these rows.
+  @usableFromInline
+  func adopt(_ bytes: Int) {
+    growth += bytes
+    if streamNames.number(of: service) != stream { chargeService(-bytes) }
+  }
+
+  /// Charges the row with the name ``name``.
+  ///
+  /// It is charged to the stream with its name, or to that of the service if there is none.
+  @usableFromInline
+  func charge(_ bytes: Int) {
+    guard let number = streamNames.number(of: name.span),
+      number == stream || streamNames.isHeld(number, by: .stream)
+    else { return chargeService(bytes) }
+    charge(number, bytes)
+  }
+
+  /// Charges the stream of the service.
+  @usableFromInline
+  func chargeService(_ bytes: Int) {
+    if let number = streamNames.number(of: service) { charge(number, bytes) }
+  }
+
+  private func charge(_ number: Int, _ bytes: Int) {
+    guard bytes != 0 else { return }
+    if number == stream {
+      growth += bytes
+    } else if let place = others.firstIndex(where: { $0.stream == number }) {
+      others[place].growth += bytes
+    } else {
+      others.append((number, bytes))
+    }
+  }
+
+  /// Lets the running command fail because of a rule that ``name`` breaks.
+  func refuseName(_ rule: String) { actions.refuseName(name.string, rule) }
+
+  /// Returns the number of the name ``name``.
+  @usableFromInline
+  func addName() -> Int {
+    if let known = streamNames.number(of: name.span) { return known }
+    return streamNames.add(name.string)
+  }
+
+  // MARK: Durable events
+
+  @usableFromInline
+  func beginShowing() { isWatched = actions.isAnyWatched() }
+
+  /// Updates whether the source with the name ``name`` has a value.
+  @usableFromInline
+  func updateName(isThere: Bool) {
+    actions.updateName(addName(), isThere)
+  }
+
+  /// Returns the name ``name`` if somebody watches the source.
+  @usableFromInline
+  var watchedName: String? {
+    guard isWatched else { return nil }
+    let source = name.string
+    return actions.isWatched(source) ? source : nil
+  }
+
+  @usableFromInline
+  func add(_ change: SourceChange) { changes.append(change) }
+
+  /// Reports the changes of the shown event.
+  @usableFromInline
+  func send() {
+    if !changes.isEmpty {
+      let changes = changes
+      self.changes = []
+      for change in changes { actions.send(change) }
+    }
+    if !changedRows.isEmpty {
+      let rows = changedRows
+      changedRows = []
+      for rows in rows { rows.send() }
+    }
+  }
+
+  // MARK: Rows of views
+
+  /// Returns the observers of a table's rows; `nil` if nobody observes them.
+  @usableFromInline
+  func observedRows(_ table: Int) -> RowChanges? {
+    guard table < rowChanges.count, let rows = rowChanges[table], rows.hasObservers else {
+      return nil
+    }
+    return rows
+  }
+
+  /// Lets the observers of a table's rows know when the event is shown.
+  @usableFromInline
+  func add(_ rows: RowChanges) {
+    if !changedRows.contains(where: { $0 === rows }) { changedRows.append(rows) }
+  }
+
+  /// Returns the observers of a table's rows.
+  @usableFromInline
+  func rows<Key>(_ table: Int, _ key: Key.Type) -> KeyChanges<Key> {
+    while rowChanges.count <= table { rowChanges.append(nil) }
+    if let rows = rowChanges[table] as? KeyChanges<Key> { return rows }
+    let rows = KeyChanges<Key>()
+    rowChanges[table] = rows
+    return rows
+  }
+}
+
+/// The observers of the rows of one table.
+@usableFromInline
+package class RowChanges {
+  var hasObservers: Bool { false }
+
+  /// Emits the keys of the changed rows.
+  func send() {}
+}
+
+/// The observers of the rows with some type of keys.
+@usableFromInline
+package final class KeyChanges<Key>: RowChanges {
+  @usableFromInline
+  var keys: [Key] = []
+
+  /// Emits the keys of the rows that an event has changed.
+  @usableFromInline
+  let changes = PassthroughSubject<[Key], Never>()
+
+  override var hasObservers: Bool { changes.hasObservers }
+
+  override func send() {
+    let keys = keys
+    self.keys = []
+    changes.send(keys)
+  }
+}
+
+/// The JSON of rows.
+@usableFromInline
+enum RowText {
+  /// Returns a row as JSON.
+  @inlinable
+  static func text<Row: TableRow>(_ row: Row, _ encoder: @autoclosure () -> JSONEncoder) -> JSONText
+  {
+    if Row.self == JSONText.self { return unsafe unsafeBitCast(row, to: JSONText.self) }
+    if Row.self == String.self {
+      return JSONText(string: unsafe unsafeBitCast(row, to: String.self))
+    }
+    return encoded(row, encoder())
+  }
+
+  @usableFromInline
+  static func encoded<Row: TableRow>(_ row: Row, _ encoder: JSONEncoder) -> JSONText {
+    do {
+      return try encoder.text(row)
+    } catch {
+      preconditionFailure("a row \(Row.self) does not encode: \(error)")
+    }
+  }
+
+  /// Returns the bytes that are charged for a row; 0 for none.
+  @inlinable
+  static func size<Row: TableRow>(_ row: Row?, _ encoder: @autoclosure () -> JSONEncoder) -> Int {
+    guard let row else { return 0 }
+    if Row.self == String.self {
+      return (unsafe unsafeBitCast(row, to: String.self)).utf8.count &+ 2
+    }
+    return text(row, encoder()).text.utf8.count
+  }
+}

@@ -1,0 +1,442 @@
+public import JSON
+public import Model
+public import Signals
+
+/// A table of a state: the names of its sources, and how the engine reaches it.
+///
+/// Consists of closures instead of a protocol, so that they are specialized where the types of the
+/// rows are known.
+@usableFromInline
+package struct TableSource<State>: Sendable {
+  /// The names of the sources; `nil` if clients do not see the table.
+  @usableFromInline
+  package let pattern: SourcePattern?
+
+  /// A sentence about the sources, for `describe`.
+  package let doc: String
+
+  /// The type of a value.
+  package let shape: Shape
+
+  /// The kind of the sources: plain values or lists.
+  package let kind: SourceKind
+
+  /// The key path to the table; `nil` if it has none.
+  package let path: (any PartialKeyPath<State> & Sendable)?
+
+  /// Whether the names of the sources have a key.
+  package let hasKey: Bool
+
+  /// Whether a name is one of a source, with or without a value.
+  package let matches: @Sendable (_ name: String) -> Bool
+
+  let setNoting: @Sendable (inout State, Bool) -> Void
+  let makeUnique: @Sendable (inout State) -> Void
+
+  // The pending state.
+  @usableFromInline
+  let finish: @Sendable (inout State, UInt64, TableReport) -> Void
+  let revert: @Sendable (inout State, UInt64) -> Void
+
+  /// Moves what the oldest event has written from the pending state into the committed one.
+  @usableFromInline
+  let show: @Sendable (inout State, inout State, UInt64, _ table: Int, TableReport) -> Void
+
+  /// Ends an event in a state of its own, and returns its changes.
+  let popChanges: @Sendable (inout State, UInt64) -> [SourceChange]
+
+  // Any state.
+  let value: @Sendable (State, _ name: String) -> JSONText?
+  let collection: @Sendable (State, _ name: String) -> SourceCollection?
+  let has: @Sendable (State, _ name: String) -> Bool
+  let forEachName: @Sendable (State, (String) -> Void) -> Void
+
+  /// Returns the bytes of the source with a name.
+  let size: @Sendable (State, _ name: String) -> Int
+
+  /// Returns the bytes of all rows, except of those whose name meets a condition.
+  let sizeOfAll: @Sendable (State, _ isExcluded: (String) -> Bool) -> Int
+  let isEmpty: @Sendable (State) -> Bool
+
+  /// How to reach a table in a state.
+  @usableFromInline
+  package typealias Access<Table> =
+    @Sendable (inout State, (inout Table) -> Void) -> Void
+
+  /// Returns how to reach a stored property.
+  @inlinable
+  static func access<Table>(_ path: any WritableKeyPath<State, Table> & Sendable) -> Access<Table> {
+    // A write through a key path costs several times as much.
+    guard let offset = MemoryLayout<State>.offset(of: path) else {
+      return { state, body in body(&state[keyPath: path]) }
+    }
+    return { state, body in
+      unsafe withUnsafeMutableBytes(of: &state) { bytes in
+        unsafe body(
+          &(bytes.baseAddress.unsafelyUnwrapped + offset)
+            .assumingMemoryBound(to: Table.self).pointee)
+      }
+    }
+  }
+
+  // MARK: Rows
+
+  /// Shows each row of a table as a source.
+  ///
+  /// - Parameters:
+  ///   - name: The names of the sources, with a `*` for the key; `nil` for a table that clients do
+  ///     not see.
+  @inlinable
+  package static func rows<Key: TableKey, Row: TableRow>(
+    _ path: any WritableKeyPath<State, Table<Key, Row>> & Sendable, _ name: String?,
+    _ doc: String = ""
+  ) -> TableSource {
+    rows(name, doc, path: path, get: { $0[keyPath: path] }, access: access(path))
+  }
+
+  /// Shows each row of a table as a source, where a key path does not reach the table.
+  @inlinable
+  package static func rows<Key: TableKey, Row: TableRow>(
+    _ name: String?, _ doc: String, path: (any PartialKeyPath<State> & Sendable)? = nil,
+    get: @escaping @Sendable (State) -> Table<Key, Row>,
+    access: @escaping Access<Table<Key, Row>>
+  ) -> TableSource {
+    let pattern = name.map(SourcePattern.init)
+    func key(_ name: String) -> Key? { pattern?.key(of: name) }
+    return TableSource(
+      pattern: pattern, doc: doc, shape: Shape(of: Row.self), kind: .state, path: path,
+      hasKey: true,
+      matches: { [pattern] name in (pattern?.key(of: name) as Key?) != nil },
+      setNoting: { state, isOn in access(&state) { $0.setNoting(isOn) } },
+      makeUnique: { state in access(&state) { $0.makeUnique() } },
+      finish: finishRows(pattern, access),
+      revert: { state, seq in access(&state) { $0.revertEvent(at: seq) } },
+      show: showRows(pattern, access),
+      popChanges: { [pattern] state, seq in
+        var changes: [SourceChange] = []
+        access(&state) { table in
+          table.finishEvent(at: seq) { key, _, after in
+            guard let pattern else { return }
+            changes.append(
+              SourceChange(
+                source: pattern.name(key), seq: seq,
+                value: after.map { RowText.text($0, JSONEncoder()) }))
+          }
+          table.notes.queue.removeAll()
+        }
+        return changes
+      },
+      value: { [pattern] state, name in
+        guard let key: Key = pattern?.key(of: name) else { return nil }
+        return get(state).rows[key].map { RowText.text($0, JSONEncoder()) }
+      },
+      collection: { _, _ in nil },
+      has: { [pattern] state, name in
+        guard let key: Key = pattern?.key(of: name) else { return false }
+        return get(state).rows[key] != nil
+      },
+      forEachName: { [pattern] state, body in
+        guard let pattern else { return }
+        for key in get(state).rows.keys { body(pattern.name(key)) }
+      },
+      size: { [pattern] state, name in
+        guard let key: Key = pattern?.key(of: name) else { return 0 }
+        return RowText.size(get(state).rows[key], JSONEncoder())
+      },
+      sizeOfAll: { [pattern] state, isExcluded in
+        let encoder = JSONEncoder()
+        return get(state).rows.reduce(0) { sum, row in
+          if let pattern, isExcluded(pattern.name(row.key)) { return sum }
+          return sum + RowText.size(row.value, encoder)
+        }
+      },
+      isEmpty: { get($0).rows.isEmpty })
+  }
+
+  /// Returns a function that ends an event of the pending state.
+  @inlinable
+  static func finishRows<Key: TableKey, Row: TableRow>(
+    _ pattern: SourcePattern?, _ access: @escaping Access<Table<Key, Row>>
+  ) -> @Sendable (inout State, UInt64, TableReport) -> Void {
+    { state, seq, report in
+      access(&state) { table in
+        guard table.notes.fresh > 0 else { return }
+        table.finishEvent(at: seq) { key, before, after in
+          let growth =
+            RowText.size(after, report.encoder) - RowText.size(before, report.encoder)
+          guard let pattern else { return report.chargeService(growth) }
+          report.setName(pattern, key)
+          report.charge(growth)
+          if before == nil { report.checkName(pattern, key) }
+        }
+      }
+    }
+  }
+
+  /// Returns a function that moves the rows of the oldest event into the committed state.
+  @inlinable
+  static func showRows<Key: TableKey, Row: TableRow>(
+    _ pattern: SourcePattern?, _ access: @escaping Access<Table<Key, Row>>
+  ) -> @Sendable (inout State, inout State, UInt64, Int, TableReport) -> Void {
+    { pending, committed, seq, number, report in
+      access(&pending) { pending in
+        guard !pending.notes.isEmpty else { return }
+        access(&committed) { committed in
+          let rows = report.observedRows(number)
+          pending.showEvent(at: seq, in: &committed) { key, before, after in
+            if let pattern {
+              report.setName(pattern, key)
+              if (before == nil) != (after == nil) { report.updateName(isThere: after != nil) }
+              if before != nil || after != nil, let source = report.watchedName {
+                report.add(
+                  SourceChange(
+                    source: source, seq: seq,
+                    value: after.map { RowText.text($0, report.encoder) },
+                    before: before.map { RowText.text($0, report.encoder) }))
+              }
+            }
+            if let rows {
+              unsafe unsafeDowncast(rows, to: KeyChanges<Key>.self).keys.append(key)
+              report.add(rows)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @usableFromInline
+  init(
+    pattern: SourcePattern?, doc: String, shape: Shape, kind: SourceKind,
+    path: (any PartialKeyPath<State> & Sendable)?, hasKey: Bool,
+    matches: @escaping @Sendable (String) -> Bool,
+    setNoting: @escaping @Sendable (inout State, Bool) -> Void,
+    makeUnique: @escaping @Sendable (inout State) -> Void,
+    finish: @escaping @Sendable (inout State, UInt64, TableReport) -> Void,
+    revert: @escaping @Sendable (inout State, UInt64) -> Void,
+    show: @escaping @Sendable (inout State, inout State, UInt64, Int, TableReport) -> Void,
+    popChanges: @escaping @Sendable (inout State, UInt64) -> [SourceChange],
+    value: @escaping @Sendable (State, String) -> JSONText?,
+    collection: @escaping @Sendable (State, String) -> SourceCollection?,
+    has: @escaping @Sendable (State, String) -> Bool,
+    forEachName: @escaping @Sendable (State, (String) -> Void) -> Void,
+    size: @escaping @Sendable (State, String) -> Int,
+    sizeOfAll: @escaping @Sendable (State, (String) -> Bool) -> Int,
+    isEmpty: @escaping @Sendable (State) -> Bool
+  ) {
+    self.pattern = pattern
+    self.doc = doc
+    self.shape = shape
+    self.kind = kind
+    self.path = path
+    self.hasKey = hasKey
+    self.matches = matches
+    self.setNoting = setNoting
+    self.makeUnique = makeUnique
+    self.finish = finish
+    self.revert = revert
+    self.show = show
+    self.popChanges = popChanges
+    self.value = value
+    self.collection = collection
+    self.has = has
+    self.forEachName = forEachName
+    self.size = size
+    self.sizeOfAll = sizeOfAll
+    self.isEmpty = isEmpty
+  }
+}
+
+extension TableSource {
+  // MARK: One value
+
+  /// Shows a value without a key as a source.
+  ///
+  /// - Parameter name: The name of the source; `nil` for a value that clients do not see.
+  @inlinable
+  package static func single<Row: TableRow>(
+    _ path: any WritableKeyPath<State, Single<Row>> & Sendable, _ name: String?, _ doc: String = ""
+  ) -> TableSource {
+    single(name, doc, path: path, get: { $0[keyPath: path] }, access: access(path))
+  }
+
+  /// Shows a value without a key as a source, where a key path does not reach it.
+  @inlinable
+  package static func single<Row: TableRow>(
+    _ name: String?, _ doc: String, path: (any PartialKeyPath<State> & Sendable)? = nil,
+    get: @escaping @Sendable (State) -> Single<Row>,
+    access: @escaping Access<Single<Row>>
+  ) -> TableSource {
+    let pattern = name.map(SourcePattern.init)
+    return TableSource(
+      pattern: pattern, doc: doc, shape: Shape(of: Row.self), kind: .state, path: path,
+      hasKey: false,
+      matches: { $0 == pattern?.text },
+      setNoting: { state, isOn in access(&state) { $0.setNoting(isOn) } },
+      makeUnique: { _ in },
+      finish: { state, seq, report in
+        access(&state) { single in
+          single.finishEvent(at: seq) { before, after in
+            let growth =
+              RowText.size(after, report.encoder) - RowText.size(before, report.encoder)
+            guard let pattern else { return report.chargeService(growth) }
+            report.setName(pattern)
+            report.charge(growth)
+          }
+        }
+      },
+      revert: { state, seq in access(&state) { $0.revertEvent(at: seq) } },
+      show: { pending, committed, seq, _, report in
+        access(&pending) { pending in
+          guard !pending.notes.isEmpty else { return }
+          access(&committed) { committed in
+            pending.showEvent(at: seq, in: &committed) { before, after in
+              guard let pattern else { return }
+              report.setName(pattern)
+              guard let source = report.watchedName else { return }
+              report.add(
+                SourceChange(
+                  source: source, seq: seq, value: RowText.text(after, report.encoder),
+                  before: RowText.text(before, report.encoder)))
+            }
+          }
+        }
+      },
+      popChanges: { state, seq in
+        var changes: [SourceChange] = []
+        access(&state) { single in
+          single.finishEvent(at: seq) { _, after in
+            guard let pattern else { return }
+            changes.append(
+              SourceChange(
+                source: pattern.text, seq: seq, value: RowText.text(after, JSONEncoder())))
+          }
+          single.notes.queue.removeAll()
+        }
+        return changes
+      },
+      value: { state, name in
+        name == pattern?.text ? RowText.text(get(state).row, JSONEncoder()) : nil
+      },
+      collection: { _, _ in nil },
+      has: { _, name in name == pattern?.text },
+      forEachName: { _, body in if let pattern { body(pattern.text) } },
+      size: { state, name in
+        name == pattern?.text ? RowText.size(get(state).row, JSONEncoder()) : 0
+      },
+      sizeOfAll: { state, isExcluded in
+        if let pattern, isExcluded(pattern.text) { return 0 }
+        return RowText.size(get(state).row, JSONEncoder())
+      },
+      isEmpty: { _ in false })
+  }
+
+  // MARK: Lists
+
+  /// Shows each list of a table as a source whose watchers get steps.
+  ///
+  /// - Parameter name: The names of the sources, with a `*` for the key; `nil` for lists that
+  ///   clients do not see.
+  @inlinable
+  package static func lists<Key: TableKey, Element: TableRow>(
+    _ path: any WritableKeyPath<State, ListTable<Key, Element>> & Sendable, _ name: String?,
+    _ doc: String = ""
+  ) -> TableSource {
+    lists(name, doc, path: path, get: { $0[keyPath: path] }, access: access(path))
+  }
+
+  /// Shows each list of a table as a source, where a key path does not reach the table.
+  @usableFromInline
+  package static func lists<Key: TableKey, Element: TableRow>(
+    _ name: String?, _ doc: String, path: (any PartialKeyPath<State> & Sendable)? = nil,
+    get: @escaping @Sendable (State) -> ListTable<Key, Element>,
+    access: @escaping Access<ListTable<Key, Element>>
+  ) -> TableSource {
+    let pattern = name.map(SourcePattern.init)
+    @Sendable func list(_ state: State, _ name: String) -> [Element]? {
+      guard let key: Key = pattern?.key(of: name) else { return nil }
+      return get(state).lists[key]
+    }
+    @Sendable func text(_ elements: [Element]) -> [JSONText] {
+      let encoder = JSONEncoder()
+      return elements.map { RowText.text($0, encoder) }
+    }
+    @Sendable func size(_ elements: [Element]) -> Int {
+      let encoder = JSONEncoder()
+      return elements.reduce(0) { $0 + RowText.size($1, encoder) }
+    }
+    return TableSource(
+      pattern: pattern, doc: doc, shape: .array(Shape(of: Element.self)), kind: .list,
+      path: path, hasKey: true, matches: { (pattern?.key(of: $0) as Key?) != nil },
+      setNoting: { state, isOn in access(&state) { $0.setNoting(isOn) } },
+      makeUnique: { state in access(&state) { $0.makeUnique() } },
+      finish: { state, seq, report in
+        access(&state) { lists in
+          lists.finishEvent(at: seq) { key, step in
+            let growth = step.growth { RowText.size($0, report.encoder) }
+            guard let pattern else { return report.chargeService(growth) }
+            report.setName(pattern, key)
+            report.charge(growth)
+            report.checkName(pattern, key)
+          }
+        }
+      },
+      revert: { state, seq in access(&state) { $0.revertEvent(at: seq) } },
+      show: showLists(pattern, access),
+      popChanges: { state, seq in
+        var changes: [SourceChange] = []
+        access(&state) { lists in
+          lists.finishEvent(at: seq) { key, step in
+            guard let pattern else { return }
+            changes.append(
+              SourceChange(
+                source: pattern.name(key), seq: seq,
+                step: step.change { RowText.text($0, JSONEncoder()) }))
+          }
+          lists.notes.queue.removeAll()
+        }
+        return changes
+      },
+      value: { state, name in list(state, name).map { JSONText(elements: text($0)) } },
+      collection: { state, name in
+        guard (pattern?.key(of: name) as Key?) != nil else { return nil }
+        return .list(text(list(state, name) ?? []))
+      },
+      has: { list($0, $1) != nil },
+      forEachName: { state, body in
+        guard let pattern else { return }
+        for key in get(state).lists.keys { body(pattern.name(key)) }
+      },
+      size: { state, name in list(state, name).map(size) ?? 0 },
+      sizeOfAll: { state, isExcluded in
+        get(state).lists.reduce(0) { sum, list in
+          if let pattern, isExcluded(pattern.name(list.key)) { return sum }
+          return sum + size(list.value)
+        }
+      },
+      isEmpty: { get($0).lists.isEmpty })
+  }
+
+  /// Returns a function that applies the steps of the oldest event to the committed state.
+  private static func showLists<Key: TableKey, Element: TableRow>(
+    _ pattern: SourcePattern?, _ access: @escaping Access<ListTable<Key, Element>>
+  ) -> @Sendable (inout State, inout State, UInt64, Int, TableReport) -> Void {
+    { pending, committed, seq, _, report in
+      access(&pending) { pending in
+        guard !pending.notes.isEmpty else { return }
+        access(&committed) { committed in
+          pending.showEvent(at: seq, in: &committed) { key, step, wasThere, isThere in
+            guard let pattern else { return }
+            report.setName(pattern, key)
+            if wasThere != isThere { report.updateName(isThere: isThere) }
+            guard let source = report.watchedName else { return }
+            let change = step.change { RowText.text($0, report.encoder) }
+            report.add(
+              SourceChange(
+                source: source, seq: seq, step: change, isNew: !wasThere, isGone: !isThere))
+          }
+        }
+      }
+    }
+  }
+}

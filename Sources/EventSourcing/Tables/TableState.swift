@@ -1,0 +1,134 @@
+public import JSON
+public import Model
+
+/// A state that consists of tables, which note what an event changes.
+///
+/// Sources, rollbacks, quotas and the lists of views follow from the notes, so such a state has to
+/// say nothing about them:
+///
+///     struct Chores: TableState, Codable {
+///       typealias Lookup = TableLookup<Chores>
+///       var titles = Table<Int, String>()
+///       static let tables = TableList<Chores>([.rows(\.titles, "chores/*", "What is to be done.")])
+///       var tables: TableList<Chores> { Self.tables }
+///
+///       mutating func apply(_ event: ChoreEvent, at place: EventContext) {
+///         switch event {
+///         case .added(let id, let title): titles[id] = title
+///         case .done(let id): titles[id] = nil
+///         }
+///       }
+///     }
+///
+/// All of the state must be in tables that ``tables`` lists: an event is applied to the pending state
+/// alone, and only rows go from there into the committed state.
+///
+/// A state whose tables are known only at run time keeps them in an array, and makes its list with
+/// ``TableSource/rows(_:_:get:access:)``.
+@usableFromInline
+package protocol TableState: ServiceState where Sources == [String], Inverse == Event {
+  // Each state declares `TableLookup<Self>`: in another module the compiler takes the default of
+  // `ServiceState` instead of one that is given here.
+
+  /// The tables of this state. All states of one ledger return the same list.
+  var tables: TableList<Self> { get }
+}
+
+/// The tables of a state.
+@usableFromInline
+package final class TableList<State>: Sendable {
+  @usableFromInline
+  package let sources: [TableSource<State>]
+
+  /// The numbers of the tables by the key paths to them.
+  private let paths: [(path: any PartialKeyPath<State> & Sendable, number: Int)]
+
+  @usableFromInline
+  package init(_ sources: [TableSource<State>]) {
+    self.sources = sources
+    paths = sources.enumerated().compactMap { number, source in
+      source.path.map { ($0, number) }
+    }
+  }
+
+  /// Returns the number of the table at a key path; `nil` if it is not listed.
+  @usableFromInline
+  package func number(of path: PartialKeyPath<State>) -> Int? {
+    paths.first { $0.path == path }?.number
+  }
+
+  /// The sources that clients see.
+  @usableFromInline
+  package var shown: [TableSource<State>] { sources.filter { $0.pattern != nil } }
+
+  /// Returns the table with a source; `nil` if no table can have it.
+  @usableFromInline
+  package func table(of source: String) -> TableSource<State>? {
+    sources.first { $0.matches(source) }
+  }
+
+  /// Turns the notes of all tables on or off.
+  func setNoting(_ isOn: Bool, in state: inout State) {
+    for source in sources { source.setNoting(&state, isOn) }
+  }
+
+  /// Ends an event in a state of its own, and returns its changes.
+  func popChanges(of state: inout State, at seq: UInt64) -> [SourceChange] {
+    sources.flatMap { $0.popChanges(&state, seq) }
+  }
+}
+
+extension TableState {
+  @usableFromInline
+  package func value(of source: String) -> JSONText? {
+    tables.table(of: source)?.value(self, source)
+  }
+
+  @usableFromInline
+  package func has(_ source: String) -> Bool {
+    tables.table(of: source)?.has(self, source) ?? false
+  }
+
+  @usableFromInline
+  package func collection(of source: String) -> SourceCollection? {
+    tables.table(of: source)?.collection(self, source)
+  }
+
+  @usableFromInline
+  package var sources: [String] {
+    var names: [String] = []
+    for source in tables.sources { source.forEachName(self) { names.append($0) } }
+    return names
+  }
+
+  @usableFromInline
+  package func size(of stream: Stream) -> Int {
+    tables.table(of: stream.name)?.size(self, stream.name) ?? 0
+  }
+
+  /// Returns the sources that an event writes in this state, which has no rows.
+  ///
+  /// It may write others where rows exist.
+  func sources(changedBy event: Event, at place: EventContext) -> [String] {
+    var state = self
+    let tables = state.tables
+    tables.setNoting(true, in: &state)
+    state.apply(event, at: place)
+    var sources = tables.popChanges(of: &state, at: place.seq).map(\.source)
+    // Most events of a row's stream change the row.
+    if !sources.contains(place.stream), tables.table(of: place.stream) != nil {
+      sources.append(place.stream)
+    }
+    return sources
+  }
+
+  @usableFromInline
+  package static func sources(changedBy event: Event, at place: EventContext) -> [String] {
+    Self().sources(changedBy: event, at: place)
+  }
+
+  @usableFromInline
+  package mutating func makeUnique() {
+    for source in tables.sources { source.makeUnique(&self) }
+  }
+}
