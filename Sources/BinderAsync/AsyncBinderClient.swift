@@ -56,9 +56,12 @@ public actor AsyncBinderClient {
   ///
   /// - Parameters:
   ///   - socket: The path of the daemon's socket; `nil` to search as `bindctl` does.
+  ///   - daemon: The name of a daemon to search for, if no path is given; `nil` for binderd, or the
+  ///     one that the environment names.
   ///   - name: The program's name, which `daemon/connections` shows.
-  public init(socket: String? = nil, name: String, version: String = "") {
-    target = Link.Target(search: .init(socket: socket), name: name, version: version)
+  public init(socket: String? = nil, daemon: String? = nil, name: String, version: String = "") {
+    target = Link.Target(
+      search: .init(socket: socket, daemon: daemon), name: name, version: version)
   }
 
   deinit {

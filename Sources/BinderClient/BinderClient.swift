@@ -44,9 +44,11 @@ public final class BinderClient {
   ///
   /// - Parameters:
   ///   - socket: The path of the daemon's socket; `nil` to search as the environment says.
+  ///   - daemon: The name of a daemon to search for, if no path is given; `nil` for binderd, or the
+  ///     one that the environment names.
   ///   - name: The program's name, which `daemon/connections` shows.
-  public init(socket: String? = nil, name: String, version: String = "") {
-    search = SocketSearch(socket: socket)
+  public init(socket: String? = nil, daemon: String? = nil, name: String, version: String = "") {
+    search = SocketSearch(socket: socket, daemon: daemon)
     client = ClientName(name: name, version: version)
   }
 

@@ -24,9 +24,12 @@ public struct SocketSearch: Equatable, Sendable {
 
   /// Finds the places for this program.
   ///
-  /// - Parameter socket: The path that the program names; `nil` to search as its environment says.
-  public init(socket: String? = nil) {
-    self.init(option: socket) { name in getenv(name).map { String(cString: $0) } }
+  /// - Parameters:
+  ///   - socket: The path that the program names; `nil` to search.
+  ///   - daemon: The name of the daemon, for example `"choresd"`; `nil` to search as the environment
+  ///     says.
+  public init(socket: String? = nil, daemon: String? = nil) {
+    self.init(option: socket, daemon: daemon) { name in getenv(name).map { String(cString: $0) } }
   }
 
   /// Finds the places for a program.
@@ -35,19 +38,23 @@ public struct SocketSearch: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - option: The path from the command line. It takes precedence.
+  ///   - daemon: The name of the daemon from the command line. It takes precedence over the
+  ///     environment.
   ///   - environment: Returns the value of a variable; `nil` or an empty value means unset.
-  public init(option: String?, environment: (String) -> String?) {
+  public init(option: String?, daemon: String? = nil, environment: (String) -> String?) {
     func variable(_ name: String) -> String? {
       environment(name).flatMap { $0.isEmpty ? nil : $0 }
     }
     if let option {
       places = [Place(path: option, origin: "--socket")]
-    } else if let named = variable("BINDER_SOCKET") {
+    } else if daemon == nil, let named = variable("BINDER_SOCKET") {
       places = [Place(path: named, origin: "$BINDER_SOCKET")]
     } else {
-      let system = Place(path: "/run/binder/bus.sock", origin: "of the system")
+      let name = daemon ?? variable("BINDER_NAME") ?? DaemonName.binderd.text
+      let directory = DaemonName(name)?.directory ?? name
+      let system = Place(path: "/run/\(directory)/bus.sock", origin: "of the system")
       let user = variable("XDG_RUNTIME_DIR").map {
-        Place(path: $0 + "/binder/bus.sock", origin: "$XDG_RUNTIME_DIR")
+        Place(path: "\($0)/\(directory)/bus.sock", origin: "$XDG_RUNTIME_DIR")
       }
       places = [user, system].compactMap(\.self)
     }

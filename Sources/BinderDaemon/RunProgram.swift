@@ -19,6 +19,10 @@ package func runProgram(_ program: Program) -> CInt {
   let log = Log(
     isJournal: manager.isLoggedByJournal,
     journalSocket: manager.isLoggedByJournal ? "/run/systemd/journal/socket" : nil)
+  guard DaemonName(program.name)?.text == program.name else {
+    log.write(.error, "'\(program.name)' is no name of a daemon: \(DaemonName.rule)")
+    return EX_SOFTWARE
+  }
   do {
     let options = try Options(words, of: program)
     log.level = options.logLevel

@@ -1,8 +1,11 @@
 import CSupport
 import Glibc
+import Wire
 
-/// The path of binderd.
-var binderd: String { program(beside: "binderd") }
+extension Context {
+  /// The path of the daemon program.
+  var daemonProgram: String { program(beside: daemon.text) }
+}
 
 /// Returns the path of a program in the same directory as bindctl; its name if it is not there, to
 /// be searched on the PATH.

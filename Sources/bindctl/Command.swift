@@ -29,6 +29,12 @@ final class Context {
   /// The path of the socket that the user names, on the machine of the daemon; `nil` to search.
   let socket: String?
 
+  /// The daemon that is meant: its programs and units have this name.
+  let daemon: DaemonName
+
+  /// The daemon that the command line names; `nil` if it names none.
+  private let namedDaemon: DaemonName?
+
   /// The syntax of all commands, for the help and the completions.
   let syntaxes: Syntaxes
 
@@ -37,16 +43,25 @@ final class Context {
     self.syntaxes = syntaxes
     output = try Output(invocation)
     let (named, surrounding) = (invocation.value("host"), Self.surroundingHost)
-    // $BINDER_SOCKET is a path on the machine of $BINDER_HOST.
+    let namedDaemon = try Self.daemon(invocation.value("daemon-name"), origin: "-n")
+    // A name in the environment is that of a daemon on the machine of $BINDER_HOST.
+    let nearby = named == nil ? try Self.daemon(Self.surroundingName, origin: "$BINDER_NAME") : nil
+    // So is the path in $BINDER_SOCKET.
+    let isSurrounding = namedDaemon == nil && named == nil
     let path =
       invocation.value("socket")
-      ?? (named == nil && surrounding != nil ? Self.surroundingSocket : nil)
+      ?? (isSurrounding && surrounding != nil ? Self.surroundingSocket : nil)
     socket = path
+    self.namedDaemon = namedDaemon
+    daemon = namedDaemon ?? nearby ?? .binderd
     remote = try (named ?? surrounding).map { name throws(UsageError) in
-      try RemoteHost(name, origin: named == nil ? "$BINDER_HOST" : "--host", socket: path)
+      try RemoteHost(
+        name, origin: named == nil ? "$BINDER_HOST" : "--host", socket: path,
+        daemon: namedDaemon ?? nearby)
     }
-    client = Self.client(path, remote)
-    if remote == nil, let socket = path ?? Self.surroundingSocket,
+    client = Self.client(path, namedDaemon, remote)
+    if let namedDaemon { nameDaemon(namedDaemon) }
+    if remote == nil, let socket = path ?? (isSurrounding ? Self.surroundingSocket : nil),
       socket == variable("BINDER_SESSION")
     {
       client.opener = { () throws(ClientError) in try openInSession(socket) }
@@ -59,10 +74,28 @@ final class Context {
   }
 
   /// Returns a client of the daemon at a socket, or on another machine.
-  static func client(_ socket: String?, _ remote: RemoteHost?) -> BinderClient {
-    let client = BinderClient(socket: socket, name: "bindctl", version: Release.version)
+  static func client(
+    _ socket: String?, _ daemon: DaemonName?, _ remote: RemoteHost?
+  ) -> BinderClient {
+    let client = BinderClient(
+      socket: socket, daemon: daemon?.text, name: "bindctl", version: Release.version)
     if let remote { client.opener = remote.open }
     return client
+  }
+
+  /// Checks the name of a daemon; `nil` is none.
+  private static func daemon(
+    _ text: String?, origin: String
+  ) throws(UsageError) -> DaemonName? {
+    guard let text else { return nil }
+    guard let name = DaemonName(text) else {
+      throw UsageError("\(origin) takes the name of a daemon, not '\(text)': \(DaemonName.rule)")
+    }
+    return name
+  }
+
+  private static var surroundingName: String? {
+    variable("BINDER_NAME").flatMap { $0.isEmpty ? nil : $0 }
   }
 
   private static var surroundingHost: String? {
@@ -75,16 +108,21 @@ final class Context {
 
   /// The variables with which a program started by bindctl uses the same daemon.
   var childEnvironment: [String: String] {
-    guard let remote else { return socket.map { ["BINDER_SOCKET": $0] } ?? [:] }
-    // Without it, $BINDER_SOCKET would be taken for a path on that machine.
-    return ["BINDER_HOST": remote.name, "BINDER_SOCKET": socket ?? ""]
+    var variables: [String: String] = [:]
+    if let remote { variables["BINDER_HOST"] = remote.name }
+    // Without these, $BINDER_SOCKET would be taken for a path on that machine, or of that daemon.
+    if remote != nil || namedDaemon != nil || socket != nil {
+      variables["BINDER_SOCKET"] = socket ?? ""
+    }
+    if remote != nil || namedDaemon != nil { variables["BINDER_NAME"] = daemon.text }
+    return variables
   }
 
   /// Adds to the options of a command the event that the surrounding `work`, `watch` or `events` works on.
   ///
   /// The event is of the daemon that these use; with another one it says nothing.
   func addCause(to options: inout JSONObject) throws(ClientError) {
-    guard invocation.value("socket") == nil, invocation.value("host") == nil,
+    guard ["socket", "daemon-name", "host"].allSatisfy({ !invocation.has($0) }),
       let seq = variable("BINDER_SEQ").flatMap({ UInt64($0) }), seq > 0,
       seq <= (try client.connected().greeting.last)
     else { return }
@@ -149,6 +187,17 @@ func note(_ text: String) {
 func silenceNotes() { isQuiet.store(true, ordering: .relaxed) }
 
 private let isQuiet = Atomic(false)
+
+/// The command `bindctl` in messages, with the daemon that the command line names: so that a user
+/// can type what a message advises.
+var bindctlCommand: String { shownProgram.withLock { $0 } }
+
+/// Names the daemon in messages from now on.
+private func nameDaemon(_ daemon: DaemonName) {
+  shownProgram.withLock { $0 = "bindctl -n \(daemon.text)" }
+}
+
+private let shownProgram = Mutex("bindctl")
 
 /// Writes an error to stderr.
 func complain(_ text: String) { say(text, messageStyle.red("bindctl:")) }

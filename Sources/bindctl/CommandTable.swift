@@ -66,6 +66,9 @@ private let synonyms = [
 
 private let globalOptions =
   [
+    Option(
+      "daemon-name", letter: "n", value: "NAME",
+      "use the daemon of this name, not binderd; see 'bindctl help socket'", completes: .daemons),
     Option("socket", value: "PATH", "where the daemon listens; see 'bindctl help socket'"),
     Option(
       "host", letter: "H", value: "HOST",

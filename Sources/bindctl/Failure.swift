@@ -51,7 +51,7 @@ struct Asked {
     guard let command, let name = operands.first, let described else { return nil }
     let words = arguments(described, command == "call" ? "params" : "args")
       .filter { !$0.hasPrefix("[") }
-    return (["bindctl", command, name] + words).joined(separator: " ")
+    return ([bindctlCommand, command, name] + words).joined(separator: " ")
   }
 
   /// A message about the first unknown argument of a call or a view, with a suggestion; `nil` if all
@@ -131,15 +131,15 @@ extension WireError {
     if case .string(let guess)? = data["did_you_mean"] { return "did you mean '\(guess)'?" }
     switch name {
     case .notFound where data["what"] == .string("connection"):
-      return "'bindctl ps' lists the connections"
+      return "'\(bindctlCommand) ps' lists the connections"
     case .notFound where data["what"] == .string("view"):
-      return "'bindctl views' lists the views"
+      return "'\(bindctlCommand) views' lists the views"
     case .notFound:
       guard let service = service(of: asked), asked.hasService(service) else {
-        return guess(asked) ?? "'bindctl services' lists the services"
+        return guess(asked) ?? "'\(bindctlCommand) services' lists the services"
       }
-      return "'bindctl get \"\(service)/**\"' lists those that exist"
-    case .methodNotFound: return "'bindctl services' lists the services"
+      return "'\(bindctlCommand) get \"\(service)/**\"' lists those that exist"
+    case .methodNotFound: return "'\(bindctlCommand) services' lists the services"
     case .invalidParams where command == "call" || command == "open":
       // Unless the daemon has named it already.
       if let unknown = asked.unknownArgument, data["expected"] != .string("no such member") {
@@ -151,7 +151,7 @@ extension WireError {
       return typedArgument.map { "use ':=' for values other than text, as in \($0)" }
     case .conflict: return "read it again before you set it"
     case .rejected where data["reason"] == .string("changed_since"):
-      return "'bindctl undo --preview' shows all; add --force to overwrite it"
+      return "'\(bindctlCommand) undo --preview' shows all; add --force to overwrite it"
     case .alreadyExists where data["what"] == .string("reader"): return "--steal takes it over"
     case .internalError:
       guard case .string(let reference)? = data["ref"] else { return nil }

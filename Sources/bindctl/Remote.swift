@@ -1,6 +1,7 @@
 import BinderClient
 import Console
 import Glibc
+import Wire
 
 /// A machine whose daemon is reached with ssh, as with `systemctl -H`.
 ///
@@ -19,9 +20,14 @@ final class RemoteHost {
   ///   - name: `[USER@]HOST[:PORT]`; an IPv6 address with a port is in brackets.
   ///   - origin: The setting that names the machine.
   ///   - socket: The path of the socket on that machine; `nil` for the usual one.
-  init(_ name: String, origin: String, socket: String?) throws(UsageError) {
+  ///   - daemon: The daemon on that machine; `nil` for the one that is usual there.
+  init(
+    _ name: String, origin: String, socket: String?, daemon: DaemonName?
+  ) throws(UsageError) {
     self.name = name
-    self.socket = socket.map { ["--socket", Self.quoted($0)] } ?? []
+    self.socket =
+      (daemon.map { ["--daemon-name", $0.text] } ?? [])
+      + (socket.map { ["--socket", Self.quoted($0)] } ?? [])
     var (host, port) = (name[...], Substring?.none)
     if let colon = name.lastIndex(of: ":"),
       name[..<colon].last == "]" || !name[..<colon].contains(":")

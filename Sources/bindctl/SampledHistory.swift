@@ -73,7 +73,8 @@ struct SampledHistory {
       // An error of the daemon if there is no such source.
       _ = try connection.call("get", ["source": .string(source)])
       throw Failure(
-        "'\(source)' had no value in this time; see 'bindctl history \(source)'", .notFound)
+        "'\(source)' had no value in this time; see '\(bindctlCommand) history \(source)'",
+        .notFound)
     }
     return samples
   }

@@ -1,6 +1,7 @@
 import BinderClient
 import Console
 import Glibc
+import Wire
 
 /// The next step for a user whose client reaches no daemon.
 struct SocketAdvice {
@@ -27,8 +28,8 @@ struct SocketAdvice {
     if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
       return "this file is no socket; use another path with --socket PATH"
     }
-    if Self.mayCreate(path) { return "start one with: binderd --socket \(Self.word(path))" }
-    return "try one for a shell of its own: bindctl session -- bash"
+    if Self.mayCreate(path) { return "start one with: \(daemon.text) --socket \(Self.word(path))" }
+    return "try one for a shell of its own: \(bindctlCommand) session -- bash"
   }
 
   // MARK: Permissions
@@ -66,19 +67,27 @@ struct SocketAdvice {
   /// The command that starts a unit with one of the sockets; `nil` if none is installed.
   private var startCommand: String? {
     let paths = attempts.map(\.place.path)
-    if paths.contains("/run/binder/bus.sock"), access("/run/systemd/system", F_OK) == 0,
-      Self.isUnit("binderd.socket", in: Self.systemUnits)
+    let (unit, directory) = (daemon.text + ".socket", daemon.directory)
+    if paths.contains("/run/\(directory)/bus.sock"), access("/run/systemd/system", F_OK) == 0,
+      Self.isUnit(unit, in: Self.systemUnits)
     {
-      return (geteuid() == 0 ? "" : "sudo ") + "systemctl start binderd.socket"
+      return (geteuid() == 0 ? "" : "sudo ") + "systemctl start \(unit)"
     }
     guard let runtime = environment("XDG_RUNTIME_DIR"), geteuid() != 0,
-      paths.contains(runtime + "/binder/bus.sock"), access(runtime + "/systemd", F_OK) == 0
+      paths.contains("\(runtime)/\(directory)/bus.sock"),
+      access(runtime + "/systemd", F_OK) == 0
     else { return nil }
     let home = environment("HOME") ?? ""
     let data = environment("XDG_DATA_HOME") ?? home + "/.local/share"
     let own = [data + "/systemd/user", home + "/.config/systemd/user"]
-    guard Self.isUnit("binderd.socket", in: own + Self.userUnits) else { return nil }
-    return "systemctl --user start binderd.socket"
+    guard Self.isUnit(unit, in: own + Self.userUnits) else { return nil }
+    return "systemctl --user start \(unit)"
+  }
+
+  /// The daemon that was searched for: its name is in the path of the system's socket.
+  private var daemon: DaemonName {
+    let system = attempts.first { $0.place.origin == "of the system" }
+    return system.flatMap { DaemonName(ofSocket: $0.place.path) } ?? .binderd
   }
 
   private static let systemUnits = [

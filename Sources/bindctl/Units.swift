@@ -9,26 +9,31 @@ struct Units {
   let socket: [String: String]
   let service: [String: String]
 
-  /// Finds the units that listen at a path; `nil` if there are none.
-  init?(ofSocket path: String) {
+  /// The name of the units.
+  let name: String
+
+  /// Finds the units of a daemon that listen at a path; `nil` if there are none.
+  init?(of daemon: String, at path: String) {
+    name = daemon
     for manager in [["systemctl"], ["systemctl", "--user"]] {
-      let socket = Self.properties("binderd.socket", manager)
+      let socket = Self.properties("\(daemon).socket", manager)
       guard socket["Listen"]?.hasPrefix("\(path) ") == true else { continue }
       self.socket = socket
       shown = manager.joined(separator: " ")
-      service = Self.properties("binderd.service", manager)
+      service = Self.properties("\(daemon).service", manager)
       return
     }
     return nil
   }
 
   /// The finding that the daemon does not start at boot.
-  static let bootWarning =
-    "binderd.service is not enabled: after a boot, bindings run only after the first client"
+  var bootWarning: String {
+    "\(name).service is not enabled: after a boot, bindings run only after the first client"
+  }
 
   /// The command that lets the daemon start at boot; `nil` if it does so already.
   var bootFix: String? {
-    service["UnitFileState"] == "disabled" ? "\(shown) enable binderd.service" : nil
+    service["UnitFileState"] == "disabled" ? "\(shown) enable \(name).service" : nil
   }
 
   /// Returns the properties of a unit; empty if they cannot be read.
@@ -51,7 +56,7 @@ struct Units {
 extension Context {
   /// The units of the daemon in use; `nil` if it has none, or is on another machine.
   var units: Units? {
-    guard remote == nil, let path = try? client.connected().path else { return nil }
-    return Units(ofSocket: path)
+    guard remote == nil, let connection = try? client.connected() else { return nil }
+    return Units(of: connection.greeting.server.name, at: connection.path)
   }
 }

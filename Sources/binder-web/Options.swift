@@ -1,4 +1,5 @@
 import Glibc
+import Wire
 
 /// The options of binder-web, from its command line and environment.
 struct Options {
@@ -15,6 +16,9 @@ struct Options {
 
   /// The daemon's socket; `nil` to search.
   var socket: String?
+
+  /// The name of the daemon; `nil` for binderd.
+  var daemon: String?
 
   /// The TCP port; `nil` for the usual one, or another if that is taken.
   var port: UInt16?
@@ -43,13 +47,15 @@ struct Options {
   }
 
   static let help = """
-    usage: binder-web [--socket PATH] [--port PORT] [--name HOST]… [--pages DIR]
+    usage: binder-web [--daemon-name NAME] [--socket PATH] [--port PORT] [--name HOST]… [--pages DIR]
            binder-web --proxy-user USER… --name HOST… [--listen PATH] [--user-header NAME]
                       [--socket PATH] [--pages DIR]
            binder-web --version | --help
 
-      --socket PATH        the socket of binderd; default $BINDER_SOCKET, then
+      --socket PATH        the socket of the daemon; default $BINDER_SOCKET, then
                            $XDG_RUNTIME_DIR/binder/bus.sock, then /run/binder/bus.sock
+      --daemon-name NAME   (also -n) the daemon of this name, at $XDG_RUNTIME_DIR/NAME/bus.sock or
+                           /run/NAME/bus.sock; default $BINDER_NAME, then binderd
       --port PORT          the TCP port on 127.0.0.1; default 7420, or any free one if that is taken
       --name HOST          a host name, with its port if it is not the usual one, under which browsers
                            reach the page, for example through a tunnel; may be repeated; default the
@@ -78,6 +84,13 @@ struct Options {
       }
       switch parts.first ?? "" {
       case "--socket": socket = try value()
+      case "--daemon-name", "-n":
+        let text = try value()
+        guard let name = DaemonName(text) else {
+          throw Misuse(
+            message: "-n takes the name of a daemon, not '\(text)': \(DaemonName.rule)")
+        }
+        daemon = name.text
       case "--port":
         let text = try value()
         guard let port = UInt16(text) else {

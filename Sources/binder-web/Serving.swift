@@ -15,7 +15,9 @@ struct StartFailure: Error, CustomStringConvertible {
 ///
 /// - Returns: The exit code.
 func serveOwner(_ options: Options, _ log: Log) throws -> CInt {
-  let places = SocketSearch(option: options.socket, environment: Options.environment).places
+  let places = SocketSearch(
+    option: options.socket, daemon: options.daemon, environment: Options.environment
+  ).places
   let pages = try pages(options)
   let state = try StateFiles(of: places.first?.path ?? "")
   let descriptors = Process.prepare()
@@ -59,7 +61,9 @@ func serveOwner(_ options: Options, _ log: Log) throws -> CInt {
 ///
 /// - Returns: The exit code.
 func serveProxy(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
-  let places = SocketSearch(option: options.socket, environment: Options.environment).places
+  let places = SocketSearch(
+    option: options.socket, daemon: options.daemon, environment: Options.environment
+  ).places
   let pages = try pages(options)
   let descriptors = Process.prepare()
   let loop = try makeLoop()

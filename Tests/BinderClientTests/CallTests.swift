@@ -255,12 +255,28 @@ struct CallTests {
 
   @Test
   func `the option precedes the environment, and a named path precedes the defaults`() {
-    func paths(_ option: String?, _ named: String?, _ runtime: String?) -> [String] {
-      SocketSearch(option: option) { $0 == "BINDER_SOCKET" ? named : runtime }.places.map(\.path)
+    func paths(
+      _ option: String?, _ named: String?, _ runtime: String?, daemon: String? = nil,
+      surrounding: String? = nil
+    ) -> [String] {
+      let variables = [
+        "BINDER_SOCKET": named, "XDG_RUNTIME_DIR": runtime, "BINDER_NAME": surrounding,
+      ]
+      return SocketSearch(option: option, daemon: daemon) { variables[$0] ?? nil }.places
+        .map(\.path)
     }
     #expect(paths("/o", "/b", "/x") == ["/o"])
     #expect(paths(nil, "/b", "/x") == ["/b"])
     #expect(paths(nil, nil, "/x") == ["/x/binder/bus.sock", "/run/binder/bus.sock"])
     #expect(paths(nil, "", nil) == ["/run/binder/bus.sock"])
+    #expect(paths("/o", nil, nil, daemon: "choresd") == ["/o"])
+    let chores = ["/x/choresd/bus.sock", "/run/choresd/bus.sock"]
+    #expect(paths(nil, "/b", "/x", daemon: "choresd") == chores)
+    #expect(paths(nil, nil, "/x", surrounding: "choresd") == chores)
+    #expect(paths(nil, "/b", "/x", surrounding: "choresd") == ["/b"])
+    #expect(paths(nil, nil, nil, daemon: "a-d", surrounding: "b") == ["/run/a-d/bus.sock"])
+    for name in ["binderd", "binder", ""] {
+      #expect(paths(nil, nil, nil, surrounding: name) == ["/run/binder/bus.sock"])
+    }
   }
 }

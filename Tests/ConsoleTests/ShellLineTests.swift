@@ -40,6 +40,7 @@ struct ShellLineTests {
   private let syntaxes = Syntaxes(
     program: "prog", summary: "",
     options: [
+      Option("daemon-name", letter: "n", value: "NAME", "", completes: .daemons),
       Option("socket", value: "PATH", ""), Option("host", letter: "H", value: "HOST", ""),
       Option("color", value: "WHEN", "", completes: .words(["always", "never"])),
       Option("json", letter: "j", "as JSON"),
@@ -74,6 +75,7 @@ struct ShellLineTests {
     case .methodArguments, .viewArguments: []
     case .bindings: [Candidate("1", "a ~> b"), Candidate("warm")]
     case .connections: [Candidate("12", "bindctl")]
+    case .daemons: [Candidate("binderd"), Candidate("choresd"), Candidate("b;d")]
     }
   }
 
@@ -95,7 +97,8 @@ struct ShellLineTests {
       (["call", "cells."], ["cells.set"]), (["call", "cells.set", ""], ["name=", "value:="]),
       (["call", "cells.set", "name=a", ""], ["value:="]), (["open", "c"], ["cell"]),
       (["open", "cell", ""], ["name="]), (["unbind", ""], ["1", "warm"]),
-      (["lock", "b"], ["backup"]),
+      (["lock", "b"], ["backup"]), (["-n", ""], ["binderd", "choresd"]),
+      (["-n", "choresd", "ge"], ["get"]), (["get", "--daemon-name", "c"], ["choresd"]),
       (["lock", "a", ""], []), (["describe", "cells"], ["cells", "cells.set", "cells/a"]),
       (["tree", ""], ["cells", "ping"]), (["kick", ""], ["12"]), (["kick", "12", ""], ["12"]),
       (["help", "ex"], ["exit"]), (["help", "gi"], ["give"]), (["session", "x", "--so"], []),

@@ -851,6 +851,42 @@ bindctl: connected again; continuing after 0'
     [[ $stderr == "bindctl: no daemon answers: tried $directory/binder/bus.sock (\$XDG_RUNTIME_DIR: No such file or directory), /run/binder/bus.sock (of the system: "*"); start one with: binderd --socket $directory/binder/bus.sock" || -e /run/systemd/system ]]
 }
 
+@test "-n reaches the daemon of a name, before the variables, and passes it on" {
+    # Under the name of another daemon, which has the socket of this one.
+    mkdir "$directory/choresd"
+    ln -s "$BINDER_SOCKET" "$directory/choresd/bus.sock"
+    bindctl set cells/lamp true
+    export XDG_RUNTIME_DIR=$directory
+    is "$(BINDER_SOCKET=/nowhere bindctl -n choresd get -r cells/lamp)" true
+    is "$(BINDER_SOCKET=/nowhere bindctl get -r -n choresd cells/lamp)" true
+    is "$(BINDER_SOCKET='' BINDER_NAME=choresd bindctl get -r cells/lamp)" true
+    is "$(BINDER_NAME=nobody bindctl get -r cells/lamp)" true
+    is "$(BINDER_SOCKET=/nowhere bindctl -n choresd lock backup -- bindctl get -r cells/lamp)" true
+    is "$(BINDER_SOCKET=/nowhere bindctl -n choresd lock backup -- sh -c 'echo "$BINDER_NAME+$BINDER_SOCKET"')" choresd+
+    is "$(BINDER_SOCKET=/nowhere bindctl completions --line 'bindctl -n choresd get cells/la')" cells/lamp
+    [[ $(bindctl completions --line 'bindctl -n ch') == choresd$'\t'*/choresd/bus.sock ]]
+    is "$(bindctl -n choresd history -n 1 -F '{value}' cells/lamp)" true
+
+    # What a message advises can be typed.
+    refuses 4 "no source 'cells/nothing'; 'bindctl -n choresd get \"cells/**\"' lists those that exist" \
+        -n choresd get cells/nothing
+    refuses 4 "no method 'ping.pong'; 'bindctl -n choresd services' lists the services" -n choresd call ping.pong
+
+    run --separate-stderr bindctl -n nobodyd ping
+    is "$status" 3
+    [[ $stderr == *"tried $directory/nobodyd/bus.sock"*", /run/nobodyd/bus.sock"*"; start one with: nobodyd --socket $directory/nobodyd/bus.sock" ]]
+    rule="1 to 31 small letters, digits, '-' and '_', beginning with a letter, such as choresd; see 'bindctl help'"
+    for name in '' a/b .. Chores 'a b' -x; do
+        refuses 2 "-n takes the name of a daemon, not '$name': $rule" -n "$name" ping
+    done
+    run --separate-stderr env BINDER_SOCKET= BINDER_NAME=../x bindctl ping
+    is "$status" 2
+    is "$stderr" "bindctl: \$BINDER_NAME takes the name of a daemon, not '../x': $rule"
+    run --separate-stderr binder-web -n a/b
+    is "$status" 64
+    [[ $stderr == *"-n takes the name of a daemon, not 'a/b': "* ]]
+}
+
 @test "a connection that is lost within a request ends with 6" {
     cat > "$directory/false" <<'END'
 read -r line

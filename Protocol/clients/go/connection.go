@@ -51,9 +51,13 @@ func socketPaths(path string) []string {
 	if path != "" {
 		return []string{path}
 	}
-	paths := []string{"/run/binder/bus.sock"}
+	directory := os.Getenv("BINDER_NAME")
+	if directory == "" || directory == "binderd" {
+		directory = "binder"
+	}
+	paths := []string{"/run/" + directory + "/bus.sock"}
 	if user := os.Getenv("XDG_RUNTIME_DIR"); user != "" {
-		paths = append([]string{user + "/binder/bus.sock"}, paths...)
+		paths = append([]string{user + "/" + directory + "/bus.sock"}, paths...)
 	}
 	return paths
 }

@@ -11,7 +11,9 @@ import { maxLine } from "./connection.js";
  */
 export function unixSocket(path = env.BINDER_SOCKET) {
   const user = env.XDG_RUNTIME_DIR;
-  const paths = path ? [path] : [...(user ? [`${user}/binder/bus.sock`] : []), "/run/binder/bus.sock"];
+  const name = env.BINDER_NAME;
+  const end = `${name && name !== "binderd" ? name : "binder"}/bus.sock`;
+  const paths = path ? [path] : [...(user ? [`${user}/${end}`] : []), `/run/${end}`];
   return async () => {
     let failure;
     for (const path of paths) {

@@ -33,8 +33,9 @@ binder_connect() {
   _binder_name=${2:-sh}
   _binder_epoch=
   if [ -z "$_binder_path" ]; then
-    _binder_path=${XDG_RUNTIME_DIR:-/nonexistent}/binder/bus.sock
-    [ -S "$_binder_path" ] || _binder_path=/run/binder/bus.sock
+    case ${BINDER_NAME:-binderd} in binderd) _binder_directory=binder ;; *) _binder_directory=$BINDER_NAME ;; esac
+    _binder_path=${XDG_RUNTIME_DIR:-/nonexistent}/$_binder_directory/bus.sock
+    [ -S "$_binder_path" ] || _binder_path=/run/$_binder_directory/bus.sock
   fi
   _binder_reply=$(_binder_exchange '' ping '{}')
   case $_binder_reply in

@@ -24,6 +24,8 @@ package enum CompletionQuestion: Hashable, Sendable {
   case viewArguments(String)
   case bindings
   case connections
+  /// The daemons whose sockets are where those of daemons usually are.
+  case daemons
 }
 
 /// The place of the last word of a line, and what can complete it.
@@ -31,8 +33,9 @@ package struct LineCompletion: Equatable {
   /// The last word as far as it was typed.
   package let partial: String
 
-  /// The values of `--socket` and `--host` in the line; `nil` if they are absent.
+  /// The values of `--socket`, `-n` and `--host` in the line; `nil` if they are absent.
   package private(set) var socket: String?
+  package private(set) var daemon: String?
   package private(set) var host: String?
 
   /// The command; `nil` if the last word is, or is before, the command.
@@ -72,6 +75,7 @@ package struct LineCompletion: Equatable {
 
   private mutating func apply(_ option: Option, _ value: String) {
     if option.name == "socket" { socket = value }
+    if option.name == "daemon-name" { daemon = value }
     if option.name == "host" { host = value }
   }
 
@@ -152,6 +156,7 @@ package struct LineCompletion: Equatable {
       } ?? []
     case .bindings: ask(.bindings)
     case .connections: ask(.connections)
+    case .daemons: ask(.daemons)
     case .topics:
       syntaxes.commands.map { Candidate($0.name, $0.summary) }
         + syntaxes.topics.map { Candidate($0.name, $0.summary) }

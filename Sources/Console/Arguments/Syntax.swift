@@ -45,6 +45,7 @@ package enum CompletionSource: Hashable, Sendable {
   case arguments
   case bindings
   case connections
+  case daemons
   /// The commands and topics of the help.
   case topics
 }

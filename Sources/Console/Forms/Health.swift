@@ -29,9 +29,17 @@ package struct HealthCheck: Equatable, Sendable {
 package struct Health {
   package private(set) var checks: [HealthCheck] = []
 
+  /// The name of the daemon, and the command that reaches it.
+  package var (daemon, program) = ("binderd", "bindctl")
+
   package init() {}
 
-  package mutating func add(_ check: HealthCheck) { checks.append(check) }
+  /// Adds a check, whose next step is written for binderd.
+  package mutating func add(_ check: HealthCheck) {
+    let fix = check.fix?.replacing("binderd", with: daemon)
+      .replacing("bindctl ", with: program + " ")
+    checks.append(HealthCheck(check.name, check.state, check.text, fix: fix))
+  }
 
   /// The worst state; skipped checks do not count.
   package var state: HealthCheck.State {
@@ -56,7 +64,7 @@ package struct Health {
     }
     let good = checks.count { $0.state == .ok }
     let text = findings.isEmpty ? "\(good) checks passed" : findings.joined(separator: "; ")
-    return "BINDERD \(state.rawValue.uppercased()): \(text)"
+    return "\(daemon.uppercased()) \(state.rawValue.uppercased()): \(text)"
   }
 }
 

@@ -27,6 +27,7 @@ package struct TopScreen: LiveScreen {
   }
 
   private let path: String
+  private let daemon: String
   private let userName: (UInt64) -> String
   private var stats = JSONObject()
   private var eventRates: [Double] = []
@@ -56,9 +57,12 @@ package struct TopScreen: LiveScreen {
 
   /// - Parameters:
   ///   - path: The socket of the daemon.
+  ///   - daemon: The name of the daemon.
   ///   - userName: Returns the name of a user.
-  package init(of path: String, userName: @escaping (UInt64) -> String) {
-    (self.path, self.userName) = (path, userName)
+  package init(
+    of path: String, daemon: String = "binderd", userName: @escaping (UInt64) -> String
+  ) {
+    (self.path, self.daemon, self.userName) = (path, daemon, userName)
   }
 
   // MARK: Values
@@ -184,7 +188,7 @@ package struct TopScreen: LiveScreen {
   private func head(width: Int, _ style: Style) -> [String] {
     let uptime = Amount.time(seconds: stats.double("uptime_s"))
     var lines = [
-      (style.bold("binderd") + "  \(path)  up \(uptime)").clipped(to: width),
+      (style.bold(daemon) + "  \(path)  up \(uptime)").clipped(to: width),
       "clients \(number("connections"))  subscriptions \(number("subscriptions"))  memory "
         + "\(bytes("resident_bytes"))  state \(bytes("state_bytes"))  output "
         + "\(bytes("output_bytes"))  last \(stats["last"]?.bare ?? "–")",

@@ -59,7 +59,7 @@ struct BackupDirectory {
     let code = try make(partial)
     guard code == EXIT_SUCCESS else { return ExitCode(rawValue: code) }
 
-    let name = try name(of: partial)
+    let name = try name(of: partial, context)
     // A backup of the same second and position has the same events; it stays as it is.
     if access(path + "/" + name.file, F_OK) != 0,
       rename(partial, path + "/" + name.file) != 0
@@ -74,8 +74,8 @@ struct BackupDirectory {
   }
 
   /// Returns the name of a complete backup.
-  private func name(of backup: String) throws -> Name {
-    let (code, text) = try Child.output(of: [binderd, "--info", "--journal", backup])
+  private func name(of backup: String, _ context: Context) throws -> Name {
+    let (code, text) = try Child.output(of: [context.daemonProgram, "--info", "--journal", backup])
     let figures = (try? JSONText(parsing: text, maxMembers: JSONLimits.anyMembers))?.object ?? [:]
     let time = Timestamp.now.text.prefix(19).filter { $0 != "-" && $0 != ":" }
     guard code == 0, let epoch = figures.string("epoch"), let last = figures.uint("last"),

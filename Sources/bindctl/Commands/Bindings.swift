@@ -40,8 +40,8 @@ var bindCommand: Command {
     context.output.result(
       result, bare: result["binding"],
       human: isKept ? "binding \(handle)" : "binding \(handle); press Ctrl-C to end it")
-    if isKept, let fix = context.units?.bootFix {
-      note("\(Units.bootWarning); to start it at boot: \(fix)")
+    if isKept, let units = context.units, let fix = units.bootFix {
+      note("\(units.bootWarning); to start it at boot: \(fix)")
     }
     // The binding lives as long as the connection; regular calls detect its loss.
     while !isKept {

@@ -77,7 +77,7 @@ var kickCommand: Command {
         // The others are kicked anyway.
         guard case .refused(let refusal) = error, refusal.name == .notFound else { throw error }
         isMissing = true
-        complain("\(refusal.message); 'bindctl ps' lists the connections")
+        complain("\(refusal.message); '\(bindctlCommand) ps' lists the connections")
       }
     }
     return isMissing ? .notFound : .done
@@ -110,7 +110,7 @@ var whoamiCommand: Command {
         ("user", "\(user) (uid \(answer["uid"]?.bare ?? "")\(group))"),
         ("machine", answer.string("host") ?? ""), ("role", answer.string("role") ?? ""),
         ("process", answer["pid"]?.bare ?? ""),
-        ("methods", "\(list("methods").count); 'bindctl whoami -j' lists them"),
+        ("methods", "\(list("methods").count); '\(bindctlCommand) whoami -j' lists them"),
         ("read", list("read").joined(separator: " ")),
         ("write", list("write").joined(separator: " ")),
       ] + (shownLimits(answer).map { [("limits", $0)] } ?? [])

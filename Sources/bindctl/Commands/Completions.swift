@@ -15,7 +15,7 @@ let completionsSyntax = Syntax(
   ],
   details: """
     The scripts for bash, zsh and fish use --line or --words. They know commands, options, sources,
-    methods, views and their arguments, and ask the daemon that the line names with --socket or --host.
+    methods, views and their arguments, and ask the daemon that the line names with -n, --socket or --host.
     Only words that a shell does not expand are printed.
     """,
   examples: [". <(bindctl completions bash)", "bindctl completions fish | source"])
@@ -61,10 +61,11 @@ final class Completer {
   private static let milliseconds: UInt64 = 1_000
 
   init(_ context: Context, _ completion: LineCompletion) {
+    let daemon = completion.daemon.flatMap { DaemonName($0) }
     let remote = completion.host.map { name in
-      try? RemoteHost(name, origin: "--host", socket: completion.socket)
+      try? RemoteHost(name, origin: "--host", socket: completion.socket, daemon: daemon)
     }
-    client = Context.client(completion.socket ?? context.socket, remote ?? context.remote)
+    client = Context.client(completion.socket ?? context.socket, daemon, remote ?? context.remote)
     client.limits = AnswerLimits(deadline: Deadline(inMilliseconds: Self.milliseconds))
   }
 
@@ -107,7 +108,30 @@ final class Completer {
           row["id"]?.bare ?? "",
           [row["client"], row["program"]].compactMap { $0?.bare }.first ?? "")
       }
+    case .daemons: return daemons
     }
+  }
+
+  /// The daemons of this machine with a socket where it usually is.
+  private var daemons: [Candidate] {
+    ["/run", variable("XDG_RUNTIME_DIR") ?? ""].filter { $0.hasPrefix("/") }.flatMap { parent in
+      Self.names(in: parent).filter { access("\(parent)/\($0)/bus.sock", F_OK) == 0 }
+        .compactMap { DaemonName($0) }
+        .map { Candidate($0.text, "\(parent)/\($0.directory)/bus.sock") }
+    }
+  }
+
+  private static func names(in directory: String) -> [String] {
+    guard let stream = opendir(directory) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      names.append(
+        withUnsafePointer(to: &entry.pointee.d_name) {
+          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        })
+    }
+    return names.sorted()
   }
 
   private func call(_ method: String, _ params: JSONObject = [:]) throws -> JSONObject {

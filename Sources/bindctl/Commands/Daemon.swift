@@ -12,8 +12,9 @@ var versionCommand: Command {
     var text = "bindctl \(Release.version)"
     do throws(ClientError) {
       let connection = try context.client.connected(until: Deadline(inMilliseconds: 2000))
-      document["binderd"] = .string(connection.greeting.server.version)
-      text += "\nbinderd \(connection.greeting.server.version), at \(connection.path)"
+      document[connection.greeting.server.name] = .string(connection.greeting.server.version)
+      text +=
+        "\n\(connection.greeting.server.name) \(connection.greeting.server.version), at \(connection.path)"
     } catch {
       // Without a daemon only this version is shown.
     }
@@ -170,7 +171,7 @@ var reloadCommand: Command {
     if let units = context.units, let bindings = try? context.client.call("bindings.list").object,
       case .array(let all)? = bindings["value"], !all.isEmpty, let fix = units.bootFix
     {
-      note("\(Units.bootWarning); to start it at boot: \(fix)")
+      note("\(units.bootWarning); to start it at boot: \(fix)")
     }
     let changed = report.array("changed").map(\.bare).joined(separator: ", ")
     context.output.result(

@@ -101,6 +101,7 @@ private struct Doctor {
   init(_ context: Context) {
     self.context = context
     path = context.client.search.places[0].path
+    (health.daemon, health.program) = (context.daemon.text, bindctlCommand)
   }
 
   mutating func run() -> Health {
@@ -124,6 +125,7 @@ private struct Doctor {
     do throws(ClientError) {
       let connection = try context.client.connected(until: Deadline(inMilliseconds: 10_000))
       path = connection.path
+      health.daemon = connection.greeting.server.name
       let clock = ContinuousClock()
       let start = clock.now
       _ = try connection.call("ping")
@@ -149,10 +151,10 @@ private struct Doctor {
 
   /// Checks the units whose socket is the one in use; skips if it belongs to no unit.
   private mutating func checkUnits() {
-    units = Units(ofSocket: path)
+    units = Units(of: health.daemon, at: path)
     if let units {
-      health.add(.unit("binderd.socket", units.socket, manager: units.shown))
-      health.add(.unit("binderd.service", units.service, manager: units.shown))
+      health.add(.unit("\(units.name).socket", units.socket, manager: units.shown))
+      health.add(.unit("\(units.name).service", units.service, manager: units.shown))
       return
     }
     health.add(.init("unit", .skipped, "\(path) is not the socket of a unit"))
@@ -325,8 +327,8 @@ private struct Doctor {
       failures.append((binding.string("binding") ?? "", reason))
     }
     health.add(.bindings(failures, of: bindings.count))
-    if !bindings.isEmpty, let fix = units?.bootFix {
-      health.add(.init("boot", .warning, Units.bootWarning, fix: fix))
+    if !bindings.isEmpty, let units, let fix = units.bootFix {
+      health.add(.init("boot", .warning, units.bootWarning, fix: fix))
     }
   }
 

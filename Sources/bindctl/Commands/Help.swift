@@ -89,13 +89,17 @@ let helpTopics = [
   HelpTopic(
     "socket", "how bindctl finds the daemon",
     """
-    --socket PATH, else $BINDER_SOCKET, else $XDG_RUNTIME_DIR/binder/bus.sock if a
-    daemon listens there, else /run/binder/bus.sock.
+    --socket PATH, else the daemon -n NAME, else $BINDER_SOCKET, else the daemon
+    $BINDER_NAME, else binderd.
+
+    The daemon NAME is at $XDG_RUNTIME_DIR/NAME/bus.sock if it listens there, else
+    at /run/NAME/bus.sock; binderd has the directory binder. -n is an option of
+    some commands too, so write it first: bindctl -n choresd history chores/1
 
     With -H HOST, else $BINDER_HOST, the daemon is that of another machine. Then
     --socket PATH is a path there, and so is $BINDER_SOCKET if $BINDER_HOST is set
-    and -H is not given. Programs that bindctl runs get both variables, so that a
-    bindctl in them uses the same daemon.
+    and -H is not given; NAME likewise. Programs that bindctl runs get these
+    variables, so that a bindctl in them uses the same daemon.
 
     If $BINDER_TRACE names a file, all sent (->) and received (<-) lines are
     appended to it.

@@ -27,6 +27,8 @@ let journalSyntax = Syntax(
     Option(
       "force", "replace a file that exists; compact: trust the system clock although it has jumped"),
     Option(
+      "adopt", "restore, import, copy: make a journal for this daemon of one with another name"),
+    Option(
       "progress", value: "FORM", "bar, lines, json or none; by default a bar on a terminal only",
       completes: .words(["bar", "lines", "json", "none"])),
   ],
@@ -122,13 +124,13 @@ private func backUp(to target: String, _ context: Context) throws -> ExitCode {
 extension Context {
   /// The options that binderd gets as they are.
   fileprivate var flags: [String] {
-    ["force", "without-replication"].filter(invocation.has).map { "--\($0)" }
+    ["force", "adopt", "without-replication"].filter(invocation.has).map { "--\($0)" }
   }
 }
 
 /// Runs a binderd process that makes a journal while no daemon uses it.
 private func make(_ words: [String], _ context: Context) throws -> ExitCode {
-  var words = [binderd] + words
+  var words = [context.daemonProgram] + words
   if let file = context.invocation.value("file") { words += ["--journal", file] }
   words += context.flags
   if let form = context.invocation.value("progress") { words += ["--progress", form] }
@@ -146,7 +148,8 @@ private func work(_ words: [String], _ context: Context) throws -> ExitCode {
 /// Returns the command line of binderd for a task.
 private func taskWords(_ words: [String], _ context: Context) throws -> [String] {
   let makesJournal = words[0] == "--restore" || words[0] == "--import"
-  var words = [binderd] + words + (try JournalChoice(context, isRead: !makesJournal).words)
+  var words =
+    [context.daemonProgram] + words + (try JournalChoice(context, isRead: !makesJournal).words)
   words += context.flags
   if let form = context.invocation.value("progress") { words += ["--progress", form] }
   return words
@@ -157,7 +160,7 @@ private func taskWords(_ words: [String], _ context: Context) throws -> [String]
 private func showInfo(_ file: String?, _ context: Context) throws -> ExitCode {
   let figures: JSONObject
   if let file {
-    let (code, text) = try Child.output(of: [binderd, "--info", "--journal", file])
+    let (code, text) = try Child.output(of: [context.daemonProgram, "--info", "--journal", file])
     guard code == 0 else { return .no }
     figures =
       (try? JSONText(parsing: text, maxMembers: JSONLimits.anyMembers))?.object ?? JSONObject()
@@ -241,7 +244,7 @@ private func compact(_ file: String?, _ context: Context) throws -> ExitCode {
   let before = try context.moment("before")
   let isForced = context.invocation.has("force")
   if let file {
-    var words = [binderd, "--compact", "--journal", file]
+    var words = [context.daemonProgram, "--compact", "--journal", file]
     words += context.flags
     switch before {
     case .seq(let seq)?: words += ["--before", "\(seq)"]
@@ -346,7 +349,7 @@ struct JournalChoice {
     } catch {
       guard case .noDaemon(let attempts) = error else { throw error }
       try Self.checkNobodyIsMeant(attempts, error)
-      note("no daemon answers; using the journal that binderd would open")
+      note("no daemon answers; using the journal that \(context.daemon.text) would open")
       words = []
       return
     }
@@ -422,7 +425,8 @@ struct JournalChoice {
     guard cposix_peer_credentials(connection.descriptor, &peer) == 0, peer.pid > 0,
       let name = try? text(of: "/proc/\(peer.pid)/comm")
     else { return false }
-    return ["binderd", "systemd"].contains(name)
+    // The kernel cuts the name of a program.
+    return [String(connection.greeting.server.name.prefix(15)), "systemd"].contains(name)
   }
 
   /// The ID of this boot of the system; `nil` if the kernel does not provide one.

@@ -21,10 +21,11 @@ let topSyntax = Syntax(
 var topCommand: Command {
   Command(topSyntax) { context in
     if context.output.form == .human, let terminal = Terminal() {
-      let path = try context.client.connected().path
+      let connection = try context.client.connected()
+      let (path, daemon) = (connection.path, connection.greeting.server.name)
       context.client.disconnect()
       return try showInPlace(
-        TopScreen(of: path, userName: userName),
+        TopScreen(of: path, daemon: daemon, userName: userName),
         TopScreen.sources.map { Topic($0, mode: .newest) }, terminal, context)
     }
     return try printStreams(context)

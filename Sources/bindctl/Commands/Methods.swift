@@ -105,7 +105,8 @@ private struct Description {
 
   private func method(_ name: String, _ answer: JSONObject) -> String {
     var text = head(name, answer)
-    text += "\n\n  $ " + (["bindctl call", name] + parameters(answer)).joined(separator: " ")
+    text +=
+      "\n\n  $ " + (["\(bindctlCommand) call", name] + parameters(answer)).joined(separator: " ")
     let named = answer.array("params").map(\.object)
     let width = named.map { $0.string("name")?.count ?? 0 }.max() ?? 0
     let rows = named.map { parameter in

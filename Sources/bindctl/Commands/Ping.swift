@@ -41,7 +41,8 @@ private func pingOnce(_ context: Context) throws -> ExitCode {
   context.output.result(
     answer, bare: .number(JSONNumber(microseconds)),
     human: "\(connection.path) answers in \(microseconds) µs: "
-      + "binderd \(connection.greeting.server.version), journal at \(answer["last"]?.bare ?? "")")
+      + "\(connection.greeting.server.name) \(connection.greeting.server.version), journal at \(answer["last"]?.bare ?? "")"
+  )
   return .done
 }
 

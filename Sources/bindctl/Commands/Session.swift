@@ -21,7 +21,8 @@ var sessionCommand: Command {
     }
     // The daemon is stopped after the command, however the command ends.
     let signals = SignalWait([SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP])
-    let daemon = try PrivateDaemon(journal: context.invocation.value("journal"), signals)
+    let daemon = try PrivateDaemon(
+      context.daemonProgram, journal: context.invocation.value("journal"), signals)
     defer { daemon.end() }
     let command = try Child(
       context.invocation.operands,
@@ -53,7 +54,7 @@ private final class PrivateDaemon {
   var socket: String { directory + "/bus.sock" }
 
   /// Starts the daemon and waits until it listens.
-  init(journal: String?, _ signals: SignalWait) throws {
+  init(_ program: String, journal: String?, _ signals: SignalWait) throws {
     // The path of the socket must not be too long.
     let longest = SocketAdvice.longestPath - "/bindctl.XXXXXX/bus.sock".utf8.count
     let parent = variable("TMPDIR").flatMap { $0.utf8.count <= longest ? $0 : nil } ?? "/tmp"
@@ -66,7 +67,7 @@ private final class PrivateDaemon {
     do {
       child = try Child(
         [
-          binderd, "--socket", directory + "/bus.sock", "--journal",
+          program, "--socket", directory + "/bus.sock", "--journal",
           journal ?? directory + "/journal.db",
         ],
         errorsTo: directory + "/log", isApart: true)

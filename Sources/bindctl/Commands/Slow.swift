@@ -30,7 +30,7 @@ var slowCommand: Command {
     }
     if log.uint("limit_ms") == 0 {
       note(
-        "the slow log is off; set \"slow_log\": {\"ms\": 100} in binder.conf, then type: bindctl reload"
+        "the slow log is off; set \"slow_log\": {\"ms\": 100} in binder.conf, then type: \(bindctlCommand) reload"
       )
       if requests.isEmpty { return .done }
     }

@@ -70,7 +70,7 @@ private func suggestKey(_ source: String, _ connection: BinderConnection) {
     let answer = try? connection.call("get", ["source": .string(map)]).object,
     case .object(let entries)? = answer["value"], entries[key] != nil
   else { return }
-  note("the map '\(source)' is empty; did you mean: bindctl get \(map) --pick /\(key)")
+  note("the map '\(source)' is empty; did you mean: \(bindctlCommand) get \(map) --pick /\(key)")
 }
 
 /// Returns the documents with a part of their values.
@@ -99,7 +99,7 @@ private func past(_ source: String, _ moment: When, _ context: Context) throws -
   guard result.object["gone"] == nil else {
     throw Failure(
       "'\(source)' had no value at \(context.invocation.value("at") ?? "");"
-        + " 'bindctl history \(source)' shows when it had one", .notFound)
+        + " '\(bindctlCommand) history \(source)' shows when it had one", .notFound)
   }
   return result.object
 }
@@ -291,12 +291,13 @@ private func whatEmpties(_ source: String) -> String {
   let other = "remove takes a cell, for example cells/lamp, not '\(source)'"
   guard parts.count == 2 else { return other }
   return switch parts[0] {
-  case "lists": other + "; a list is emptied with: bindctl call lists.clear name=\(parts[1])"
-  case "maps": other + "; a map is emptied with: bindctl call maps.clear name=\(parts[1])"
+  case "lists":
+    other + "; a list is emptied with: \(bindctlCommand) call lists.clear name=\(parts[1])"
+  case "maps": other + "; a map is emptied with: \(bindctlCommand) call maps.clear name=\(parts[1])"
   case "live", "services":
     other + "; it ends with the program that publishes it"
   case "people", "threads", "todo", "feeds", "users":
-    other + "; 'bindctl describe \(parts[0])' lists what removes it"
+    other + "; '\(bindctlCommand) describe \(parts[0])' lists what removes it"
   default: other
   }
 }

@@ -55,7 +55,7 @@ var undoCommand: Command {
     if context.output.form != .human {
       context.output.result(result, bare: result["value"], human: "")
     } else {
-      note("to undo that: bindctl undo \(inverse(of: result))")
+      note("to undo that: \(bindctlCommand) undo \(inverse(of: result))")
     }
     return .done
   }

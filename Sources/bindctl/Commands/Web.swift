@@ -26,6 +26,7 @@ var webCommand: Command {
     }
     var words = [program(beside: "binder-web")]
     if let socket = context.invocation.value("socket") { words += ["--socket", socket] }
+    if let name = context.invocation.value("daemon-name") { words += ["--daemon-name", name] }
     if let port = context.invocation.value("port") {
       guard UInt16(port) != nil else {
         throw UsageError("--port takes a number from 0 to 65535, not '\(port)'", command: "web")

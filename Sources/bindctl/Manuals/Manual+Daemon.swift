@@ -4,7 +4,7 @@ import Wire
 extension Manual {
   /// Returns the page of binderd, made from the output of `binderd --help`.
   func daemonPage() throws -> ManualPage {
-    let help = try ProgramHelp(of: binderd, named: rawValue)
+    let help = try ProgramHelp(of: program(beside: rawValue), named: rawValue)
     var page = ManualPage(
       rawValue, section: section, "keep the live state of one machine", date: Release.date)
     page.section("SYNOPSIS")

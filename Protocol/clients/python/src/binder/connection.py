@@ -25,7 +25,9 @@ def socket_paths(path: str | None) -> list[str]:
     if named:
         return [named]
     user = os.environ.get("XDG_RUNTIME_DIR")
-    return ([f"{user}/binder/bus.sock"] if user else []) + ["/run/binder/bus.sock"]
+    name = os.environ.get("BINDER_NAME")
+    directory = name if name and name != "binderd" else "binder"
+    return ([f"{user}/{directory}/bus.sock"] if user else []) + [f"/run/{directory}/bus.sock"]
 
 
 class Connection:
