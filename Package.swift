@@ -17,6 +17,7 @@ let package = Package(
     .executable(name: "bindctl", targets: ["bindctl"]),
     .executable(name: "binder-web", targets: ["binder-web"]),
     .library(name: "Binder", targets: ["Binder"]),
+    .library(name: "BinderTesting", targets: ["BinderTesting"]),
     .library(name: "BinderClient", targets: ["BinderClient", "BinderAsync"]),
     .library(name: "JSON", targets: ["JSON"]),
     .library(name: "Signals", targets: ["Signals"]),
@@ -139,6 +140,15 @@ let package = Package(
         "Signals", "Wire",
       ]),
 
+    // Tests of such daemons: a daemon in the process, in virtual time.
+    .target(
+      name: "BinderTesting",
+      dependencies: [
+        "API", "Binder", "BinderDaemon", "Configuration", "Connections", "EventSourcing",
+        "Features",
+        "JSON", "Journal", "JournalMemory", "Model", "Signals", "Wire",
+      ]),
+
     // The daemon with the applications.
     .executableTarget(
       name: "binderd",
@@ -191,9 +201,13 @@ let package = Package(
     .testTarget(
       name: "APITests",
       dependencies: [
-        "API", "Apps", "Configuration", "Connections", "EventSourcing", "Features", "JSON",
-        "Journal", "JournalMemory", "Model", "ServiceTestSupport", "Signals", "TestSupport", "Wire",
+        "API", "Apps", "BinderTesting", "Configuration", "Connections", "EventSourcing",
+        "Features", "JSON", "Journal", "JournalMemory", "Model", "ServiceTestSupport", "Signals",
+        "TestSupport", "Wire",
       ]),
+    .testTarget(
+      name: "BinderTests",
+      dependencies: ["Binder", "BinderTesting", "JSON", "Signals", "TestSupport"]),
     .testTarget(
       name: "AppsTests",
       dependencies: [
@@ -256,7 +270,8 @@ let package = Package(
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
 let safe: Set = [
   "Model", "JSON", "Signals", "SignalsDialects", "RxDialect", "Wire", "Configuration", "Journal",
-  "EventSourcing", "Connections", "API", "Features", "Apps", "Binder", "JournalMemory",
+  "EventSourcing", "Connections", "API", "Features", "Apps", "Binder", "BinderTesting",
+  "JournalMemory",
 ]
 
 for target in package.targets

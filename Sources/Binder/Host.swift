@@ -81,6 +81,9 @@ public final class Host {
     return try result.get()
   }
 
+  /// The names of the services.
+  package var serviceNames: [String] { services.keys.sorted() }
+
   /// Notes a service, whose name must be free.
   ///
   /// - Returns: The name; another one that is free if the name is a mistake, which ends the start.

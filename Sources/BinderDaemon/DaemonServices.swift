@@ -10,57 +10,41 @@ import Model
 
 /// The services of a daemon, and the features in which clients can use them.
 struct DaemonServices {
-  /// `nil` if the program does not have the service; so are the others.
-  let leases: LeasesService?
-  let programs: Programs?
+  private let standard: StandardFeatures
   let journal: JournalService
 
   /// The features, with their actions at the start and the stop.
   let features: [Feature]
 
-  private let bindings: BindingsService?
-  private let liveBindings: LiveBindings?
-  private let readers: ReaderHolders
   private let daemon: DaemonService
 
-  /// Creates the services and their features: a new feature adds one line.
+  var leases: LeasesService? { standard.leases }
+  var programs: Programs? { standard.programs }
+
+  /// Creates the services and their features.
   init(of program: Program, _ engine: Engine, _ configuration: Configuration, _ log: Log) throws {
     let (host, scheduler, table) = (engine.host, engine.scheduler, engine.table)
     let (location, measures) = (engine.location, engine.measures)
-    let has = program.services.contains
-    var features: [Feature] = []
-    if has(.cells) { features.append(.cells(CellsService(in: host))) }
-    if has(.lists) { features.append(.lists(ListsService(in: host))) }
-    if has(.maps) { features.append(.maps(MapsService(in: host))) }
-    leases = has(.leases) ? LeasesService(in: host, on: scheduler) { Process.nanoseconds } : nil
-    if let leases {
-      leases.onFailure = { lease, reason in
-        log.write(.warning, "the will of \(lease) was not run: \(reason)")
-      }
-      let clientLeases = ClientLeases(leases)
-      features.append(.leases(leases, clientLeases))
-      if has(.locks) { features.append(.locks(LocksService(in: host), clientLeases)) }
+    standard = StandardFeatures(program.services, in: host, on: scheduler, table.context) {
+      Process.nanoseconds
     }
-    programs = has(.programs) ? Programs(in: host) : nil
-    if let programs { features.append(.programs(programs)) }
-    bindings = has(.bindings) ? BindingsService(in: host) : nil
-    liveBindings = has(.bindings) ? LiveBindings(on: scheduler, in: table.context) : nil
-    liveBindings?.time = .local
-    if let bindings, let liveBindings { features.append(.bindings(bindings, liveBindings)) }
-    readers = ReaderHolders(ReadersService(in: host))
-    features.append(.readers(readers))
+    standard.leases?.onFailure = { lease, reason in
+      log.write(.warning, "the will of \(lease) was not run: \(reason)")
+    }
+    standard.liveBindings?.time = .local
     journal = JournalService(
       of: engine.store, { () throws(JournalError) in try JournalFigures(of: location) }, in: host,
       on: scheduler, log)
     journal.boot = Process.bootID
-    if has(.system) {
-      let machine = LinuxProbe()
-      features.append(.system(SystemService(machine, on: scheduler), close: machine.close))
-    }
     daemon = DaemonService(
       on: scheduler, stats: { measures.now }, connections: { measures.connections },
       streams: StreamMeter(host) { Process.nanoseconds }, slow: { table.slowLog.shown },
       users: { measures.users })
+    var features = standard.features
+    if program.services.contains(.system) {
+      let machine = LinuxProbe()
+      features.append(.system(SystemService(machine, on: scheduler), close: machine.close))
+    }
     let parts = ProgramParts(
       host: host, loop: engine.loop, scheduler: scheduler, configuration: configuration)
     self.features = features + (try program.features(parts))
@@ -75,12 +59,7 @@ struct DaemonServices {
   /// Adds what the services offer to the catalogue.
   func bind(_ catalog: Catalog, _ engine: Engine) {
     let measures = engine.measures
-    bindProtocol(catalog, measures.server, stats: { measures.now })
-    bindSources(catalog, readers)
-    bindViews(catalog)
-    bindHistory(catalog)
-    bindUndo(catalog)
-    bindWhy(catalog)
+    standard.bindEngine(catalog, measures.server) { measures.now }
     for feature in features { feature.bind(catalog) }
     bindDaemon(catalog, to: daemon)
     catalog.offerSource(
@@ -98,7 +77,7 @@ struct DaemonServices {
 
   /// Starts the bindings of the journal, and those of files unless they are `nil`.
   func startBindings(_ files: BindFiles?, _ access: DaemonAccess, _ log: Log) {
-    guard let bindings, let liveBindings else { return }
+    guard let bindings = standard.bindings, let liveBindings = standard.liveBindings else { return }
     let rights = access.rights[.owner]
     restoreBindings(rights, bindings, liveBindings) { log.write(.warning, $0) }
     guard let files else { return }
@@ -108,7 +87,7 @@ struct DaemonServices {
   }
 
   /// Ends the bindings in memory, with their timers.
-  func endBindings() { liveBindings?.end() }
+  func endBindings() { standard.liveBindings?.end() }
 
   /// Starts and ends bindings so that those of files are as the files say.
   ///
@@ -116,7 +95,9 @@ struct DaemonServices {
   func reloadBindings(
     _ files: BindFiles, _ access: DaemonAccess
   ) -> (hasChanged: Bool, faults: [ConfigurationFault]) {
-    guard let bindings, let liveBindings else { return (false, []) }
+    guard let bindings = standard.bindings, let liveBindings = standard.liveBindings else {
+      return (false, [])
+    }
     let rights = access.rights[.owner]
     let loaded = loadBindings(rights, liveBindings, files)
     let lost = warnings(of: bindings, for: rights, access.control.role(ofUser:))

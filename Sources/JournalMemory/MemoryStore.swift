@@ -39,6 +39,17 @@ package final class MemoryStore: EventStore {
     appender = Appender(last: 0, time: 0)
   }
 
+  /// Creates a store that has events.
+  ///
+  /// - Parameter records: The events, in order.
+  package convenience init(
+    epoch: String, records: [Record], clock: @escaping () -> Int64 = { 0 }
+  ) {
+    var kept = Kept()
+    kept.records = records
+    self.init(epoch, clock, kept)
+  }
+
   private init(_ epoch: String, _ clock: @escaping () -> Int64, _ kept: Kept) {
     (self.epoch, self.clock, self.kept) = (epoch, clock, kept)
     appender = Appender(last: kept.records.last?.seq ?? 0, time: kept.records.last?.time ?? 0)

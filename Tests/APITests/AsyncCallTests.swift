@@ -1,4 +1,5 @@
 import API
+import BinderTesting
 import EventSourcing
 import Features
 import JSON

@@ -1,10 +1,11 @@
 import Apps
-import Features
+import BinderTesting
 import Configuration
 import Connections
 import EventSourcing
-import Model
+import Features
 import JSON
+import Model
 import ServiceTestSupport
 import TestSupport
 import Testing

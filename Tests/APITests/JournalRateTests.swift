@@ -1,4 +1,5 @@
 import API
+import BinderTesting
 import Connections
 import EventSourcing
 import Features

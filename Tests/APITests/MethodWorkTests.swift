@@ -1,4 +1,5 @@
 import API
+import BinderTesting
 import Configuration
 import Connections
 import EventSourcing

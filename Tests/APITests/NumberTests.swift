@@ -1,4 +1,5 @@
 import Apps
+import BinderTesting
 import Connections
 import EventSourcing
 import Features

@@ -1,9 +1,10 @@
 import Apps
-import Features
+import BinderTesting
 import Configuration
 import Connections
-import Model
+import Features
 import JSON
+import Model
 import ServiceTestSupport
 import Signals
 import TestSupport

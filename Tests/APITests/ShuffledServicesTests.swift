@@ -1,4 +1,5 @@
 import API
+import BinderTesting
 import Features
 import JSON
 import ServiceTestSupport

@@ -1,3 +1,4 @@
+import BinderTesting
 import Connections
 import JSON
 import ServiceTestSupport

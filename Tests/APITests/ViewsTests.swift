@@ -1,3 +1,4 @@
+import BinderTesting
 import Configuration
 import Connections
 import Features

@@ -1,5 +1,6 @@
 import API
 import Apps
+import BinderTesting
 import Configuration
 import EventSourcing
 import Features

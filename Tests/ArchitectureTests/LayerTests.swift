@@ -60,6 +60,11 @@ private let law: [String: Set<String>] = [
     "Model",
     "Signals", "Wire",
   ],
+  // For tests outside this package: no layer may import it.
+  "BinderTesting": [
+    "API", "Binder", "BinderDaemon", "Configuration", "Connections", "EventSourcing", "Features",
+    "JSON", "Journal", "JournalMemory", "Model", "Signals", "Wire",
+  ],
   "binderd": [
     "API", "AppAdapters", "Apps", "BinderDaemon", "Configuration", "Connections", "EventLoop",
     "EventSourcing", "Glibc", "Wire",

@@ -93,6 +93,18 @@ extension Catalog {
     }
   }
 
+  /// Calls a function with each source of a service that has a value.
+  package func forEachValue(of service: String, _ body: (String, JSONText) -> Void) {
+    guard let sources = self.service(named: service)?.sources else { return }
+    for pattern in [service, service + "/**"].compactMap({ Pattern($0) }) {
+      var place = SearchPlace()
+      try? sources.search(pattern, [], &place) { name in
+        if let value = sources.value(name) { body(name, value) }
+        return true
+      }
+    }
+  }
+
   /// Offers a measured value as a source that is not journaled.
   package func offerSource<Value: Codable>(
     _ name: String, _ doc: String, _ sampled: PolledValue<Value>

@@ -1,4 +1,5 @@
 import Apps
+import BinderTesting
 import Configuration
 import Connections
 import Features

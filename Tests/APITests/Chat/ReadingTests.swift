@@ -1,3 +1,4 @@
+import BinderTesting
 import Connections
 import Journal
 import JournalMemory

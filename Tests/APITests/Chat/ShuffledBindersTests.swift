@@ -1,6 +1,7 @@
 import Apps
-import Features
+import BinderTesting
 import Connections
+import Features
 import Journal
 import ServiceTestSupport
 import TestSupport
