@@ -27,8 +27,9 @@ struct JournalFileCheck {
 
   /// Checks that other users cannot remove or replace the file.
   ///
+  /// - Parameter program: The program that the journal belongs to, whose socket unit is named.
   /// - Throws: ``JournalError`` if they can.
-  func checkDirectory() throws(JournalError) {
+  func checkDirectory(for program: Program) throws(JournalError) {
     // The target of a symbolic link is the file that is written.
     var places = [path]
     if let target = realpath(path, nil) {
@@ -44,7 +45,8 @@ struct JournalFileCheck {
       }
       if let fault {
         let unit =
-          fault.path == "/var/lib/binder" ? "; or type: systemctl start binderd.socket" : ""
+          fault.path == "/var/lib/\(program.directory)"
+          ? "; or type: systemctl start \(program.name).socket" : ""
         throw .unavailable(detail: "\(fault)" + unit)
       }
     }

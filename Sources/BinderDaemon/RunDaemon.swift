@@ -37,7 +37,7 @@ private func runOnce(
     try journal.checkKind()
     if settings.durability != nil {
       try journal.makeDirectory()
-      try journal.checkDirectory()
+      try journal.checkDirectory(for: options.program)
     }
   }
   let daemon = try Daemon(settings, file, log, manager)

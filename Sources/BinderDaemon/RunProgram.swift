@@ -18,7 +18,8 @@ package func runProgram(_ program: Program) -> CInt {
   let manager = ServiceManager()
   let log = Log(
     isJournal: manager.isLoggedByJournal,
-    journalSocket: manager.isLoggedByJournal ? "/run/systemd/journal/socket" : nil)
+    journalSocket: manager.isLoggedByJournal ? "/run/systemd/journal/socket" : nil,
+    of: program.name)
   guard DaemonName(program.name)?.text == program.name else {
     log.write(.error, "'\(program.name)' is no name of a daemon: \(DaemonName.rule)")
     return EX_SOFTWARE

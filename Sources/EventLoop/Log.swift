@@ -47,6 +47,7 @@ package final class Log {
 
   /// The socket of the systemd journal; `nil` to write only to the descriptor.
   private let journalSocket: String?
+  private let name: String
   private let descriptor: CInt
 
   /// The descriptor that this object has opened; `nil` if it writes to the caller's descriptor.
@@ -63,11 +64,14 @@ package final class Log {
   ///     and a word.
   ///   - journalSocket: The socket of the systemd journal, which then gets each line with its
   ///     fields; `nil` to write only to the descriptor.
+  ///   - name: The name of the program in the systemd journal.
   ///   - descriptor: The output; the caller keeps ownership.
   package init(
-    isJournal: Bool, journalSocket: String? = nil, to descriptor: CInt = STDERR_FILENO
+    isJournal: Bool, journalSocket: String? = nil, of name: String = "binderd",
+    to descriptor: CInt = STDERR_FILENO
   ) {
     self.isJournal = isJournal
+    self.name = name
     self.journalSocket = journalSocket
     self.descriptor = cposix_open_log(descriptor)
     own = self.descriptor == descriptor ? nil : self.descriptor
@@ -104,7 +108,7 @@ package final class Log {
   ) -> Bool {
     if let journalSocket {
       var entry = "MESSAGE=\(Self.shown(text))\nPRIORITY=\(priority.rawValue)\n"
-      entry += "SYSLOG_IDENTIFIER=binderd\n"
+      entry += "SYSLOG_IDENTIFIER=\(name)\n"
       if let event { entry += "MESSAGE_ID=\(event.rawValue)\n" }
       for field in fields { entry += "\(field.name)=\(Self.shown(field.value))\n" }
       let status = cposix_send_message(journalSocket, entry, entry.utf8.count, -1, 0)

@@ -59,7 +59,7 @@ final class OpenJournal {
     let isWritten = durability != nil
     if !mayBeWritten { try lock.hold(path, forWriting: isWritten) }
     let found = try Schema.look(at: path)
-    try Self.check(found, at: path, isWritten ? lock : nil)
+    try Self.check(found, at: path, of: daemon, isWritten ? lock : nil)
     if isWritten { Self.makeSharedMemory(of: path) }
     // Without a log nobody has the journal open. Then open it so that SQLite leaves no files beside
     // it, because it may be a backup.
@@ -134,7 +134,7 @@ final class OpenJournal {
   ///
   /// - Parameter lock: The lock of a writer; `nil` if the journal is only read.
   private static func check(
-    _ found: Schema.Found, at path: String, _ lock: JournalLock?
+    _ found: Schema.Found, at path: String, of daemon: String?, _ lock: JournalLock?
   ) throws(JournalError) {
     switch found {
     case .other: throw .notAJournal(path: path)
@@ -142,7 +142,7 @@ final class OpenJournal {
       throw .newerFormat(found: version, supported: Int(Schema.version))
     case .nothing:
       guard let lock else { throw .unavailable(detail: "no journal at \(path)") }
-      try checkIsNew(path, lock)
+      try checkIsNew(path, of: daemon ?? "binderd", lock)
     case .journal: break
     }
   }
@@ -278,7 +278,9 @@ final class OpenJournal {
   }
 
   /// Refuses to create a journal in place of a lost one.
-  private static func checkIsNew(_ path: String, _ lock: JournalLock) throws(JournalError) {
+  private static func checkIsNew(
+    _ path: String, of daemon: String, _ lock: JournalLock
+  ) throws(JournalError) {
     var reasons: [String] = []
     if lock.mark > 0 {
       reasons.append("\(path).lock says that \(lock.mark) events were acknowledged")
@@ -294,7 +296,7 @@ final class OpenJournal {
       reasons.append("\(log.path) holds \(log.size) bytes that belong to it")
     }
     guard !reasons.isEmpty else { return }
-    let restore = "binderd --restore FILE" + (access(path, F_OK) == 0 ? " --force" : "")
+    let restore = "\(daemon) --restore FILE" + (access(path, F_OK) == 0 ? " --force" : "")
     throw .unavailable(
       detail: "\(path) is missing or empty, but \(reasons.joined(separator: ", and ")): "
         + "bring the file back, or restore a backup with '\(restore)'; to start with an "

@@ -147,14 +147,14 @@ struct JournalLogTests {
   @Test
   func `a line has its fields, and no client can add one`() {
     let journald = Journald(path)
-    let log = Log(isJournal: true, journalSocket: path)
+    let log = Log(isJournal: true, journalSocket: path, of: "choresd")
     log.write(
       .warning, "refused\nPRIORITY=0", .refused, fields: [("BINDER_METHOD", "a\nMESSAGE=b")])
     #expect(
       journald.entry() == """
         MESSAGE=refused\\x0aPRIORITY=0
         PRIORITY=4
-        SYSLOG_IDENTIFIER=binderd
+        SYSLOG_IDENTIFIER=choresd
         MESSAGE_ID=\(LogEvent.refused.rawValue)
         BINDER_METHOD=a\\x0aMESSAGE=b
 
