@@ -128,8 +128,8 @@ let package = Package(
       name: "BinderDaemon",
       dependencies: [
         "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",
-        "Model", "Features", "JSON", "Journal", "JournalPostgres", "JournalSQLite", "Signals",
-        "Wire",
+        "Model", "Features", "JSON", "Journal", "JournalPostgres", "JournalSQLite", "LuaScripts",
+        "Signals", "Wire",
       ]),
 
     // The engine as a library, for daemons outside this package: a facade.
@@ -247,7 +247,9 @@ let package = Package(
     .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
     .testTarget(
       name: "LuaScriptsTests",
-      dependencies: ["EventSourcing", "Features", "JSON", "LuaScripts", "TestSupport"]),
+      dependencies: [
+        "Configuration", "EventSourcing", "Features", "JSON", "LuaScripts", "TestSupport",
+      ]),
     .testTarget(
       name: "JournalTests",
       dependencies: [

@@ -93,6 +93,15 @@ final class AccessControl {
     rights.keep(only: Set(roles.entries.map(\.role) + [.owner]))
   }
 
+  /// Lets all clients use a catalogue that has changed.
+  func renew(for connections: some Sequence<Connection>) {
+    rights.renew()
+    for connection in connections {
+      guard let role = role(of: connection.peer) else { continue }
+      bindConnection(connection, to: rights[role])
+    }
+  }
+
   func decision(on request: AccessRequest, by peer: Peer) -> AccessDecision {
     roles.decision(on: request, by: peer, owner: Process.user)
   }

@@ -2,6 +2,7 @@ import API
 import Configuration
 import Features
 import Glibc
+import LuaScripts
 
 /// A directory of files that declare something, by one suffix of their names.
 struct DeclarationDirectory {
@@ -59,19 +60,35 @@ struct DeclarationDirectory {
   }
 }
 
-/// The bindings and views that files declare.
+/// The bindings, views and services that files declare.
 struct DeclaredFiles {
   private(set) var bindings = BindFiles()
   private(set) var views = FileViews()
+  private(set) var scripts = ScriptFiles(in: Lua())
 
-  /// Reads the files of both directories.
+  /// The faults of services.
   ///
-  /// - Throws: All faults in the files.
+  /// At a start these services are left out, or have the text of the journal.
+  private(set) var scriptFaults: [ConfigurationFault] = []
+
+  /// Reads the files of all directories.
+  ///
+  /// - Throws: All faults in the files of bindings and views.
   init(_ settings: Settings) throws(ConfigurationFaults) {
     var (bindings, views) = (BindFiles(), FileViews())
     var faults = try settings.bindDirectory.read { bindings.read($0, file: $1) } + bindings.faults
     faults += try settings.viewDirectory.read { views.read($0, file: $1) } + views.faults
     guard faults.isEmpty else { throw ConfigurationFaults(faults) }
     (self.bindings, self.views) = (bindings, views)
+    guard settings.options.program.services.contains(.scripts) else { return }
+    var scripts = scripts
+    let unread = try settings.serviceDirectory.read { scripts.read($0, file: $1) }
+    scriptFaults = unread + scripts.faults
+    self.scripts = scripts
+  }
+
+  /// - Throws: All faults in the files of services.
+  func checkScripts() throws(ConfigurationFaults) {
+    guard scriptFaults.isEmpty else { throw ConfigurationFaults(scriptFaults) }
   }
 }

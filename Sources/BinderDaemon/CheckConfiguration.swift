@@ -16,6 +16,7 @@ func reportConfiguration(_ options: Options) -> CInt {
     let configuration = try file.read()
     let settings = Settings(options: options, configuration: configuration)
     let files = try DeclaredFiles(settings)
+    try files.checkScripts()
     for warning in configuration.warnings { print("warning: \(warning)") }
     guard !options.isQuiet else { return EXIT_SUCCESS }
     print(file.state)
@@ -27,6 +28,10 @@ func reportConfiguration(_ options: Options) -> CInt {
     print("views       \(settings.viewDirectory.shown)")
     for (name, entry) in files.views.entries.sorted(by: { $0.key < $1.key }) {
       print("view        \(name): \(entry.view.doc)")
+    }
+    print("services    \(settings.serviceDirectory.shown)")
+    for (name, script) in files.scripts.scripts.sorted(by: { $0.key < $1.key }) {
+      print("service     \(name): \(script.declaration.doc ?? "")")
     }
     return EXIT_SUCCESS
   } catch {

@@ -6,6 +6,7 @@ import EventLoop
 import EventSourcing
 import Features
 import Journal
+import LuaScripts
 import Model
 import Signals
 import Wire
@@ -31,11 +32,13 @@ final class Daemon {
   private let bag = DisposeBag()
 
   init(
-    _ settings: Settings, _ file: ConfigurationFile, _ log: Log, _ manager: ServiceManager
+    _ settings: Settings, _ file: ConfigurationFile, _ log: Log, _ manager: ServiceManager,
+    scripts: ScriptFiles = ScriptFiles(in: Lua())
   ) throws {
     let configuration = settings.configuration
     let engine = try Engine(settings, log, manager)
-    let services = try DaemonServices(of: settings.options.program, engine, configuration, log)
+    let services = try DaemonServices(
+      of: settings.options.program, engine, configuration, scripts, log)
     let access = DaemonAccess(engine, configuration, log)
     (self.engine, self.services, self.access) = (engine, services, access)
     engine.configure(configuration)
@@ -52,8 +55,10 @@ final class Daemon {
       services.configure(configuration)
       let views = access.catalog.useFileViews(files.views, in: engine.table) ? ["views"] : []
       guard case .active = engine.store.role else { return (views, []) }
+      let scripts = services.scripts?.use(files.scripts) ?? (hasChanged: false, warnings: [])
       let (hasBound, faults) = services.reloadBindings(files.bindings, access)
-      return ((hasBound ? ["bindings"] : []) + views, faults)
+      let changed = (hasBound ? ["bindings"] : []) + (scripts.hasChanged ? ["services"] : [])
+      return (changed + views, scripts.warnings + faults)
     }
     forwarding = engine.store.mail.map { mail in
       Forwarding(
@@ -74,6 +79,7 @@ final class Daemon {
       admits: access.control.admits, onConnection: access.control.bind)
     managerQueue = manager.queue
     fillCatalog(log)
+    services.scripts?.onChange = { [unowned self] in offerScripts() }
     precondition(
       settings.options.program.keptItems.allSatisfy(access.catalog.restores),
       "a part of connections is not restored")
@@ -102,6 +108,13 @@ final class Daemon {
     }
   }
 
+  /// Offers the services in files, which come and go while the daemon runs.
+  private func offerScripts() {
+    guard let scripts = services.scripts else { return }
+    access.catalog.refill(scripts)
+    access.control.renew(for: table.connections.values)
+  }
+
   deinit { access.end() }
 
   var loop: Loop { engine.loop }
@@ -120,6 +133,7 @@ final class Daemon {
     _ settings: Settings, _ files: DeclaredFiles?, _ log: Log, _ manager: ServiceManager
   ) throws {
     try replay(settings, log, manager)
+    offerScripts()
     if let files { startViews(files.views, log) }
     bindTable(table, to: access.catalog, bag: bag)
     forwardCommands()
@@ -250,6 +264,11 @@ final class Daemon {
   /// For each service with values written by clients, the way to remove them.
   var removers: [Remover] { services.features.flatMap(\.removers) }
 
+  /// Replays the journal, to check it.
+  func replay() throws(JournalError) {
+    try host.start(addLedgers: { services.scripts?.addServices() })
+  }
+
   private func replay(_ settings: Settings, _ log: Log, _ manager: ServiceManager) throws {
     var notified: UInt64 = 0
     let report = { [store = engine.store] (seq: UInt64) in
@@ -259,7 +278,11 @@ final class Daemon {
     do {
       report(0)
       defer { for warning in host.startWarnings { log.write(.warning, warning) } }
-      try host.start { seq in if seq - notified >= 100_000 { report(seq) } }
+      try host.start { seq in
+        if seq - notified >= 100_000 { report(seq) }
+      } addLedgers: {
+        services.scripts?.addServices()
+      }
     } catch {
       guard settings.durability == nil else { throw error }
       log.write(.error, "\(error); serving only the events before it")

@@ -6,11 +6,15 @@ import EventLoop
 import EventSourcing
 import Features
 import Journal
+import LuaScripts
 import Model
 
 /// The services of a daemon, and the features in which clients can use them.
 struct DaemonServices {
   private let standard: StandardFeatures
+
+  /// The services in files; `nil` if the program does not have them.
+  let scripts: ScriptsService?
   let journal: JournalService
 
   /// The features, with their actions at the start and the stop.
@@ -22,7 +26,10 @@ struct DaemonServices {
   var programs: Programs? { standard.programs }
 
   /// Creates the services and their features.
-  init(of program: Program, _ engine: Engine, _ configuration: Configuration, _ log: Log) throws {
+  init(
+    of program: Program, _ engine: Engine, _ configuration: Configuration, _ files: ScriptFiles,
+    _ log: Log
+  ) throws {
     let (host, scheduler, table) = (engine.host, engine.scheduler, engine.table)
     let (location, measures) = (engine.location, engine.measures)
     standard = StandardFeatures(program.services, in: host, on: scheduler, table.context) {
@@ -32,6 +39,10 @@ struct DaemonServices {
       log.write(.warning, "the will of \(lease) was not run: \(reason)")
     }
     standard.liveBindings?.time = .local
+    scripts =
+      program.services.contains(.scripts)
+      ? ScriptsService(in: host, Lua(), files, isShared: engine.store.isShared) : nil
+    scripts?.onMessage = { text, isError in log.write(isError ? .error : .notice, text) }
     journal = JournalService(
       of: engine.store, { () throws(JournalError) in try JournalFigures(of: location) }, in: host,
       on: scheduler, log)
@@ -41,6 +52,7 @@ struct DaemonServices {
       streams: StreamMeter(host) { Process.nanoseconds }, slow: { table.slowLog.shown },
       users: { measures.users })
     var features = standard.features
+    if let scripts { features.append(.scripts(scripts)) }
     if program.services.contains(.system) {
       let machine = LinuxProbe()
       features.append(.system(SystemService(machine, on: scheduler), close: machine.close))

@@ -428,7 +428,7 @@ func checkReplay(_ location: JournalAddress, by program: Program) throws(Journal
     let daemon = try Daemon(
       settings, ConfigurationFile(options), Log(isJournal: false), ServiceManager())
     defer { daemon.abandon() }
-    try daemon.host.start()
+    try daemon.replay()
   } catch let error as JournalError {
     throw error
   } catch {

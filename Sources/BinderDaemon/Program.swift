@@ -68,8 +68,11 @@ package struct StandardServices: OptionSet, Sendable {
   /// The state of the machine.
   package static let system = Self(rawValue: 1 << 7)
 
+  /// The services in files.
+  package static let scripts = Self(rawValue: 1 << 8)
+
   package static let all: Self = [
-    .cells, .lists, .maps, .leases, .locks, .programs, .bindings, .system,
+    .cells, .lists, .maps, .leases, .locks, .programs, .bindings, .system, .scripts,
   ]
 
   /// The items of connections that survive a restart, of these services and of the engine.

@@ -92,6 +92,7 @@ final class Reload {
     _ configuration: Configuration
   ) throws(ConfigurationFaults) -> (DeclaredFiles, [ConfigurationFault]) {
     let files = try DeclaredFiles(Settings(options: options, configuration: configuration))
+    try files.checkScripts()
     let (faults, warnings) = checkViews(files.views)
     guard faults.isEmpty else { throw ConfigurationFaults(faults) }
     return (files, warnings)

@@ -40,7 +40,8 @@ private func runOnce(
       try journal.checkDirectory(for: options.program)
     }
   }
-  let daemon = try Daemon(settings, file, log, manager)
+  for fault in files.scriptFaults { log.write(.error, "\(fault); the service is left out") }
+  let daemon = try Daemon(settings, file, log, manager, scripts: files.scripts)
   if let few = settings.configuration.limits.warning(descriptors: Process.descriptorLimit) {
     log.write(.warning, few)
   }

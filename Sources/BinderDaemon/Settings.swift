@@ -74,13 +74,19 @@ struct Settings {
     return DeclarationDirectory(path: beside, isNamed: false, suffix: ".bind")
   }
 
-  /// The directory of the `*.view` files, beside that of the bindings.
-  var viewDirectory: DeclarationDirectory {
+  /// The directory of the `*.view` files.
+  var viewDirectory: DeclarationDirectory { besideBindings("view.d", ".view") }
+
+  /// The directory of the `*.service` files.
+  var serviceDirectory: DeclarationDirectory { besideBindings("service.d", ".service") }
+
+  /// Returns a directory beside that of the bindings.
+  private func besideBindings(_ name: String, _ suffix: String) -> DeclarationDirectory {
     var path = bindDirectory.path
     while path?.hasSuffix("/") == true, path != "/" { path?.removeLast() }
     let parent = path.map { path in path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
     return DeclarationDirectory(
-      path: parent.map { $0 + "/view.d" }, isNamed: false, suffix: ".view")
+      path: parent.map { "\($0)/\(name)" }, isNamed: false, suffix: suffix)
   }
 
   /// The durability of the journal; `nil` if it is only read.

@@ -13,7 +13,7 @@
   F(lua_rawset) F(lua_rawseti) F(lua_rawsetp) F(lua_rotate) F(lua_sethook) F(lua_setmetatable) \
   F(lua_settable) F(lua_settop) F(lua_setupvalue) F(lua_stringtonumber) F(lua_toboolean) \
   F(lua_tointegerx) F(lua_tolstring) F(lua_tonumberx) F(lua_touserdata) F(lua_type) \
-  F(lua_typename) F(lua_concat) F(lua_atpanic) F(lua_setfield) F(lua_getfield)
+  F(lua_typename) F(lua_concat) F(lua_atpanic) F(lua_setfield) F(lua_getfield) F(lua_getupvalue)
 
 struct clua_functions {
 #define DECLARE(name) __typeof__(&name) name;
@@ -28,6 +28,7 @@ extern struct clua_functions clua_lua;
 #define lua_atpanic clua_lua.lua_atpanic
 #define lua_setfield clua_lua.lua_setfield
 #define lua_getfield clua_lua.lua_getfield
+#define lua_getupvalue clua_lua.lua_getupvalue
 #define lua_arith clua_lua.lua_arith
 #define lua_callk clua_lua.lua_callk
 #define lua_checkstack clua_lua.lua_checkstack

@@ -409,52 +409,27 @@ static void open_source(lua_State *L, void *metatable, const clua_function *func
 
 enum { MOST_KINDS = 256 };
 
-// Reads {streams = PATTERN, run = function} at 3: leaves the function at 3, the pattern at 4.
-static void read_fold(lua_State *L) {
-  lua_settop(L, 3);
-  if (lua_type(L, 3) == LUA_TFUNCTION) {
-    lua_pushnil(L);
-    return;
-  }
-  if (lua_type(L, 3) != LUA_TTABLE) fail(L, "'on' takes a function(event, at)");
-  lua_getfield(L, 3, "streams");
-  lua_getfield(L, 3, "run");
-  if (lua_type(L, 4) != LUA_TSTRING || lua_type(L, 5) != LUA_TFUNCTION)
-    fail(L, "'on' takes a function, or a table with 'streams' and 'run'");
-  lua_replace(L, 3);
-}
-
-// on.KIND = function, on["SERVICE.KIND"] = {streams = PATTERN, run = function}
+// on.KIND = function
 static int on_new_index(lua_State *L) {
   want_loading(L, "on");
   size_t count;
   if (lua_type(L, 2) != LUA_TSTRING) return fail(L, "the kind of an event is a text");
   const char *kind = lua_tolstring(L, 2, &count);
-  const char *point = memchr(kind, '.', count);
-  bool is_named = point == NULL ? is_name(kind, count)
-                                : is_name(kind, (size_t)(point - kind)) &&
-                                      is_name(point + 1, count - (size_t)(point - kind) - 1);
-  if (!is_named) return fail(L, "the kind of an event is %s", name_rule);
-  read_fold(L);
-  if (point == NULL && lua_type(L, 4) != LUA_TNIL)
-    return fail(L, "'streams' is for events of other services");
+  if (!is_name(kind, count)) return fail(L, "the kind of an event is %s", name_rule);
+  if (lua_type(L, 3) != LUA_TFUNCTION) return fail(L, "'on' takes a function(event, at)");
   if (is_declared(L, "on", 2)) return fail(L, "'on.%s' is declared twice", kind);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &description_key);
   lua_getfield(L, -1, "on");
   if (lua_rawlen(L, -1) >= MOST_KINDS) return fail(L, "a service has at most %d kinds of events", MOST_KINDS);
-  lua_settop(L, 4);
+  lua_settop(L, 3);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &folds_key);
   lua_pushvalue(L, 2);
   lua_pushvalue(L, 3);
-  lua_rawset(L, 5);
-  lua_settop(L, 4);
-  lua_createtable(L, 0, 3);
+  lua_rawset(L, 4);
+  lua_settop(L, 3);
+  lua_createtable(L, 0, 2);
   lua_pushvalue(L, 2);
   lua_setfield(L, -2, "name");
-  if (lua_type(L, 4) != LUA_TNIL) {
-    lua_pushvalue(L, 4);
-    lua_setfield(L, -2, "streams");
-  }
   set_line(L, 1);
   declare(L, "on");
   return 0;
@@ -492,8 +467,6 @@ static int record(lua_State *L) {
   if (!push_fold(L, kind.bytes, kind.count) && !is_declared(L, "ignore", 1))
     return fail(L, "there is no 'on.%s' for the event; write one, or 'ignore(\"%s\")'", kind.bytes, kind.bytes);
   lua_pop(L, 1);
-  if (memchr(kind.bytes, '.', kind.count) != NULL)
-    return fail(L, "'%s' is an event of another service", kind.bytes);
   if (lua_type(L, 3) != LUA_TNIL) stream.bytes = want_text(L, 3, &stream.count);
   charge(L, 100);
   if (lua_type(L, 2) == LUA_TNIL) {
@@ -786,6 +759,137 @@ void open_service(lua_State *L) {
   open_declarations(L, "on", on_new_index);
   open_declarations(L, "command", command_new_index);
   open_declarations(L, "query", query_new_index);
+}
+
+// MARK: The digest of the folds
+
+// What the folds depend on is written as text: their lines, those of the functions that they call,
+// and the constants that they use. The bytecode would differ between versions of Lua.
+typedef struct {
+  lua_State *L;
+  clua_text text;
+  int seen;  // A table of the functions and tables that were written.
+} digest;
+
+static void digest_value(digest *d, int index, int depth);
+
+static void digest_add(digest *d, const char *bytes, size_t count) {
+  charge(d->L, count / 8 + 1);
+  if (!bytes_add(&clua_of(d->L)->result, bytes, count)) clua_stop(d->L, CLUA_MEMORY);
+}
+
+static void digest_lines(digest *d, int first, int last) {
+  const char *at = d->text.bytes, *end = at + d->text.count;
+  for (int line = 1; at < end && line <= last; line++) {
+    const char *next = memchr(at, '\n', (size_t)(end - at));
+    next = next == NULL ? end : next + 1;
+    if (line >= first) digest_add(d, at, (size_t)(next - at));
+    at = next;
+  }
+}
+
+static void digest_function(digest *d, int index, int depth) {
+  lua_State *L = d->L;
+  lua_Debug place;
+  lua_pushvalue(L, index);
+  if (!lua_getinfo(L, ">S", &place) || place.linedefined <= 0) {
+    digest_add(d, "C;", 2);
+    return;
+  }
+  digest_lines(d, place.linedefined, place.lastlinedefined);
+  const char *name;
+  for (int i = 1; (name = lua_getupvalue(L, index, i)) != NULL; i++) {
+    digest_add(d, name, strlen(name));
+    if (strcmp(name, "_ENV") != 0) digest_value(d, lua_gettop(L), depth + 1);
+    lua_pop(L, 1);
+  }
+}
+
+// Whether a function or table was written before; notes it.
+static bool is_seen(digest *d, int index) {
+  lua_State *L = d->L;
+  lua_pushvalue(L, index);
+  lua_rawget(L, d->seen);
+  bool is_there = lua_type(L, -1) != LUA_TNIL;
+  lua_pop(L, 1);
+  lua_pushvalue(L, index);
+  lua_pushboolean(L, 1);
+  lua_rawset(L, d->seen);
+  return is_there;
+}
+
+static void digest_table(digest *d, int index, int depth) {
+  lua_State *L = d->L;
+  keys_push(L, index);
+  int keys = lua_gettop(L);
+  digest_add(d, "{", 1);
+  while (keys_next(L, keys)) {
+    digest_value(d, keys + 1, depth + 1);
+    lua_pushvalue(L, keys + 1);
+    lua_rawget(L, index);
+    digest_value(d, keys + 2, depth + 1);
+    lua_settop(L, keys);
+  }
+  digest_add(d, "}", 1);
+  lua_settop(L, keys - 1);
+}
+
+static void digest_value(digest *d, int index, int depth) {
+  lua_State *L = d->L;
+  if (depth > 30 || !lua_checkstack(L, 16)) fail(L, "a constant is nested too deep");
+  switch (lua_type(L, index)) {
+    case LUA_TFUNCTION:
+      if (!is_seen(d, index)) digest_function(d, index, depth);
+      break;
+    case LUA_TTABLE:
+      if (!is_seen(d, index)) digest_table(d, index, depth);
+      break;
+    case LUA_TUSERDATA:
+      if (!is_number_text(L, index)) {
+        char text[16];
+        source *found = lua_touserdata(L, index);
+        digest_add(d, text, (size_t)snprintf(text, sizeof text, "#%d;", found->table));
+        break;
+      }
+      // fallthrough
+    default: {
+      size_t count;
+      const char *text = push_text(L, index, &count);
+      digest_add(d, text, count);
+      digest_add(d, ";", 1);
+      lua_pop(L, 1);
+    }
+  }
+}
+
+// The globals that the script has set; every function can reach them.
+static void digest_globals(digest *d) {
+  lua_State *L = d->L;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &own_globals_key);
+  digest_table(d, lua_gettop(L), 0);
+  lua_pop(L, 1);
+}
+
+int digest_service(lua_State *L) {
+  clua *s = clua_of(L);
+  digest d = {L, *(clua_text *)lua_touserdata(L, 1), 0};
+  s->result.count = 0;
+  lua_createtable(L, 0, 8);
+  d.seen = lua_gettop(L);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &description_key);
+  lua_getfield(L, -1, "tables");
+  for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, 4); i++) {
+    lua_rawgeti(L, 4, i);
+    lua_getfield(L, 5, "kind");
+    lua_getfield(L, 5, "name");
+    digest_value(&d, 6, 0);
+    digest_value(&d, 7, 0);
+    lua_settop(L, 4);
+  }
+  digest_globals(&d);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &folds_key);
+  digest_table(&d, lua_gettop(L), 0);
+  return 0;
 }
 
 int describe_service(lua_State *L) {

@@ -282,6 +282,9 @@ void set_functions(lua_State *L, int table, const clua_function *functions) {
   }
 }
 
+// The globals that the script has set, in the registry.
+char own_globals_key;
+
 static int set_global(lua_State *L) {
   if (clua_of(L)->mode != MODE_LOADING) {
     if (lua_type(L, 2) == LUA_TSTRING)
@@ -290,6 +293,12 @@ static int set_global(lua_State *L) {
           lua_tostring(L, 2), lua_tostring(L, 2));
     return fail(L, "a global variable is set; nothing outlives a call");
   }
+  lua_settop(L, 3);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &own_globals_key);
+  lua_pushvalue(L, 2);
+  lua_pushvalue(L, 3);
+  lua_rawset(L, 4);
+  lua_settop(L, 3);
   lua_rawset(L, lua_upvalueindex(1));
   return 0;
 }
@@ -298,6 +307,8 @@ static int set_global(lua_State *L) {
 static char environment_key;
 
 static int make(lua_State *L) {
+  lua_createtable(L, 0, 0);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &own_globals_key);
   lua_createtable(L, 0, 32);
   open_json(L);
   open_base(L);
@@ -394,6 +405,12 @@ clua_outcome clua_run(clua *s, clua_text name, clua_text text) {
 int describe_service(lua_State *L);
 
 clua_outcome clua_describe(clua *s) { return protect(s, describe_service, NULL, MODE_LOADING); }
+
+int digest_service(lua_State *L);
+
+clua_outcome clua_digest(clua *s, clua_text text) {
+  return protect(s, digest_service, &text, MODE_LOADING);
+}
 
 struct command {
   bool is_query;

@@ -85,7 +85,7 @@ void clua_release(clua_bytes_buffer *buffer);
 bool bytes_add(clua_bytes_buffer *buffer, const char *bytes, size_t count);
 
 // Numbers that keep their text; see json.c.
-extern char number_key, array_key, null_key;
+extern char number_key, array_key, null_key, own_globals_key;
 bool is_number_text(lua_State *L, int index);
 // Replaces a number text by a number.
 void plain_number(lua_State *L, int index);

@@ -54,7 +54,7 @@ final class AnyLedger {
   let unknown: () -> UnknownKinds
 
   /// Makes an empty projection of the service's state, on any thread.
-  let makeProjection: @Sendable () -> any Projection
+  var makeProjection: @Sendable () -> any Projection
 
   init(
     service: String, isAboutReaders: Bool, snapshotForm: Int,

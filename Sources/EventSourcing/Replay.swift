@@ -13,9 +13,13 @@ final class Replay {
   /// The last replayed position.
   private(set) var position: UInt64
 
-  /// The warnings for an operator, one sentence each: about snapshots that were skipped, and about
-  /// events that this program does not know.
-  var warnings: [String] { snapshotWarnings + unknownWarnings + missingWarnings }
+  /// Returns the warnings for an operator, one sentence each: about snapshots that were skipped, and
+  /// about events that this program does not know.
+  ///
+  /// - Parameter added: The services that are replayed later.
+  func warnings(besides added: [String]) -> [String] {
+    snapshotWarnings + unknownWarnings + missingWarnings(besides: added)
+  }
 
   private let snapshotWarnings: [String]
 
@@ -57,8 +61,8 @@ final class Replay {
   }
 
   /// The warnings about events of services that this program does not have.
-  private var missingWarnings: [String] {
-    let known = Set(ledgers.map(\.service))
+  private func missingWarnings(besides added: [String]) -> [String] {
+    let known = Set(ledgers.map(\.service) + added)
     var counts: [String: UInt64] = [:]
     // Consecutive streams mostly belong to the same service.
     var (service, isKnown) = ("", true)

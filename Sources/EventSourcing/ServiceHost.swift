@@ -193,37 +193,102 @@ package final class ServiceHost {
 
   // MARK: Start
 
+  /// Whether there is a service with a name.
+  package func hasService(_ name: String) -> Bool {
+    ledger(name) != nil || name == JournalProjection.service
+  }
+
+  /// Returns whether a service may have events, which another program or an earlier version has
+  /// recorded.
+  package func mayHaveEvents(_ service: String) -> Bool {
+    let list = streamNames.list
+    guard list.count <= 100_000 else { return true }
+    var isFound = false
+    heads.forEach { stream, _ in
+      let name = list[stream]
+      if name.hasSameBytes(as: service.utf8.span)
+        || SourceName.isBelow(name, service.utf8.span)
+      {
+        isFound = true
+      }
+    }
+    return isFound
+  }
+
   /// Registers a ledger and returns its number.
+  ///
+  /// After the start the service must not have events, or get its state by
+  /// ``Ledger/replace(with:from:)``.
   func add(_ ledger: AnyLedger) -> Int {
     precondition(
       self.ledger(ledger.service) == nil && ledger.service != JournalProjection.service,
       "two services are called \(ledger.service)")
     ledgers.append(ledger)
+    if snapshotting.isStarted {
+      ledger.finishReplay()
+      snapshotting.add(ledger)
+    }
     return ledgers.count - 1
+  }
+
+  /// Changes the projections of a service, because its state follows from its events by other rules.
+  func setProjections(of number: Int, _ make: @escaping @Sendable () -> any Projection) {
+    ledgers[number].makeProjection = make
+    snapshotting.add(ledgers[number])
+  }
+
+  /// Replays the journal into ledgers that were added after the replay of the others, each for itself, so that a
+  /// fault is only that service's.
+  ///
+  /// - Returns: The position of the oldest snapshot in use.
+  private func replay(added: ArraySlice<AnyLedger>) -> UInt64 {
+    var oldest = UInt64.max
+    for ledger in added {
+      do throws(JournalError) {
+        let replay = try Replay(ledgers: [ledger], store: store)
+        try replay.run { _ in }
+        oldest = min(oldest, replay.oldest)
+      } catch {
+        startWarnings.append("\(ledger.service): \(error)")
+        oldest = 0
+      }
+      ledger.finishReplay()
+    }
+    return oldest
   }
 
   /// Brings the services to the end of the journal, then follows it.
   ///
-  /// - Parameter onProgress: Called repeatedly with the position reached.
+  /// - Parameters:
+  ///   - onProgress: Called repeatedly with the position reached.
+  ///   - addLedgers: Called after the replay. It may add ledgers, of services that are known only by
+  ///     events of others; these are then replayed themselves.
   /// - Throws: ``JournalError`` if the journal is unreadable. The services are then at the last
   ///   record before the fault and do not follow the journal.
-  package func start(onProgress: (UInt64) -> Void = { _ in }) throws(JournalError) {
-    try replay(onProgress)
+  package func start(
+    onProgress: (UInt64) -> Void = { _ in }, addLedgers: () -> Void = {}
+  ) throws(JournalError) {
+    try replay(onProgress, addLedgers)
     signals.link.host = self
     store.delegate = signals.link
   }
 
-  private func replay(_ onProgress: (UInt64) -> Void) throws(JournalError) {
+  private func replay(
+    _ onProgress: (UInt64) -> Void, _ addLedgers: () -> Void
+  ) throws(JournalError) {
     let replay = try Replay(ledgers: ledgers, store: store)
     let outcome = Result { () throws(JournalError) in try replay.run(onProgress: onProgress) }
     commits.durable = replay.position
     commits.durableNews = durable
     for ledger in ledgers { ledger.finishReplay() }
-    startWarnings = replay.warnings
+    let count = ledgers.count
+    if (try? outcome.get()) != nil { addLedgers() }
+    startWarnings = replay.warnings(besides: ledgers[count...].map(\.service))
+    let oldest = min(replay.oldest, self.replay(added: ledgers[count...]))
     try outcome.get()
     past.window = replay.journal.window
     store.start(with: measured(replay.journal.heads))
-    snapshotting.start(ledgers: ledgers, from: replay.oldest)
+    snapshotting.start(ledgers: ledgers, from: oldest)
     snapshotting.advance(to: replay.position, snapshots)
   }
 

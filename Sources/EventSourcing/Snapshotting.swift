@@ -39,6 +39,9 @@ final class Snapshotting {
   private var startedAt: UInt64 = 0
   private var reached: UInt64 = 0
   private var isSaving = false
+
+  /// Whether the journal was replayed.
+  private(set) var isStarted = false
   private let bag = DisposeBag()
 
   init(store: any EventStore, every interval: UInt64) {
@@ -51,15 +54,10 @@ final class Snapshotting {
   ///
   /// - Parameter seq: The position of the oldest existing snapshot.
   func start(ledgers: [AnyLedger], from seq: UInt64) {
-    for ledger in ledgers {
-      makeProjections[ledger.service] = ledger.makeProjection
-      if ledger.unknown().first == nil {
-        retainedProjections[ledger.service] = ledger.makeProjection
-      }
-    }
+    for ledger in ledgers { add(ledger) }
     makeProjections[JournalProjection.service] = { JournalProjection(Names()) }
     retainedProjections[JournalProjection.service] = { JournalProjection(Names()) }
-    (saved, tried) = (seq, seq)
+    (saved, tried, isStarted) = (seq, seq, true)
     store.saved.observeNext { [unowned self] report in
       finish(report)
       guard let failure = report.failure, report.seq != failed else { return }
@@ -67,6 +65,14 @@ final class Snapshotting {
       onFailure(.unavailable(detail: failure))
     }
     .dispose(in: bag)
+  }
+
+  /// Makes snapshots of a service from now on.
+  func add(_ ledger: AnyLedger) {
+    makeProjections[ledger.service] = ledger.makeProjection
+    if ledger.unknown().first == nil {
+      retainedProjections[ledger.service] = ledger.makeProjection
+    }
   }
 
   private func finish(_ report: SnapshotReport) {

@@ -8,17 +8,7 @@ package struct Lua: ScriptLanguage {
   /// The most instructions of one call.
   package static let maxInstructions = 200_000
 
-  /// The most processor time of a command, in nanoseconds.
-  ///
-  /// It limits operations that count as one instruction and take long. A fold of a replay is not
-  /// limited, so that its result does not depend on the machine.
-  private static let maxNanoseconds: Int64 = 3_000_000
-
-  private let isTimed: Bool
-
-  /// - Parameter isTimed: Whether to limit the time of each call. Interpreters that only replay
-  ///   must have the same result on every machine.
-  package init(isTimed: Bool = true) { self.isTimed = isTimed }
+  package init() {}
 
   package var obstacle: String? { clua_load().map { String(cString: $0) } }
 
@@ -28,7 +18,7 @@ package struct Lua: ScriptLanguage {
     if let obstacle { throw .fault(obstacle) }
     var limits = clua_limits(
       instructions: Int64(Self.maxInstructions), bytes: 2 << 20, total_bytes: 16 << 20,
-      nanoseconds: isTimed ? Self.maxNanoseconds : 0)
+      nanoseconds: 0)
     return try LuaInterpreter(text, file: file, &limits)
   }
 }
@@ -40,6 +30,7 @@ package struct Lua: ScriptLanguage {
 final class LuaInterpreter: ScriptInterpreter, @unchecked Sendable {
   private let lua: OpaquePointer
   private(set) var declaration: ScriptDeclaration
+  private(set) var foldDigest = ""
 
   /// The world of the running script.
   private var world: (any ScriptWorld)?
@@ -60,14 +51,23 @@ final class LuaInterpreter: ScriptInterpreter, @unchecked Sendable {
     else { throw .fault("the declarations cannot be read") }
     declaration = declared
     declaration.order(by: text)
+    if let failure = failure(text.withText { clua_digest(lua, $0) }) { throw failure }
+    foldDigest = string(clua_result(lua))
   }
 
   deinit { clua_free(lua) }
+
+  /// The most processor time of a call, in nanoseconds.
+  ///
+  /// It limits operations that count as one instruction and take long. A fold of a replay is not
+  /// limited, so that its result does not depend on the machine.
+  private static let maxNanoseconds: Int64 = 3_000_000
 
   func call(_ call: ScriptCall, in world: any ScriptWorld) -> ScriptOutcome {
     let before = self.world
     self.world = world
     defer { self.world = before }
+    clua_set_nanoseconds(lua, Self.maxNanoseconds)
     let outcome = call.method.withText { name in
       call.parameters.text.withText { parameters in
         clua_command(lua, call.isQuery, name, parameters, Int64(call.uid), Int64(call.pid))
@@ -88,6 +88,7 @@ final class LuaInterpreter: ScriptInterpreter, @unchecked Sendable {
     self.world = world
     defer { self.world = before }
     let user = place.user.map { Int64($0) } ?? -1
+    clua_set_nanoseconds(lua, 0)
     let outcome = place.stream.withText { stream in
       var place = clua_place(
         seq: place.seq, version: place.version, time: place.time, user: user, stream: stream)

@@ -112,7 +112,9 @@ public enum ErrorName: String, CaseIterable, Sendable {
     case .tooExpensive:
       Row(1010, false, ["cost", "max"], "the request costs too much")
     case .unavailable:
-      Row(1011, true, ["service"], "no program answers for the service")
+      Row(
+        1011, true, ["service"], ["reason", "seq"],
+        "no program answers for the service, or its script has stopped")
     }
   }
 

@@ -16,7 +16,7 @@ private var commandGroups: [(title: String, commands: [Command])] {
       "Services and programs",
       [
         servicesCommand, describeCommand, callCommand, generateCommand, serveCommand,
-        publishCommand,
+        publishCommand, serviceCommand,
         lockCommand,
       ]
     ),

@@ -60,6 +60,8 @@ struct MethodWorkTests {
     "readers.retry": .most("parked events"), "reload": .short,
     "reply": .most("12,000 parts"), "rpc.discover": .slices, "search.backends": .short,
     "search.find": .elsewhere, "services.drop": .most("1000 parked calls"),
+    "scripts.check": .most("64 KiB, and the limits of a script"), "scripts.forget": .short,
+    "scripts.status": .most("services in files"), "scripts.try": .elsewhere,
     "services.forget": .short, "services.retry": .most("1000 parked calls"),
     "set": .most("256 KiB, or 20,000 elements"), "stats": .short, "subscribe": .slices,
     "sync": .short, "threads.edit": .short, "threads.like": .short, "threads.list": .slices,

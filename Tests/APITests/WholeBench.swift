@@ -62,6 +62,7 @@ final class WholeBench {
         let leases = LeasesService(in: host, on: time)
         let (clientLeases, locks) = (ClientLeases(leases), LocksService(in: host))
         let programs = Programs(in: host)
+        let scripts = ScriptsService(in: host, NoLanguage(), ScriptFiles(in: NoLanguage()))
         end = { [unowned host] in
           #expect(throws: Never.self) { try feeds.end(in: host) }
           leases.stop()
@@ -98,6 +99,7 @@ final class WholeBench {
           bindLeases(catalog, to: leases, clientLeases)
           bindLocks(catalog, to: locks, clientLeases)
           bindPrograms(catalog, to: programs)
+          bindScripts(catalog, to: scripts)
           bindPeople(catalog, to: people)
           bindThreads(catalog, to: threads, parts.clients)
           bindTodo(catalog, to: todo)
@@ -145,5 +147,16 @@ enum LineOrder {
       var random = SeededRandom(seed: UInt64(seed))
       return { $0.shuffled(using: &random) }
     }
+  }
+}
+
+/// A language without an interpreter, for a bench without services in files.
+struct NoLanguage: ScriptLanguage {
+  var obstacle: String? { "there is none" }
+
+  func interpreter(
+    for text: String, file: String
+  ) throws(ScriptFailure) -> any ScriptInterpreter {
+    throw .fault("there is none")
   }
 }

@@ -51,8 +51,8 @@ private let law: [String: Set<String>] = [
   // Composition.
   "BinderDaemon": [
     "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",
-    "Features", "Glibc", "JSON", "Journal", "JournalPostgres", "JournalSQLite", "Model", "Signals",
-    "Wire",
+    "Features", "Glibc", "JSON", "Journal", "JournalPostgres", "JournalSQLite", "LuaScripts",
+    "Model", "Signals", "Wire",
   ],
   // The facade, for daemons outside this package.
   "Binder": [

@@ -49,6 +49,7 @@ struct SliceRuleTests {
     "Features/Programs/Programs+Providers.swift": .unlimited(
       "shows all changed services at the end of a turn"),
     "Features/Programs/Programs.swift": .short, "Features/Readers/ReaderHolders.swift": .short,
+    "Features/Scripts/ScriptsService.swift": .noted,
     "Features/Readers/SharedReader.swift": .unlimited(
       "filters of a shared reader, for each event"),
     "Apps/Chat/ChatService.swift": .short,

@@ -17,8 +17,8 @@ final class FakeWorld: ScriptWorld {
   /// The failure of the last fold within a command.
   private(set) var failure: ScriptFailure?
 
-  init(_ text: String, isTimed: Bool = false) throws(ScriptFailure) {
-    script = try Lua(isTimed: isTimed).interpreter(for: text, file: "test.service")
+  init(_ text: String) throws(ScriptFailure) {
+    script = try Lua().interpreter(for: text, file: "test.service")
   }
 
   func call(_ method: String, _ parameters: String = "{}", isQuery: Bool = false) -> ScriptOutcome {

@@ -33,8 +33,8 @@ page_has() { # page
 
 @test "mandoc has nothing to say about the manual pages" {
     cd "$manuals"
-    is "$(LC_ALL=C ls | paste -sd' ')" "bindctl.1 binder-protocol.7 binder-web.8 binder.conf.5 binder.view.5 binderd.8"
-    run mandoc -Tlint -Wall bindctl.1 binder.conf.5 binder.view.5 binder-protocol.7 binderd.8 binder-web.8
+    is "$(LC_ALL=C ls | paste -sd' ')" "bindctl.1 binder-protocol.7 binder-web.8 binder.conf.5 binder.service.5 binder.view.5 binderd.8"
+    run mandoc -Tlint -Wall bindctl.1 binder.conf.5 binder.view.5 binder.service.5 binder-protocol.7 binderd.8 binder-web.8
     is "$output" ""
     [ "$status" -eq 0 ]
     for file in *; do
@@ -107,7 +107,7 @@ page_has() { # page
 @test "an unknown manual page is a wrong command line" {
     run bindctl help --man nothing
     [ "$status" -eq 2 ]
-    [[ $output == *"no manual page 'nothing': there are bindctl, binderd, binder.conf, binder.view, binder-protocol, binder-web"* ]]
+    [[ $output == *"no manual page 'nothing': there are bindctl, binderd, binder.conf, binder.view, binder.service, binder-protocol, binder-web"* ]]
 }
 
 # Makes the package once for all tests, with a quick compression.

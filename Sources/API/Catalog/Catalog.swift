@@ -139,6 +139,17 @@ package final class Catalog {
     }
   }
 
+  /// Replaces the offers of some services, and of no others.
+  ///
+  /// Clients see the change with new ``Rights``; those before keep the services that they know.
+  ///
+  /// - Parameter bind: Offers the services again, and new ones.
+  package func refill(without names: Set<String>, _ bind: (Catalog) -> Void) {
+    services.removeAll { names.contains($0.name) }
+    methods = MethodTable(methods.methods.filter { !names.contains($0.service ?? "") })
+    fill(bind)
+  }
+
   /// The kind of an offer, in processing order.
   package enum Offer: Int {
     case service
@@ -174,7 +185,7 @@ package final class Catalog {
   }
 
   /// Adds a method.
-  func add(_ method: Method) {
+  package func add(_ method: Method) {
     line(.method) { [unowned self] in
       if let service = method.service { _ = offered(service, for: method.name) }
       offeredMethods.append(method)

@@ -17,6 +17,9 @@ package final class Rights {
   /// The methods that the role may call.
   let methods: MethodTable
 
+  /// The services when the rights were made; the catalogue may have others by now.
+  private let list: [Catalog.Service]
+
   /// The sources of each service, in the order of the services, restricted to those that the role
   /// may read; `nil` if it may know none of them.
   private let sources: [SourceProvider?]
@@ -36,8 +39,9 @@ package final class Rights {
     streamNames = catalog.host.streamNames
     self.role = role
     methods = catalog.methods.filter { role.mayCall($0.name) }
-    sources = catalog.services.map { $0.sources?.restricted(to: role) }
-    serviceNames = NameTable(catalog.services.map(\.name))
+    list = catalog.services
+    sources = list.map { $0.sources?.restricted(to: role) }
+    serviceNames = NameTable(list.map(\.name))
     numbered = sources.compactMap { $0?.numbered }
     (readsAll, writesAll) = (role.read.allowsAll, role.write.allowsAll)
     mayRecord = role.write.allowsAll ? nil : { role.mayRecordEvents(in: $0) }
@@ -48,13 +52,13 @@ package final class Rights {
 
   /// The services with their sources, sorted by name.
   var services: Zip2Sequence<[Catalog.Service], [SourceProvider?]> {
-    zip(catalog.services, sources)
+    zip(list, sources)
   }
 
   /// Returns the sources of a service; `nil` if there is no such service, or if the role may know
   /// none of its sources.
   package func sources(ofService name: String) -> SourceProvider? {
-    catalog.services.firstIndex { $0.name == name }.flatMap { sources[$0] }
+    list.firstIndex { $0.name == name }.flatMap { sources[$0] }
   }
 
   /// Returns the sources of the service that a source belongs to; see ``sources(ofService:)``.
@@ -67,7 +71,7 @@ package final class Rights {
 
   /// Returns the service of a source, named by the source's first segment; `nil` if there is none.
   package func service(of source: String) -> Catalog.Service? {
-    index(of: source.utf8.span).map { catalog.services[$0] }
+    index(of: source.utf8.span).map { list[$0] }
   }
 
   /// Returns the number of a name and the durable value of its source, with one look-up.
@@ -157,6 +161,9 @@ package final class RightsTable {
     byRole[role] = rights
     return rights
   }
+
+  /// Makes the rights of all roles again when they are needed, because the catalogue has changed.
+  package func renew() { byRole = [:] }
 
   /// Releases the rights of other roles.
   ///

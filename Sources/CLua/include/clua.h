@@ -94,6 +94,10 @@ clua_outcome clua_run(clua *lua, clua_text name, clua_text text);
 // Describes what the text has declared, as JSON in clua_result().
 clua_outcome clua_describe(clua *lua);
 
+// Writes what the folds depend on as a text in clua_result(): their lines and those of the functions
+// that they call, their constants, and the tables. `text` is that of the service.
+clua_outcome clua_digest(clua *lua, clua_text text);
+
 // Runs a command, or a query, with parameters as a JSON object. clua_result() has the JSON of what
 // it returns; nothing for nil.
 clua_outcome clua_command(

@@ -16,12 +16,8 @@ package struct ScriptDeclaration: Decodable, Equatable, Sendable {
 
   /// A kind of events.
   package struct Event: Decodable, Equatable, Sendable {
-    /// The kind, or `SERVICE.KIND` of an event of another service.
     package let name: String
     package let line: Int
-
-    /// The streams of another service, as a pattern; `nil` for all.
-    package let streams: String?
   }
 
   /// A command or a query.

@@ -22,6 +22,9 @@ package protocol ScriptInterpreter: AnyObject, Sendable {
   /// The declarations of the text.
   var declaration: ScriptDeclaration { get }
 
+  /// Everything on which the folds depend, as a text; commands and queries are not in it.
+  var foldDigest: String { get }
+
   /// Runs a command or a query.
   func call(_ call: ScriptCall, in world: any ScriptWorld) -> ScriptOutcome
 

@@ -8,8 +8,9 @@ let doctorSyntax = Syntax(
   "doctor", "Checks the health of the daemon, and says what to type.",
   details: """
     Checks the socket, the units of systemd, the group, the versions, the cluster, the journal, the
-    clock, the retention, the disk, the state, the clients, the bindings and the configuration. Checks
-    that do not apply, or that the user may not make, are skipped; root makes most.
+    clock, the retention, the disk, the state, the clients, the bindings, the services in files and the
+    configuration. Checks that do not apply, or that the user may not make, are skipped; root makes
+    most.
 
     The exit codes are those of monitoring plugins: 0 ok, 1 warning, 2 critical, 3 unknown. The first
     line is a summary. With --host it runs on that machine.
@@ -115,6 +116,7 @@ private struct Doctor {
     checkJournal(connection, isShared: isShared)
     checkUsage(connection)
     checkBindings(connection)
+    checkServices(connection)
     checkConfiguration(connection)
     return health
   }
@@ -329,6 +331,33 @@ private struct Doctor {
     health.add(.bindings(failures, of: bindings.count))
     if !bindings.isEmpty, let units, let fix = units.bootFix {
       health.add(.init("boot", .warning, units.bootWarning, fix: fix))
+    }
+  }
+
+  /// Checks the services in files: each must run, with its newest text.
+  private mutating func checkServices(_ connection: BinderConnection) {
+    guard let answer = try? connection.call("scripts.status").object else { return }
+    let services = answer.array("services")
+    for case .object(let service) in services {
+      let name = service.string("service") ?? ""
+      if let message = service.string("message") {
+        health.add(
+          .init(
+            "services", .critical, message,
+            fix: "correct \(name).service, then type: bindctl reload"))
+      } else if let reason = service.string("refused") {
+        health.add(
+          .init(
+            "services", .warning, "the new text of service '\(name)' is not used: \(reason)",
+            fix: "correct \(name).service, then type: bindctl reload"))
+      }
+    }
+    let isFine = services.allSatisfy { service in
+      guard case .object(let service) = service else { return false }
+      return service["message"] == nil && service["refused"] == nil
+    }
+    if isFine, !services.isEmpty {
+      health.add(.init("services", .ok, "\(services.count) in files"))
     }
   }
 

@@ -30,6 +30,7 @@ extension Manual {
         "The bindings that the configuration declares, in files *.bind."
       ),
       (.word("/etc/binder/view.d"), "The views that all clients can open, in files *.view."),
+      (.word("/etc/binder/service.d"), "Services written in Lua, in files *.service."),
       (.word("/var/lib/binder/journal.db"), "The journal of the system daemon."),
       (.word("/run/binder/bus.sock"), "The socket of the system daemon."),
     ])

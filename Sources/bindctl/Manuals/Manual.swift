@@ -9,6 +9,7 @@ enum Manual: String, CaseIterable {
   case daemon = "binderd"
   case configuration = "binder.conf"
   case view = "binder.view"
+  case service = "binder.service"
   case wireProtocol = "binder-protocol"
   case web = "binder-web"
 
@@ -16,7 +17,7 @@ enum Manual: String, CaseIterable {
     switch self {
     case .client: 1
     case .daemon, .web: 8
-    case .configuration, .view: 5
+    case .configuration, .view, .service: 5
     case .wireProtocol: 7
     }
   }
@@ -29,7 +30,8 @@ enum Manual: String, CaseIterable {
   static let option = Option(
     "man", value: "PAGE",
     "print a manual page in the language mdoc(7): bindctl, binderd, binder-web, binder.conf (TOPIC is"
-      + " the file of the schema), binder.view or binder-protocol (asks the daemon)")
+      + " the file of the schema), binder.view, binder.service or binder-protocol (asks the daemon)"
+  )
 
   /// Returns the source of the page.
   ///
@@ -40,6 +42,7 @@ enum Manual: String, CaseIterable {
     case .daemon: return try daemonPage()
     case .web: return try webPage()
     case .view: return viewPage()
+    case .service: return servicePage()
     case .configuration:
       guard let schema else { throw UsageError("missing argument TOPIC", command: "help") }
       return try configurationPage(schema: schema)

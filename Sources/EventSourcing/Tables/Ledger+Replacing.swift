@@ -1,0 +1,79 @@
+internal import JSON
+internal import Journal
+package import Model
+package import Signals
+
+extension ServiceHost {
+  /// Folds all events of a service, off the loop, for a state that replaces the present one.
+  ///
+  /// Events that become durable meanwhile are not in it; see ``Ledger/replace(with:from:)``.
+  ///
+  /// - Parameter initial: The state before the first event.
+  /// - Returns: A signal of the state and the last position that was read.
+  package func fold<State: ServiceState>(
+    _ service: String, from initial: State
+  ) -> Signal<(state: State, seq: UInt64), JournalError> {
+    reading(.care) { reader throws(JournalError) in
+      let bounds = try reader.bounds()
+      let removed = try reader.lastRemoval(
+        of: JournalProjection.removalName(of: service), upTo: bounds.last)
+      guard removed == 0 else {
+        throw .outOfRange(first: removed + 1, last: bounds.last)
+      }
+      let projection = StateProjection<State>(service: service, Names(), from: initial)
+      var end: UInt64 = 0
+      while end < bounds.last {
+        let records = try reader.records(after: end, limit: 512)
+        guard let last = records.last else { break }
+        for record in records where SourceName.isOf(record.stream, service) {
+          if let fault = projection.replay(record) { throw fault }
+        }
+        end = last.seq
+      }
+      return (projection.state, max(end, bounds.last))
+    }
+  }
+}
+
+extension SourceName {
+  /// Returns whether a stream belongs to a service.
+  fileprivate static func isOf(_ stream: String, _ service: String) -> Bool {
+    stream == service || isBelow(stream, service)
+  }
+}
+
+extension Ledger where State: TableState {
+  /// Replaces the state, after a change of the rules by which it follows from the events.
+  ///
+  /// Watchers get the sources that differ.
+  ///
+  /// - Parameters:
+  ///   - state: The state after all durable events.
+  ///   - initial: The state before the first event, for the past and for snapshots.
+  ///   - seq: The position of the change.
+  package func replace(with state: State, from initial: State, at seq: UInt64) {
+    setInitial(initial)
+    let before = committed
+    TableLookup<State>.start(state, self)
+    for pending in recorded {
+      TableLookup<State>.apply(
+        pending.event, at: place(of: pending, in: stream(pending.stream)), self)
+    }
+    let names = Set(before.sources).union(state.sources)
+    for name in names {
+      let (old, new) = (before.value(of: name), state.value(of: name))
+      guard old != new else { continue }
+      if (old == nil) != (new == nil) { updateName(name, isThere: new != nil) }
+      watchers.send(SourceChange(source: name, seq: seq, value: new, before: old))
+    }
+  }
+}
+
+extension Ledger {
+  /// Changes the state before the first event, for the past and for snapshots.
+  package func setInitial(_ state: State) {
+    host.setProjections(of: number) { [service] in
+      StateProjection<State>(service: service, Names(), from: state)
+    }
+  }
+}

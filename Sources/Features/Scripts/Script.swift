@@ -1,0 +1,187 @@
+package import Configuration
+internal import EventSourcing
+internal import JSON
+
+/// One text of a service, read and checked.
+package final class Script: Sendable {
+  /// The place of a table in the state.
+  enum Place: Sendable {
+    case rows(Int)
+    case single(Int)
+  }
+
+  package let name: String
+
+  /// The name of the file, for messages.
+  package let file: String
+  package let text: String
+  package let declaration: ScriptDeclaration
+
+  /// A hash of everything on which the state depends besides the events.
+  package let foldHash: String
+
+  /// The kinds of events that change the state, and those that need not.
+  let kinds: Set<String>
+  let ignored: Set<String>
+  let places: [Place]
+  let tables: TableList<ScriptState>
+  private let patterns: [SourcePattern]
+  private let language: (any ScriptLanguage)?
+
+  /// The most bytes of a text.
+  package static let maxBytes = 64 << 10
+
+  /// The script of a state before it has one.
+  static let none = Script()
+
+  private init() {
+    (name, file, text, foldHash) = ("", "", "", "")
+    declaration = .empty
+    (kinds, ignored, places, patterns) = ([], [], [], [])
+    tables = TableList([])
+    language = nil
+  }
+
+  /// Reads a text.
+  ///
+  /// - Parameter name: The name that it must have; `nil` for any.
+  /// - Throws: All faults.
+  package init(
+    _ text: String, named name: String?, file: String, path: String,
+    in language: any ScriptLanguage
+  ) throws(ConfigurationFaults) {
+    let interpreter: any ScriptInterpreter
+    do throws(ScriptFailure) {
+      interpreter = try language.interpreter(for: text, file: file)
+    } catch {
+      throw ConfigurationFaults([error.fault(in: path, file, text)])
+    }
+    declaration = interpreter.declaration
+    let faults = Self.faults(of: declaration, named: name)
+    guard faults.isEmpty else {
+      throw ConfigurationFaults(
+        faults.map {
+          ConfigurationFault(
+            file: path, line: $0.line, column: Self.column(ofLine: $0.line, in: text),
+            message: $0.message)
+        })
+    }
+    self.name = declaration.name ?? ""
+    (self.file, self.text, self.language) = (file, text, language)
+    foldHash = SHA256.hash(interpreter.foldDigest)
+    kinds = Set(declaration.on.map(\.name))
+    ignored = Set(declaration.ignore.map(\.name))
+    var (places, rowCount, singleCount): ([Place], Int, Int) = ([], 0, 0)
+    for table in declaration.tables {
+      if table.kind == .rows {
+        places.append(.rows(rowCount))
+        rowCount += 1
+      } else {
+        places.append(.single(singleCount))
+        singleCount += 1
+      }
+    }
+    self.places = places
+    patterns = declaration.tables.map { SourcePattern($0.name) }
+    tables = TableList(
+      zip(declaration.tables, places).map { table, place in
+        switch place {
+        case .rows(let i):
+          .rows(
+            table.name, table.doc, get: { $0.rows[i] },
+            access: { state, body in body(&state.rows[i]) })
+        case .single(let i):
+          .single(
+            table.name, table.doc, get: { $0.singles[i] },
+            access: { state, body in body(&state.singles[i]) })
+        }
+      })
+  }
+
+  var rowCount: Int { places.count { if case .rows = $0 { true } else { false } } }
+  var singleCount: Int { places.count - rowCount }
+
+  /// Returns a new interpreter.
+  func interpreter() throws(ScriptFailure) -> any ScriptInterpreter {
+    guard let language else { throw .fault("there is no script") }
+    return try language.interpreter(for: text, file: file)
+  }
+
+  /// The types of its events, sorted.
+  package var eventTypes: [String] { kinds.union(ignored).sorted().map { "\(name).\($0)" } }
+
+  /// Returns the rule that the key of a row breaks; `nil` if it makes the name of a source.
+  func fault(ofKey key: String, in table: Int) -> String? {
+    let pattern = patterns[table]
+    if key.utf8.contains(UInt8(ascii: "/")), !pattern.text.hasSuffix("**") {
+      return "the key '\(key.prefix(40))' has a '/', and '*' is one segment"
+    }
+    return SourceName.fault(in: pattern.name(key)).map { "the key '\(key.prefix(40))': \($0)" }
+  }
+
+  // MARK: Checking
+
+  private static func faults(
+    of declaration: ScriptDeclaration, named name: String?
+  ) -> [(line: Int, message: String)] {
+    guard let service = declaration.name else {
+      return [(1, "the file does not begin with service(\"NAME\", \"A line about it.\")")]
+    }
+    var faults: [(Int, String)] = []
+    if let name, name != service {
+      faults.append(
+        (
+          declaration.line ?? 1,
+          "the service is called '\(service)', but the file '\(name).service'"
+        ))
+    }
+    for table in declaration.tables {
+      let pattern = SourcePattern(table.name)
+      if let rule = pattern.fault(of: service, hasKey: table.kind == .rows) {
+        faults.append((table.line, "'\(table.name)': \(rule)"))
+      }
+    }
+    return faults
+  }
+
+  /// Returns where the text of a line begins.
+  fileprivate static func column(ofLine line: Int, in text: String) -> Int {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.indices ~= line - 1 else { return 1 }
+    return lines[line - 1].prefix { $0 == " " || $0 == "\t" }.count + 1
+  }
+}
+
+extension ScriptFailure {
+  /// Returns the fault with its place.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file, for the fault.
+  ///   - name: The name by which the message begins.
+  package func fault(in path: String, _ name: String, _ text: String) -> ConfigurationFault {
+    guard case .fault(let message) = self, message.hasPrefix(name + ":") else {
+      return ConfigurationFault(file: path, message: description)
+    }
+    let rest = message.dropFirst(name.count + 1)
+    guard let colon = rest.firstIndex(of: ":"), let line = Int(rest[..<colon]) else {
+      return ConfigurationFault(file: path, message: description)
+    }
+    let words = rest[rest.index(after: colon)...].drop { $0 == " " }
+    return ConfigurationFault(
+      file: path, line: line, column: Self.column(ofLine: line, in: text, words),
+      message: String(words))
+  }
+
+  /// Returns where the word is that Lua names at the end of a message, or where the line begins.
+  private static func column(ofLine line: Int, in text: String, _ message: Substring) -> Int {
+    let start = Script.column(ofLine: line, in: text)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.indices ~= line - 1, let near = message.firstRange(of: " near '")?.upperBound,
+      let end = message[near...].lastIndex(of: "'"), near < end
+    else { return start }
+    // Lua reads up to the word, so it is the last one of its kind that can be meant.
+    let word = message[near..<end]
+    guard let found = lines[line - 1].ranges(of: word).last else { return start }
+    return lines[line - 1].distance(from: lines[line - 1].startIndex, to: found.lowerBound) + 1
+  }
+}

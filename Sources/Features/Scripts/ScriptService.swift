@@ -1,0 +1,129 @@
+package import EventSourcing
+internal import JSON
+internal import Model
+
+/// A service in a script: its present text, and the state that its folds have made.
+package final class ScriptService {
+  package var name: String { script.name }
+  package private(set) var script: Script
+  package let ledger: Ledger<ScriptState>
+  private let host: ServiceHost
+
+  /// Whether the past is being folded by a first or by another text.
+  package internal(set) var isFolding = false
+
+  /// Whether it has no state yet, because its first text folds the past.
+  package internal(set) var isNew = false
+
+  /// The new text that could not be used, with the reason; `nil` if there is none.
+  package internal(set) var refused: String?
+
+  init(_ script: Script, in host: ServiceHost) {
+    (self.script, self.host) = (script, host)
+    ledger = Ledger(script.name, in: host, from: ScriptState(script))
+  }
+
+  /// The fold that has failed; the methods are unavailable.
+  package var stopped: StoppedFold? { ledger.pending.stopped }
+
+  /// Runs a command within ``ServiceHost/perform(_:_:)``, or a query.
+  ///
+  /// - Throws: ``ScriptRefusal``, or ``FailedScript`` if the script is wrong.
+  func run(_ call: ScriptCall) throws -> JSONText? {
+    let world = LiveWorld(ledger, host, isQuery: call.isQuery)
+    let interpreter: any ScriptInterpreter
+    do throws(ScriptFailure) {
+      interpreter = try ledger.pending.makeInterpreter()
+    } catch {
+      throw FailedScript(script.file, error)
+    }
+    let outcome = interpreter.call(call, in: world)
+    // Its event is rolled back, so the service goes on.
+    if world.hasFailed { ledger.pending.stopped = nil }
+    switch outcome {
+    case .done(let value): return value
+    case .refused(let refusal): throw refusal
+    case .failed(let failure): throw FailedScript(script.file, failure)
+    }
+  }
+
+  /// Uses another text with the same tables and folds.
+  func use(_ script: Script) {
+    self.script = script
+    ledger.pending.use(script)
+    ledger.committed.use(script)
+    ledger.setInitial(ScriptState(script))
+  }
+
+  /// Uses another text and the state that it has made.
+  ///
+  /// - Parameter seq: The position of the change.
+  func use(_ script: Script, with state: ScriptState, at seq: UInt64) {
+    self.script = script
+    ledger.replace(with: state, from: ScriptState(script), at: seq)
+  }
+}
+
+/// An error in a script, or a limit that it has reached; the details are for the log.
+struct FailedScript: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ file: String, _ failure: ScriptFailure) {
+    if case .fault(let text) = failure {
+      description = text
+    } else {
+      description = "\(file): \(failure)"
+    }
+  }
+}
+
+/// The state and the journal of a service, for its commands and queries.
+private final class LiveWorld: ScriptWorld {
+  private let ledger: Ledger<ScriptState>
+  private let host: ServiceHost
+  private let isQuery: Bool
+
+  /// Whether the fold of a recorded event has failed.
+  private(set) var hasFailed = false
+
+  init(_ ledger: Ledger<ScriptState>, _ host: ServiceHost, isQuery: Bool) {
+    (self.ledger, self.host, self.isQuery) = (ledger, host, isQuery)
+  }
+
+  func row(_ key: String, of table: Int) -> JSONText? {
+    isQuery ? ledger.committed.row(key, of: table) : ledger.pending.row(key, of: table)
+  }
+
+  func keys(of table: Int, atMost most: Int) -> [String]? {
+    isQuery
+      ? ledger.committed.keys(of: table, atMost: most)
+      : ledger.pending.keys(of: table, atMost: most)
+  }
+
+  func set(_ key: String, of table: Int, to row: JSONText?) -> String? {
+    "the state is changed by events only"
+  }
+
+  func record(_ kind: String, _ data: JSONText, in stream: String?) -> ScriptRecording {
+    if let rule = ScriptEvent.fault(data, in: stream, of: ledger.service) { return .refused(rule) }
+    ledger.record(ScriptEvent(kind, data), in: stream)
+    guard ledger.pending.stopped != nil else { return .done }
+    hasFailed = true
+    return .failed
+  }
+
+  var now: Int64 { host.now }
+}
+
+extension ScriptEvent {
+  /// Returns the rule that an event breaks; `nil` if it may be recorded.
+  static func fault(_ data: JSONText, in stream: String?, of service: String) -> String? {
+    if let fault = ValueFault(data) { return "\(fault)" }
+    guard let stream, stream != service else { return nil }
+    if let rule = SourceName.fault(in: stream) { return "'\(stream.prefix(200))': \(rule)" }
+    guard SourceName.isSource(stream, of: service) else {
+      return "the stream '\(stream)' does not begin with \(service)/"
+    }
+    return nil
+  }
+}

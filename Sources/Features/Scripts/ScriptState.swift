@@ -1,0 +1,208 @@
+package import EventSourcing
+package import JSON
+package import Model
+
+/// An event of a service in a script; its data is as the script has recorded it.
+package struct ScriptEvent: ServiceEvent, Equatable {
+  package let kind: String
+  package let data: JSONText
+
+  /// None: which kinds there are depends on the script.
+  package static var kinds: Set<String> { [] }
+
+  package init(_ kind: String, _ data: JSONText) { (self.kind, self.data) = (kind, data) }
+
+  package init?(kind: String, data: JSONText, _ coder: EventCoder) { self.init(kind, data) }
+
+  package func write(to data: inout ByteBuffer, _ coder: EventCoder) -> String {
+    data.append(self.data.text)
+    return kind
+  }
+}
+
+/// A fold that has failed, so that its service stops.
+package struct StoppedFold: Equatable, Sendable {
+  package let seq: UInt64
+  package let kind: String
+  package let failure: ScriptFailure
+}
+
+/// The tables of a service in a script.
+///
+/// Rows are JSON; none of the state is in the interpreter.
+package struct ScriptState: TableState {
+  package typealias Lookup = TableLookup<ScriptState>
+
+  package internal(set) var script: Script
+  var rows: [Table<String, JSONText>]
+  var singles: [Single<JSONText>]
+
+  /// The interpreter of the folds.
+  ///
+  /// Made by the first event, so that a state that begins on another thread has its own.
+  var interpreter: (any ScriptInterpreter)?
+
+  /// The fold that has failed; later events are not applied.
+  package var stopped: StoppedFold?
+
+  /// The kinds of events that the script has skipped, because it has no function for them.
+  package internal(set) var skipped: Set<String> = []
+
+  package init(_ script: Script) {
+    self.script = script
+    rows = Array(repeating: Table(), count: script.rowCount)
+    singles = Array(repeating: Single(.null), count: script.singleCount)
+  }
+
+  /// The state of no script.
+  package init() { self.init(.none) }
+
+  package var tables: TableList<ScriptState> { script.tables }
+
+  /// The number of events that were applied, for a trial.
+  package private(set) var appliedCount = 0
+
+  package mutating func apply(_ event: ScriptEvent, at place: EventContext) {
+    apply(event, at: ScriptPlace(place))
+  }
+
+  mutating func apply(_ event: ScriptEvent, at place: ScriptPlace) {
+    guard stopped == nil else { return }
+    guard script.kinds.contains(event.kind) else {
+      if !script.ignored.contains(event.kind) { skipped.insert(event.kind) }
+      return
+    }
+    let world = FoldWorld(script)
+    swap(&world.rows, &rows)
+    swap(&world.singles, &singles)
+    let failure = fold(event, at: place, in: world)
+    if failure != nil { world.undo() }
+    swap(&world.rows, &rows)
+    swap(&world.singles, &singles)
+    appliedCount += 1
+    if let failure { stopped = StoppedFold(seq: place.seq, kind: event.kind, failure: failure) }
+  }
+
+  private mutating func fold(
+    _ event: ScriptEvent, at place: ScriptPlace, in world: FoldWorld
+  ) -> ScriptFailure? {
+    do throws(ScriptFailure) {
+      let interpreter = try makeInterpreter()
+      return interpreter.fold(event.kind, event.data, at: place, in: world)
+    } catch {
+      return error
+    }
+  }
+
+  /// Returns the interpreter, which is made if there is none.
+  mutating func makeInterpreter() throws(ScriptFailure) -> any ScriptInterpreter {
+    if let interpreter { return interpreter }
+    let made = try script.interpreter()
+    interpreter = made
+    return made
+  }
+
+  /// Uses another script with the same tables and folds.
+  mutating func use(_ script: Script) {
+    self.script = script
+    interpreter = nil
+  }
+
+  func row(_ key: String, of table: Int) -> JSONText? {
+    switch script.places[table] {
+    case .rows(let i): return rows[i][key]
+    case .single(let i):
+      let value = singles[i].value
+      return value == .null ? nil : value
+    }
+  }
+
+  func keys(of table: Int, atMost most: Int) -> [String]? {
+    guard case .rows(let i) = script.places[table], rows[i].count <= most else { return nil }
+    return rows[i].rows.keys.sorted()
+  }
+
+  // MARK: Snapshots
+
+  package func encodeSnapshot(by coder: EventCoder, _ names: NameList) -> JSONText {
+    // A later version of the script begins before the event that this one could not apply.
+    guard stopped == nil else { return JSONText(member: "stopped", JSONText(true)) }
+    let kept = Kept(
+      fold: script.foldHash, rows: rows.map(\.rows), singles: singles.map(\.value))
+    return coder.text(kept)
+  }
+
+  package init?(snapshot text: JSONText, by coder: EventCoder, _ names: Names) { return nil }
+
+  package func restored(
+    from text: JSONText, by coder: EventCoder, _ names: Names
+  ) -> ScriptState? {
+    guard let kept: Kept = try? JSONDecoder().decode(from: text), kept.fold == script.foldHash,
+      kept.rows.count == rows.count, kept.singles.count == singles.count
+    else { return nil }
+    var state = ScriptState(script)
+    for (i, rows) in kept.rows.enumerated() {
+      for (key, row) in rows { state.rows[i][key] = row }
+    }
+    for (i, value) in kept.singles.enumerated() { state.singles[i].value = value }
+    return state
+  }
+
+  private struct Kept: Codable {
+    let fold: String
+    let rows: [[String: JSONText]]
+    let singles: [JSONText]
+  }
+}
+
+/// The tables while a fold runs.
+private final class FoldWorld: ScriptWorld {
+  private let script: Script
+  var rows: [Table<String, JSONText>] = []
+  var singles: [Single<JSONText>] = []
+  private var before: [(table: Int, key: String, row: JSONText?)] = []
+
+  init(_ script: Script) { self.script = script }
+
+  func row(_ key: String, of table: Int) -> JSONText? {
+    switch script.places[table] {
+    case .rows(let i): return rows[i][key]
+    case .single(let i):
+      let value = singles[i].value
+      return value == .null ? nil : value
+    }
+  }
+
+  func set(_ key: String, of table: Int, to row: JSONText?) -> String? {
+    if let row, let fault = ValueFault(row) { return "\(fault)" }
+    if case .rows = script.places[table], let fault = script.fault(ofKey: key, in: table) {
+      return fault
+    }
+    before.append((table, key, self.row(key, of: table)))
+    put(key, of: table, row)
+    return nil
+  }
+
+  private func put(_ key: String, of table: Int, _ row: JSONText?) {
+    switch script.places[table] {
+    case .rows(let i): rows[i][key] = row
+    case .single(let i): singles[i].value = row ?? .null
+    }
+  }
+
+  /// Puts all rows back, because the fold has failed.
+  func undo() {
+    for entry in before.reversed() { put(entry.key, of: entry.table, entry.row) }
+  }
+
+  func keys(of table: Int, atMost most: Int) -> [String]? {
+    guard case .rows(let i) = script.places[table], rows[i].count <= most else { return nil }
+    return rows[i].rows.keys.sorted()
+  }
+
+  func record(_ kind: String, _ data: JSONText, in stream: String?) -> ScriptRecording {
+    .refused("a fold records nothing")
+  }
+
+  var now: Int64 { 0 }
+}

@@ -1,0 +1,309 @@
+package import API
+internal import Configuration
+internal import Connections
+internal import EventSourcing
+internal import JSON
+internal import Model
+internal import Wire
+
+/// Offers the services in files, and what is known about them.
+package func bindScripts(_ catalog: Catalog, to scripts: ScriptsService) {
+  scripts.isReserved = { [unowned catalog] name in
+    catalog.isReserved(name) || catalog.provided.service(name) != nil
+  }
+  catalog.offer("The texts of the services in files.", scripts.ledger)
+  catalog.offerTables(of: scripts.ledger)
+  catalog.command(
+    "scripts.forget", "Ends a service whose file is gone; its events stay.", ForgetScript.self,
+    writes: ["scripts.removed"], errors: ["in_file"]
+  ) { _, forget throws(ScriptRefusal) in
+    try scripts.forget(forget.service)
+    return Nothing()
+  }
+  catalog.query(
+    "scripts.status", "The services in files, and whether they run.", NoParameters.self,
+    .members(.init("services", .array(ScriptService.shape)))
+  ) { _, call, _ in
+    let services = scripts.shown.map(\.status)
+    call.answer { buffer in
+      buffer.object { $0.member("services", JSONValue.array(services).text) }
+    }
+  }
+  bindTrials(catalog, to: scripts)
+  for service in scripts.shown { bindScript(catalog, to: service) }
+}
+
+/// Offers the sources and methods of a service in a file.
+private func bindScript(_ catalog: Catalog, to service: ScriptService) {
+  let script = service.script
+  catalog.add(service.name, script.declaration.doc ?? "", events: script.eventTypes)
+  catalog.offerTables(of: service.ledger)
+  for method in script.declaration.commands {
+    catalog.add(ScriptMethod(method, isQuery: false, of: service).offered)
+  }
+  for method in script.declaration.queries {
+    catalog.add(ScriptMethod(method, isQuery: true, of: service).offered)
+  }
+}
+
+extension Catalog {
+  /// Offers the services in files again, because some have changed.
+  package func refill(_ scripts: ScriptsService) {
+    let all = Set(scripts.services.keys).union([scripts.ledger.service])
+    refill(without: all) { bindScripts($0, to: scripts) }
+  }
+}
+
+extension Feature {
+  package static func scripts(_ scripts: ScriptsService) -> Feature {
+    Feature(begin: scripts.begin, stop: scripts.stop) { bindScripts($0, to: scripts) }
+  }
+}
+
+private struct ForgetScript: DocumentedParameters, SourceParameters {
+  let service: String
+
+  var source: String { "scripts/" + service }
+
+  static let docs = ["service": "The name of the service."]
+}
+
+/// A method of a script, as clients call it.
+private struct ScriptMethod {
+  private let method: ScriptDeclaration.Method
+  private let isQuery: Bool
+  private let service: ScriptService
+  private let name: String
+  private let parameters: ScriptParameters
+
+  init(_ method: ScriptDeclaration.Method, isQuery: Bool, of service: ScriptService) {
+    (self.method, self.isQuery, self.service) = (method, isQuery, service)
+    name = "\(service.name).\(method.name)"
+    parameters = ScriptParameters(method.parameters)
+  }
+
+  var offered: Method {
+    let result = ResultShape.command(JSONText.self)
+    return Method(
+      name: name, doc: method.doc, kind: isQuery ? .query : .command,
+      parameters: method.parameters.map {
+        Method.Parameter(
+          name: $0.name, shape: $0.shape, isOptional: $0.isOptional, doc: $0.doc)
+      },
+      value: .any,
+      result: isQuery ? ResultShape.members(.optional("value", .any)).whole : result.whole,
+      writes: isQuery ? [] : service.script.eventTypes, errors: method.rejects ?? [],
+      takesUnknown: false, isPersonal: false, site: isQuery ? .here : .active,
+      step: isQuery ? nil : step, run: run)
+  }
+
+  /// Runs a command as a part of an `atomic`.
+  private func step(
+    _ context: CallContext, _ text: JSONText?
+  ) throws(WireError) -> () throws -> JSONText? {
+    let checked = try parameters.checked(text)
+    try checkRuns()
+    return { try service.run(call(checked, context)) }
+  }
+
+  private func call(_ parameters: JSONText, _ context: CallContext) -> ScriptCall {
+    ScriptCall(
+      method.name, isQuery: isQuery, parameters, uid: context.caller.uid, pid: context.caller.pid)
+  }
+
+  private func run(
+    _ context: CallContext, _ call: Call, _ request: Request, _ line: Span<UInt8>
+  ) -> Connection.Parking? {
+    do {
+      let options = try options(of: request, line, context)
+      let checked = try parameters.read(request, line)
+      try checkRuns()
+      guard !isQuery else {
+        let call = try options?.applied(to: call) ?? call
+        try options?.checkIsNoCommand("none: a query is not recorded")
+        let value = try service.run(self.call(checked, context))
+        call.answer { buffer in buffer.object { $0.member("value", value) } }
+        return nil
+      }
+      let command = try context.command(
+        name, options, isKept: true, isPersonal: false, request, line)
+      return try context.perform(command, call, options) {
+        try service.run(self.call(checked, context))
+      }
+    } catch {
+      call.refuse(context.access.error(error))
+      return nil
+    }
+  }
+
+  private func options(
+    of request: Request, _ line: Span<UInt8>, _ context: CallContext
+  ) throws(WireError) -> CallOptions? {
+    let listed = request.parameters
+    guard !request.isPositional, !listed.isComplete || listed.options != nil else { return nil }
+    return try context.parameters(NoParameters.self, of: request, line, [], .ignored, nil).1
+  }
+
+  /// - Throws: `unavailable` if the service has stopped, or has no state yet.
+  private func checkRuns() throws(WireError) {
+    if let stopped = service.stopped {
+      throw WireError(
+        .unavailable, service.message(of: stopped),
+        [
+          "service": .string(service.name), "reason": .string("service_stopped"),
+          "seq": .number(JSONNumber(stopped.seq)),
+        ], retry: false)
+    }
+    guard service.isNew else { return }
+    throw WireError(
+      .unavailable, "service '\(service.name)' folds its past first",
+      ["service": .string(service.name), "reason": .string("folding")])
+  }
+}
+
+/// Checks and collects the parameters of a method of a script.
+struct ScriptParameters {
+  private let declared: [ScriptDeclaration.Parameter]
+  private let names: [[UInt8]]
+  private let required: Int
+
+  init(_ declared: [ScriptDeclaration.Parameter]) {
+    self.declared = declared
+    names = declared.map { Array($0.name.utf8) }
+    required = declared.count { !$0.isOptional }
+  }
+
+  /// Returns the parameters of a request as an object, without its options.
+  func read(_ request: Request, _ line: Span<UInt8>) throws(WireError) -> JSONText {
+    guard let range = request.params else { return try checked(nil) }
+    return try checked(JSONText(scanned: line.extracting(range)))
+  }
+
+  /// Checks parameters by name or by position, and returns them as an object.
+  func checked(_ text: JSONText?) throws(WireError) -> JSONText {
+    guard let text else { return try named(JSONText(trusted: "{}")) }
+    guard let elements = text.elements else { return try named(text) }
+    guard elements.count <= declared.count else {
+      throw WireError(
+        JSONDecodingError(
+          path: "", expected: "at most \(declared.count) parameters", got: "\(elements.count)"))
+    }
+    var object = ByteBuffer()
+    object.object { buffer in
+      for (parameter, value) in zip(declared, elements) {
+        buffer.key(quoted: parameter.name)
+        buffer.append(value.text)
+      }
+    }
+    return try named(JSONText(trusted: object.string))
+  }
+
+  private func named(_ text: JSONText) throws(WireError) -> JSONText {
+    var (found, hasOptions): (Int, Bool) = (0, false)
+    var fault: JSONDecodingError?
+    let isObject = text.forEachMember(inBytes: { name, value in
+      guard fault == nil else { return }
+      if name.hasSameBytes(as: "_meta".utf8.span) {
+        hasOptions = true
+      } else if let i = index(of: name) {
+        fault = declared[i].fault(of: value)
+        if !declared[i].isOptional { found += 1 }
+      } else {
+        let name = String(validUTF8: name)
+        fault = JSONDecodingError(
+          path: "/\(name)", expected: "no parameter of this name", got: "one")
+      }
+    })
+    guard isObject else {
+      throw WireError(JSONDecodingError(path: "", expected: "an object", got: "another value"))
+    }
+    if let fault { throw WireError(fault) }
+    if found < required { try reportMissing(text) }
+    if let fault = ValueFault(text) {
+      throw WireError(
+        JSONDecodingError(
+          path: "", expected: fault.expected, got: "\(text.text.utf8.count) bytes"))
+    }
+    guard hasOptions else { return text }
+    var members = text.members ?? [:]
+    members["_meta"] = nil
+    return JSONText(members: members)
+  }
+
+  private func index(of name: Span<UInt8>) -> Int? {
+    names.firstIndex { known in
+      known.count == name.count && known.indices.allSatisfy { known[$0] == name[$0] }
+    }
+  }
+
+  private func reportMissing(_ text: JSONText) throws(WireError) {
+    let members = text.members ?? [:]
+    for parameter in declared where !parameter.isOptional && members[parameter.name] == nil {
+      throw WireError(
+        JSONDecodingError(
+          path: "/\(parameter.name)", expected: parameter.expected, got: "nothing"))
+    }
+  }
+}
+
+extension ScriptDeclaration.Parameter {
+  fileprivate var expected: String {
+    if let choices { return choices.map { "\"\($0)\"" }.joined(separator: " or ") }
+    return switch type {
+    case "number": "number"
+    case "integer": "integer"
+    case "yesno": "boolean"
+    case "list": "array"
+    case "map": "object"
+    case "any": "any value"
+    default: "string"
+    }
+  }
+
+  /// Returns the rule that a value breaks; `nil` if it has the type.
+  fileprivate func fault(of value: Span<UInt8>) -> JSONDecodingError? {
+    guard let first = value.isEmpty ? nil : value[0], !fits(value, first) else { return nil }
+    let got = String(validUTF8: value.extracting(first: 40))
+    return JSONDecodingError(path: "/\(name)", expected: expected, got: got)
+  }
+
+  private func fits(_ value: Span<UInt8>, _ first: UInt8) -> Bool {
+    if isOptional, first == UInt8(ascii: "n") { return true }
+    let isNumber = first == UInt8(ascii: "-") || 0x30...0x39 ~= first
+    if let choices {
+      let text = JSONText(trusted: value).string
+      return choices.contains { $0 == text }
+    }
+    return switch type {
+    case "any": true
+    case "number": isNumber
+    case "integer": isNumber && JSONText(trusted: value).number?.int64 != nil
+    case "yesno": first == UInt8(ascii: "t") || first == UInt8(ascii: "f")
+    case "list": first == UInt8(ascii: "[")
+    case "map": first == UInt8(ascii: "{")
+    default: first == UInt8(ascii: "\"")
+    }
+  }
+}
+
+extension ScriptService {
+  fileprivate static let shape = Shape.object([
+    .init("service", .string), .init("file", .string), .init("sha256", .string),
+    .init("state", .words(["runs", "stopped", "folding"])), .optional("seq", .natural),
+    .optional("message", .string), .optional("refused", .string),
+  ])
+
+  fileprivate var status: JSONValue {
+    var object: JSONObject = [
+      "service": .string(name), "file": .string(script.file),
+      "sha256": .string(SHA256.hash(script.text)),
+      "state": .string(stopped != nil ? "stopped" : isFolding ? "folding" : "runs"),
+    ]
+    if let stopped {
+      object["seq"] = .number(JSONNumber(stopped.seq))
+      object["message"] = .string(message(of: stopped))
+    }
+    if let refused { object["refused"] = .string(refused) }
+    return .object(object)
+  }
+}

@@ -1,0 +1,347 @@
+package import Configuration
+package import EventSourcing
+internal import JSON
+internal import Journal
+internal import Model
+internal import Signals
+
+/// The services in files: the texts, and the services that they make.
+package final class ScriptsService {
+  package let ledger: Ledger<ScriptTexts>
+  package private(set) var services: [String: ScriptService] = [:]
+  let language: any ScriptLanguage
+  let host: ServiceHost
+
+  /// The texts of files; those of the journal are used where there is no file.
+  private var files: [String: Script] = [:]
+
+  /// Called when the services, or their methods and sources, have changed.
+  package var onChange: () -> Void = {}
+
+  /// Called with a sentence for the log; `isError` tells whether something does not work.
+  package var onMessage: (_ text: String, _ isError: Bool) -> Void = { _, _ in }
+
+  /// The services whose past is being folded.
+  private var folding: [String: Folding] = [:]
+
+  /// The past of a service that is folded by another text.
+  private final class Folding {
+    let script: Script
+    let work = DisposeBag()
+
+    /// The events that have become durable meanwhile.
+    var later: [(event: ScriptEvent, place: ScriptPlace)] = []
+
+    /// The state at a position, once it is there.
+    var state: ScriptState?
+    var seq: UInt64 = 0
+
+    init(_ script: Script) { self.script = script }
+
+    /// Applies the events that have become durable meanwhile; returns the fold that has failed.
+    func catchUp() -> StoppedFold? {
+      for (event, place) in later where place.seq > seq { state?.apply(event, at: place) }
+      later = []
+      return state?.stopped
+    }
+  }
+  private var isActive = false
+
+  /// The trials of texts that run.
+  let trials = DisposeBag()
+  private let bag = DisposeBag()
+
+  /// Returns whether a name belongs to a service that is not in a file.
+  var isReserved: (_ name: String) -> Bool = { _ in false }
+
+  /// Whether several daemons use the journal: the texts of the active one then count.
+  private let isShared: Bool
+
+  package init(
+    in host: ServiceHost, _ language: any ScriptLanguage, _ files: ScriptFiles,
+    isShared: Bool = false
+  ) {
+    (self.host, self.language, self.isShared) = (host, language, isShared)
+    self.files = files.scripts
+    ledger = Ledger("scripts", in: host)
+    ledger.happened.observeNext { [unowned self] event, place in
+      guard case .changed(let name, let text, _) = event else { return }
+      if let folding = folding[name], folding.state != nil, folding.script.text == text {
+        replace(folding, at: place.seq)
+      } else if !host.isActive {
+        follow(name, text)
+      }
+    }.dispose(in: bag)
+  }
+
+  /// Adds the services of all texts, for ``ServiceHost/start(onProgress:addLedgers:)``.
+  package func addServices() {
+    for (name, kept) in ledger.committed.texts.rows where isShared || files[name] == nil {
+      guard conflict(name) == nil, let script = script(kept.text, named: name) else { continue }
+      add(script)
+    }
+    for script in files.values.sorted(by: { $0.name < $1.name })
+    where services[script.name] == nil {
+      if let fault = conflict(script.name) { onMessage(fault, true) } else { add(script) }
+    }
+  }
+
+  private func add(_ script: Script) {
+    services[script.name] = ScriptService(script, in: host)
+  }
+
+  /// Returns the script of a text in the journal; `nil` if it cannot be used.
+  private func script(_ text: String, named name: String) -> Script? {
+    let file = "\(name).service"
+    do throws(ConfigurationFaults) {
+      return try Script(text, named: name, file: file, path: file, in: language)
+    } catch {
+      onMessage("service '\(name)' of the journal cannot run: \(error)", true)
+      return nil
+    }
+  }
+
+  /// Returns the reason why a service cannot have a name; `nil` if it can.
+  private func conflict(_ name: String) -> String? {
+    services[name] == nil && (host.hasService(name) || isReserved(name))
+      ? "there is a service '\(name)' already, which is not in a file" : nil
+  }
+
+  /// Begins to record the texts of files, when the daemon becomes the active one.
+  package func begin() {
+    isActive = true
+    for service in services.values {
+      if let stopped = service.stopped {
+        onMessage(service.message(of: stopped), true)
+        if returnToKeptText(service, stopped) { continue }
+      }
+      for kind in service.ledger.pending.skipped.sorted() {
+        onMessage(
+          "\(service.script.file) has no 'on.\(kind)' for events of the journal; write one, or "
+            + "'ignore(\"\(kind)\")'", false)
+      }
+      keep(service.script)
+    }
+    guard isShared else { return }
+    for script in files.values { _ = use(script) }
+  }
+
+  /// Uses the text of the journal, because that of the file cannot fold the past.
+  ///
+  /// - Returns: Whether there is another one.
+  private func returnToKeptText(_ service: ScriptService, _ stopped: StoppedFold) -> Bool {
+    let name = service.name
+    guard let kept = ledger.committed.texts[name]?.text, kept != service.script.text,
+      let script = script(kept, named: name)
+    else { return false }
+    refusals[name] = service.message(of: stopped)
+    _ = fold(script)
+    return true
+  }
+
+  /// Why the texts of files were not used, until these services run by those of the journal.
+  private var refusals: [String: String] = [:]
+
+  package func stop() {
+    for folding in folding.values { folding.work.dispose() }
+    folding = [:]
+    trials.dispose()
+  }
+
+  private func needsKeeping(_ script: Script) -> Bool {
+    ledger.pending.texts[script.name]?.text != script.text
+  }
+
+  /// Records the text of a service, unless the journal has it.
+  ///
+  /// - Returns: Whether the journal has it now.
+  @discardableResult
+  private func keep(_ script: Script) -> Bool {
+    guard needsKeeping(script) else { return true }
+    let hash = SHA256.hash(script.text)
+    return record(.changed(service: script.name, text: script.text, sha256: hash), of: script.name)
+  }
+
+  private func record(_ event: ScriptTextEvent, of name: String) -> Bool {
+    let command = Command(method: "reload", caller: host.daemon)
+    do throws(Refusal) {
+      _ = try host.perform(command) {
+        ledger.record(event, in: "scripts/\(name)")
+        return nil
+      }
+      return true
+    } catch {
+      onMessage("the text of service '\(name)' was not recorded: \(error)", true)
+      return false
+    }
+  }
+
+  // MARK: Reload
+
+  /// Uses the texts of files.
+  ///
+  /// - Returns: Whether some have changed, and what the user must know.
+  package func use(
+    _ files: ScriptFiles
+  ) -> (hasChanged: Bool, warnings: [ConfigurationFault]) {
+    var warnings: [ConfigurationFault] = []
+    var hasChanged = false
+    self.files = files.scripts
+    for script in files.scripts.values.sorted(by: { $0.name < $1.name }) {
+      func warn(_ text: String) {
+        warnings.append(ConfigurationFault(file: script.file, message: text))
+      }
+      if let fault = conflict(script.name) {
+        warn(fault)
+        continue
+      }
+      guard let change = use(script) else { continue }
+      hasChanged = true
+      if change == .folding { warn("the events of the past are folded by the new text first") }
+    }
+    for name in services.keys.sorted() where files.scripts[name] == nil {
+      warnings.append(
+        ConfigurationFault(
+          file: "\(name).service",
+          message: "the file is gone; the service goes on with the text of the journal; "
+            + "'bindctl call scripts.forget service=\(name)' ends it"))
+    }
+    return (hasChanged, warnings)
+  }
+
+  private enum Change {
+    case done, folding
+  }
+
+  /// Uses a text; returns `nil` if it is in use already.
+  private func use(_ script: Script) -> Change? {
+    guard let service = services[script.name] else {
+      add(script)
+      guard host.mayHaveEvents(script.name) else {
+        finish(script)
+        return .done
+      }
+      services[script.name]?.isNew = true
+      onChange()
+      return fold(script)
+    }
+    let wasForgotten = forgotten.remove(script.name) != nil
+    guard service.script.text != script.text || wasForgotten else { return nil }
+    if service.script.foldHash == script.foldHash, service.stopped == nil,
+      folding[script.name] == nil
+    {
+      service.use(script)
+      finish(script)
+      return .done
+    }
+    return fold(script)
+  }
+
+  /// Tells everybody that a service has a new text.
+  private func finish(_ script: Script) {
+    services[script.name]?.refused = refusals.removeValue(forKey: script.name)
+    services[script.name]?.isNew = false
+    if isActive { keep(script) }
+    onChange()
+  }
+
+  /// Folds the past by a text, off the loop; then the new state takes the place of the old one.
+  private func fold(_ script: Script) -> Change {
+    guard let service = services[script.name] else { return .done }
+    folding[script.name]?.work.dispose()
+    let folding = Folding(script)
+    self.folding[script.name] = folding
+    service.isFolding = true
+    service.ledger.happened.observeNext { event, place in
+      folding.later.append((event, ScriptPlace(place)))
+    }.dispose(in: folding.work)
+    host.fold(script.name, from: ScriptState(script)).observe { [unowned self] event in
+      switch event {
+      case .next(let folded):
+        (folding.state, folding.seq) = (folded.state, folded.seq)
+        finish(folding)
+      case .failed(let error): refuse(script, "\(error)")
+      case .completed: break
+      }
+    }.dispose(in: folding.work)
+    return .folding
+  }
+
+  /// Records the text, so that the new state takes its place when the text is durable.
+  private func finish(_ folding: Folding) {
+    let script = folding.script
+    if let stopped = folding.catchUp(), let service = services[script.name] {
+      return refuse(script, service.message(of: stopped))
+    }
+    guard isActive, needsKeeping(script) else { return replace(folding, at: host.durable) }
+    if !keep(script) { refuse(script, "the journal does not take it") }
+  }
+
+  private func replace(_ folding: Folding, at seq: UInt64) {
+    let script = folding.script
+    _ = folding.catchUp()
+    endFolding(script.name)
+    guard let service = services[script.name], let state = folding.state else { return }
+    service.use(script, with: state, at: seq)
+    onMessage(
+      "service '\(script.name)' has folded \(state.appliedCount) events by its new text", false)
+    finish(script)
+  }
+
+  private func refuse(_ script: Script, _ reason: String) {
+    endFolding(script.name)
+    services[script.name]?.refused = reason
+    onMessage("the new text of service '\(script.name)' is not used: \(reason)", true)
+  }
+
+  private func endFolding(_ name: String) {
+    services[name]?.isFolding = false
+    folding.removeValue(forKey: name)?.work.dispose()
+  }
+
+  /// Uses a text that another daemon has recorded.
+  private func follow(_ name: String, _ text: String) {
+    guard conflict(name) == nil, let script = script(text, named: name) else { return }
+    _ = use(script)
+  }
+
+  /// Removes the text of a service; its events stay.
+  ///
+  /// Clients do not see it any more.
+  func forget(_ name: String) throws(ScriptRefusal) {
+    guard ledger.pending.texts[name] != nil else {
+      throw ScriptRefusal(
+        .notFound(what: "service", id: name), "no service '\(name)' is in the journal")
+    }
+    guard files[name] == nil else {
+      throw ScriptRefusal(
+        .rejected(reason: "in_file"), "service '\(name)' is in a file: remove the file and reload")
+    }
+    ledger.record(.removed(service: name), in: "scripts/\(name)")
+    forgotten.insert(name)
+    onChange()
+  }
+
+  /// The services that clients do not see any more.
+  private var forgotten: Set<String> = []
+
+  /// The services that clients see, by name.
+  var shown: [ScriptService] {
+    services.values.filter { !forgotten.contains($0.name) }.sorted { $0.name < $1.name }
+  }
+}
+
+extension ScriptService {
+  /// Returns the message about a fold that has failed.
+  func message(of stopped: StoppedFold) -> String {
+    "service '\(name)' stops at event \(stopped.seq) (\(name).\(stopped.kind)): \(stopped.failure)"
+  }
+}
+
+extension ScriptPlace {
+  init(_ place: EventContext) {
+    self.init(
+      seq: place.seq, version: place.version, time: place.time, user: place.uid,
+      stream: place.stream)
+  }
+}

@@ -1,0 +1,195 @@
+# Services in files: checked, tried, installed, changed and stopped, as a user would.
+
+load support
+
+setup() {
+    make_place
+    cd "$directory"
+    mkdir service.d
+    echo '{}' > binder.conf
+    start_daemon --config "$directory/binder.conf"
+}
+
+teardown() { remove_place; }
+
+rooms() {
+    sed -n '/^-- rooms.service/,/^```/p' "$BATS_TEST_DIRNAME/../../Documentation/services-in-a-file.md" | grep -v '^```'
+}
+
+# A service whose fold, command and limits are given.
+tally() { # text of the fold
+    cat << END
+service("tally", "Counts.")
+local rows = rows("tally/*", "The last event.")
+on.added = function(e) $1 end
+command.add = { "Adds.", key = "text", run = function(p) record("added", { key = p.key }) end }
+command.bad = { "Fails.", run = function() record("added", { key = "bad" }) local x return x.y end }
+command.loop = { "Loops.", run = function() record("added", { key = "loop" }) while true do end end }
+END
+}
+
+stop_daemon() {
+    kill "$daemon"
+    wait "$daemon" || true
+}
+
+restart_daemon() {
+    stop_daemon
+    start_daemon --config "$directory/binder.conf"
+}
+
+@test "a room cannot be booked twice" {
+    rooms > rooms.service
+    [ "$(bindctl service check rooms.service)" = 'rooms.service is valid' ]
+    cp rooms.service service.d/
+    [ "$(bindctl reload)" = 'changed: services' ]
+    [ "$(bindctl call rooms.book room=blue from=09:00 to=10:00)" = '"b1"' ]
+    run -5 bindctl call rooms.book room=blue from=09:30 to=11:00
+    [ "$output" = 'bindctl: the room is taken' ]
+    run -4 bindctl call rooms.cancel room=blue id=b7
+    [[ "$output" == *"there is no booking 'b7'"* ]]
+    run -5 bindctl call rooms.book room=blue from=10:00
+    [[ "$output" == *"missing parameter 'to'"* ]]
+    [[ "$(bindctl get 'rooms/*')" == *'rooms/blue'*'"from":"09:00","to":"10:00"}}' ]]
+    bindctl describe rooms.book | grep -q 'refuses with  empty, taken'
+    run -5 bindctl service try rooms.service --call 'book room=blue from=09:30 to=11:00' --diff
+    [[ "${lines[0]}" == '1 events in '*' ms; 0 sources would differ' ]]
+    [ "${lines[1]}" = 'rooms.book: the room is taken' ]
+    bindctl call rooms.cancel room=blue id=b1
+    run -4 bindctl get rooms/blue
+}
+
+@test "ten clients book the same room at the same time, and one gets it" {
+    rooms > service.d/rooms.service
+    bindctl reload
+    local pids=()
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+        bindctl call rooms.book room=red from=1 to=2 > "out.$i" 2>&1 3>&- &
+        pids[i]=$!
+    done
+    for pid in "${pids[@]}"; do wait "$pid" || true; done
+    [ "$(cat out.* | grep -c '"b1"')" = 1 ]
+    [ "$(cat out.* | grep -c 'the room is taken')" = 9 ]
+}
+
+@test "a fault has file, line and column, and the old version goes on" {
+    tally 'rows[e.key] = e' > service.d/tally.service
+    bindctl reload
+    bindctl call tally.add key=a
+    echo 'local x = = 1' >> service.d/tally.service
+    run -5 bindctl reload
+    [[ "$output" == *"service.d/tally.service:7:11: unexpected symbol near '='"* ]]
+    bindctl call tally.add key=b
+    printf 'service("other", "x")\nlocal r = rows("wrong/*", "x")\n' > tally.service
+    run -5 bindctl service check tally.service
+    [ "${lines[0]}" = "tally.service:1:1: the service is called 'other', but the file 'tally.service'" ]
+    [ "${lines[1]}" = "tally.service:2:1: 'wrong/*': it does not begin with other/" ]
+    tally 'rows[e.key] = e' > service.d/cells.service
+    run -5 bindctl reload
+    [[ "$output" == *"the service is called 'tally', but the file 'cells.service'"* ]]
+    rm service.d/cells.service
+    tally 'rows[e.key] = e' > service.d/tally.service
+    chmod o+w service.d/tally.service
+    run -5 bindctl reload
+    [[ "$output" == *'everybody may write it'* ]]
+}
+
+@test "a command that fails or loops records nothing" {
+    tally 'if e.key == "no" then error("no such key") end rows[e.key] = e' > service.d/tally.service
+    bindctl reload
+    bindctl call tally.add key=a
+    for method in bad loop 'add key=no' 'add key=a/b'; do
+        # shellcheck disable=SC2086
+        run -1 bindctl call tally.$method
+    done
+    [ "$(bindctl get 'tally/*')" = "$(printf 'tally/a\t{"key":"a"}')" ]
+    [ "$(bindctl events --since 0 | grep -c tally.added)" = 1 ]
+    grep -q "tally.service:5: attempt to index a nil value (local 'x')" log
+    grep -q 'tally.loop: tally.service: it has used all of its instructions' log
+    grep -q 'tally.service:3: no such key' log
+    bindctl call tally.add key=b
+    run -1 bindctl atomic -- call tally.add key=c -- call tally.bad
+    run -4 bindctl get tally/c
+}
+
+@test "only the commands change: the state stays; a fold changes: the past is folded again" {
+    tally 'rows[e.key] = e' > service.d/tally.service
+    bindctl reload
+    bindctl call tally.add key=a
+    sed -i 's/"Adds."/"Adds a row."/' service.d/tally.service
+    [ "$(bindctl reload)" = 'changed: services' ]
+    [[ "$(bindctl describe tally.add)" == *'Adds a row.'* ]]
+    bindctl watch tally/a > watched &
+    background+=($!)
+    eventually grep -q '{"key":"a"}' watched
+    tally 'rows[e.key] = { twice = e.key .. e.key }' > service.d/tally.service
+    bindctl reload
+    eventually grep -q '{"twice":"aa"}' watched
+    [ "$(bindctl history scripts/tally | wc -l)" = 3 ]
+    [ "$(bindctl get tally/a)" = '{"twice":"aa"}' ]
+    restart_daemon
+    [ "$(bindctl get tally/a)" = '{"twice":"aa"}' ]
+    run -0 bindctl service try service.d/tally.service --call 'add key=z'
+    [ "${lines[1]}" = 'tally.add' ]
+    [ "${lines[2]}" = '  tally.added tally {"key":"z"}' ]
+    run -4 bindctl get tally/z
+}
+
+@test "a fold that cannot apply an event of the past is not used, and doctor shows why" {
+    tally 'rows[e.key] = e' > service.d/tally.service
+    bindctl reload
+    bindctl call tally.add key=a
+    bindctl call tally.add key=b
+    tally 'if e.key == "b" then error("no b") end rows[e.key] = e' > service.d/tally.service
+    bindctl reload
+    says() { bindctl doctor | grep -q "$1"; }
+    eventually says "the new text of service 'tally' is not used: service 'tally' stops at event 3 (tally.added): tally.service:3: no b"
+    bindctl call tally.add key=c
+    restart_daemon
+    # The text of the journal takes its place.
+    works() { bindctl call tally.add key=d; }
+    eventually works
+    [ "$(bindctl get 'tally/*' | wc -l)" = 4 ]
+}
+
+@test "a service that stops at a start does not stop the daemon" {
+    tally 'rows[e.key] = e' > service.d/tally.service
+    rooms > service.d/rooms.service
+    bindctl reload
+    bindctl call tally.add key=a
+    bindctl call tally.add key=b
+    rm service.d/tally.service
+    bindctl reload
+    bindctl call scripts.forget service=tally
+    stop_daemon
+    tally 'if e.key == "b" then error("no b") end rows[e.key] = e' > service.d/tally.service
+    start_daemon --config "$directory/binder.conf"
+    run -1 bindctl call tally.add key=c
+    [[ "$output" == *"service 'tally' stops at event "*" (tally.added): tally.service:3: no b" ]]
+    echo '{"id":1,"method":"tally.add","params":["c"]}' | bindctl pipe | jq -e '.error.data.reason == "service_stopped" and .error.data.seq > 1'
+    [ "$(bindctl get 'tally/*')" = "$(printf 'tally/a\t{"key":"a"}')" ]
+    run -2 bindctl doctor
+    [[ "$output" == *"critical"*"service 'tally' stops at event"* ]]
+    bindctl call rooms.book room=red from=1 to=2
+    tally 'rows[e.key] = e' > service.d/tally.service
+    bindctl reload
+    works() { bindctl call tally.add key=c; }
+    eventually works
+    [ "$(bindctl get 'tally/*' | wc -l)" = 3 ]
+}
+
+@test "a backup starts without the file, and forget ends a service" {
+    tally 'rows[e.key] = e' > service.d/tally.service
+    bindctl reload
+    bindctl call tally.add key=a
+    rm service.d/tally.service
+    restart_daemon
+    bindctl call tally.add key=b
+    [ "$(bindctl get 'tally/*' | wc -l)" = 2 ]
+    run -0 bindctl reload
+    [[ "$output" == *"scripts.forget service=tally"* ]]
+    bindctl call scripts.forget service=tally
+    run -4 bindctl call tally.add key=c
+    restart_daemon
+    run -4 bindctl call tally.add key=c
+}
