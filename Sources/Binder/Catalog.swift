@@ -19,8 +19,17 @@ public final class Catalog {
   /// The offers, for the catalogue of the engine.
   private var offers: [(API.Catalog) -> Void] = []
 
-  /// The kinds of events that each service can record.
-  private var kinds: [String: Set<String>] = [:]
+  /// Whether the events of each service have a kind.
+  private var knownKinds: [String: (String) -> Bool] = [:]
+
+  /// The kinds of events that the methods of each service record, and those that its writers do.
+  private var recorded: [String: (all: Set<String>, byWriters: Set<String>)] = [:]
+
+  /// The functions with which clients set rows, for each service.
+  private var tableWriters: [String: [TableWriter]] = [:]
+
+  /// The functions with which administrators remove rows.
+  private(set) var removers: [Remover] = []
 
   /// The place at which each method and view was offered.
   private var places: [String: SourcePlace] = [:]
@@ -37,10 +46,45 @@ public final class Catalog {
 
   /// Begins the offers of a service.
   ///
-  /// - Parameter kinds: The kinds of its events.
-  package func begin(_ service: String, _ kinds: Set<String>) {
+  /// - Parameter isKind: Whether its events have a kind.
+  package func begin(_ service: String, knows isKind: @escaping (String) -> Bool) {
     self.service = service
-    self.kinds[service] = kinds
+    knownKinds[service] = isKind
+  }
+
+  /// The kinds of events that the methods of a service record, sorted.
+  func recordedKinds(of service: String) -> [String] {
+    (recorded[service]?.all ?? []).sorted()
+  }
+
+  /// Returns the functions with which clients set rows of a service, and the kinds of events that they
+  /// may record.
+  func writers(of service: String) -> (writers: [TableWriter], kinds: [String]) {
+    (tableWriters[service] ?? [], (recorded[service]?.byWriters ?? []).sorted())
+  }
+
+  /// Adds a function with which clients set rows of the service that was offered last.
+  func add(_ writer: TableWriter, records kinds: [String], _ place: SourcePlace) {
+    guard let service, claim("writer of '\(writer.pattern)'", place) else { return }
+    tableWriters[service, default: []].append(writer)
+    recorded[service, default: ([], [])].byWriters.formUnion(kinds)
+  }
+
+  /// Adds a function with which administrators remove rows.
+  func add(_ remover: Remover) { removers.append(remover) }
+
+  /// Checks the kinds of events that something may record.
+  ///
+  /// - Returns: Whether the events of the service have all of them.
+  func checkKinds(
+    _ kinds: [String], of service: String, for what: String, _ place: SourcePlace
+  ) -> Bool {
+    if let unknown = kinds.first(where: { knownKinds[service]?($0) != true }) {
+      host.addMistake("\(what) records '\(unknown)', which is no event of \(service)", place)
+      return false
+    }
+    recorded[service, default: ([], [])].all.formUnion(kinds)
+    return true
   }
 
   /// Offers a service without events, for methods and sources that are not journaled.
@@ -52,7 +96,7 @@ public final class Catalog {
     _ service: String, _ doc: String, file: StaticString = #fileID, line: UInt = #line
   ) {
     let service = host.claim(service, SourcePlace(file, line))
-    begin(service, [])
+    begin(service) { _ in false }
     add { $0.offer(service, doc) }
   }
 
@@ -84,10 +128,7 @@ public final class Catalog {
     let method = Method(name, parameters, isCommand: records != nil)
     guard claim(name, "method", ".", place) else { return method }
     let service = String(name.prefix { $0 != "." })
-    if let unknown = records?.first(where: { kinds[service]?.contains($0) != true }) {
-      host.addMistake("\(name) records '\(unknown)', which is no event of \(service)", place)
-      return method
-    }
+    guard checkKinds(records ?? [], of: service, for: name, place) else { return method }
     let run: (CallContext, [JSONText?]) throws -> JSONText? = { context, texts in
       do {
         return try body(context, texts, context.catalog.decoder)

@@ -1,4 +1,5 @@
 package import EventSourcing
+internal import JSON
 
 /// The reason why a service refuses a command; its client gets it as the error.
 ///
@@ -43,6 +44,17 @@ package struct ServiceRejection: ServiceError {
   /// Returns the error for the engine, in place of one that a service has thrown.
   package static func adapted(_ error: any Error) -> any Error {
     (error as? any Rejecting).map { ServiceRejection(rejection: $0.rejection) } ?? error
+  }
+
+  /// Returns the error of a function that sets or removes a row.
+  static func ofWriter(_ error: any Error) -> any ServiceError {
+    switch error {
+    case let error as any Rejecting: ServiceRejection(rejection: error.rejection)
+    case let error as JSONDecodingError:
+      ServiceRejection(rejection: .invalid("value", "\(error)"))
+    case let error as any ServiceError: error
+    default: ServiceRejection(rejection: .rejected("failed", "\(error)"))
+    }
   }
 
   package var kind: ServiceErrorKind {

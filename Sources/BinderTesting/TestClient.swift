@@ -12,7 +12,13 @@ public final class TestClient {
   private var notifications: [JSONObject] = []
 
   /// The open views, by handle.
-  private var views: [String: TestView] = [:]
+  ///
+  /// A test holds the views, and these hold their client.
+  private var views: [String: OpenView] = [:]
+
+  private struct OpenView {
+    weak var view: TestView?
+  }
 
   init(_ daemon: TestDaemon, _ connection: TestConnection) {
     (self.daemon, self.connection) = (daemon, connection)
@@ -95,7 +101,7 @@ public final class TestClient {
   public func open(_ view: String, _ arguments: JSONObject = [:]) throws(CallError) -> TestView {
     let result = try request("open", ["binder": .string(view), "args": .object(arguments)])
     let opened = TestView(self, result)
-    views[opened.handle] = opened
+    views[opened.handle] = OpenView(view: opened)
     return opened
   }
 
@@ -131,15 +137,15 @@ public final class TestClient {
 
   private func apply(_ method: String, _ params: JSONObject, to view: String) {
     switch method {
-    case "next": views[view]?.apply(params)
+    case "next": views[view]?.view?.apply(params)
     case "opened":
       let child = TestView(self, params)
-      views[view] = child
-      if let parent = params["parent"]?.text.text { views[parent]?.children.append(child) }
+      views[view] = OpenView(view: child)
+      if let parent = params["parent"]?.text.text { views[parent]?.view?.children.append(child) }
     case "closed":
-      guard let closed = views.removeValue(forKey: view) else { return }
+      guard let closed = views.removeValue(forKey: view)?.view else { return }
       closed.isClosed = true
-      for parent in views.values { parent.children.removeAll { $0 === closed } }
+      for parent in views.values { parent.view?.children.removeAll { $0 === closed } }
     default: notifications.append(params)
     }
   }

@@ -25,14 +25,15 @@ package final class EventCoder {
   /// Decodes a value from JSON text; returns `nil` if the text does not match the type.
   ///
   /// Unknown members are ignored.
-  func value<Value: Decodable>(_ type: Value.Type = Value.self, of text: JSONText) -> Value? {
+  package func value<Value: Decodable>(_ type: Value.Type = Value.self, of text: JSONText) -> Value?
+  {
     try? decoder.decode(type, from: text, unknownMembers: .ignored)
   }
 
   /// Appends the data of an event that the compiler encodes as `{"kind":data}`.
   ///
   /// - Returns: The kind.
-  func write(_ event: some Encodable, to data: inout ByteBuffer) -> String {
+  package func write(_ event: some Encodable, to data: inout ByteBuffer) -> String {
     whole.removeAll(keepingCapacity: Self.keptBytes)
     do {
       try encoder.encode(event, to: &whole)
@@ -57,7 +58,7 @@ package final class EventCoder {
   }
 
   /// Decodes an event from `{"kind":data}`; returns `nil` if the type has no such kind.
-  func event<Event: Decodable>(_ kind: String, _ data: JSONText) -> Event? {
+  package func event<Event: Decodable>(_ kind: String, _ data: JSONText) -> Event? {
     whole.removeAll(keepingCapacity: Self.keptBytes)
     whole.append(UInt8(ascii: "{"))
     whole.append(quoted: kind)

@@ -184,7 +184,7 @@ final class StateProjection<State: ServiceState>: Projection {
       return .notUnderstood(
         seq: record.seq,
         detail: "it is \(record.type), and this program knows \(name) up to version \(known)")
-    case .event(let kind, _) where State.Event.kinds.contains(kind):
+    case .event(let kind, _) where State.Event.knows(kind):
       return .corrupt(
         seq: record.seq, detail: "\(record.type) in \(record.stream): its data is invalid")
     case .event where State.unknownEvents == .refused:

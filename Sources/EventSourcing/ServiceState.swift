@@ -134,6 +134,7 @@ package protocol ServiceState: Sendable {
 
 extension ServiceState where Inverse == Event {
   /// Applies the inverse event.
+  @usableFromInline
   package mutating func revert(_ inverse: Event, at place: EventContext) {
     apply(inverse, at: place)
   }
@@ -144,14 +145,17 @@ extension ServiceState {
   /// reused.
   ///
   /// - Returns: The broken rule, or `nil`.
+  @usableFromInline
   package static func fault(ofNumber number: Int, after last: Int) -> String? {
     number > last ? nil : "number \(number) is not after \(last)"
   }
 
   /// By default there is only one form.
+  @usableFromInline
   package static var upcasters: [Upcaster] { [] }
 
   /// By default every event is valid.
+  @usableFromInline
   package func fault(of event: Event, at place: EventContext) -> String? { nil }
 
   /// By default it decodes the snapshot.
@@ -161,15 +165,19 @@ extension ServiceState {
   }
 
   /// By default unknown events are skipped.
+  @usableFromInline
   package static var unknownEvents: UnknownEvents { .skipped }
 
   /// By default it checks ``value(of:)``.
+  @usableFromInline
   package func has(_ source: String) -> Bool { value(of: source) != nil }
 
   /// By default no source is a list or a map.
+  @usableFromInline
   package func collection(of source: String) -> SourceCollection? { nil }
 
   /// By default it checks ``collection(of:)``.
+  @usableFromInline
   package func isEmpty(collection source: String) -> Bool {
     switch collection(of: source) {
     case .list(let elements): elements.isEmpty
@@ -179,31 +187,40 @@ extension ServiceState {
   }
 
   /// By default it returns the size of the source with the stream's name.
+  @usableFromInline
   package func size(of stream: Stream) -> Int { value(of: stream.name)?.text.utf8.count ?? 0 }
 
   /// By default the size is compared, which suits small values.
+  @usableFromInline
   package func growth(by event: Event, in stream: Stream) -> Int? { nil }
 
   /// By default there is no inverse.
+  @usableFromInline
   package func inverse(of event: Event, in stream: Stream) -> Inverse? { nil }
 
   /// By default nothing can end with a lease.
+  @usableFromInline
   package static func removal(after event: Event, in stream: Stream) -> Event? { nil }
 
   /// By default an event removes nothing from other streams.
+  @usableFromInline
   package static func stream(emptiedBy event: Event, in stream: Stream) -> String? { nil }
 
+  @usableFromInline
   package func has(toRemove removal: Event, in stream: Stream) -> Bool { true }
 
   /// Does nothing by default; override it for large copy-on-write state.
+  @usableFromInline
   package mutating func makeUnique() {}
 
   /// By default it returns ``changes(givenBy:at:)``.
+  @usableFromInline
   package func changes(by event: Event, at place: EventContext) -> [SourceChange] {
     Self.changes(givenBy: event, at: place) ?? []
   }
 
   /// By default all sources are plain values.
+  @usableFromInline
   package static var isCollection: Bool { false }
 
   /// By default the changes depend on the state.
@@ -215,10 +232,12 @@ extension ServiceState {
 
 extension ServiceState where Self: Codable {
   /// By default it uses the state's `Codable` conformance.
+  @usableFromInline
   package func encodeSnapshot(by coder: EventCoder, _ names: NameList) -> JSONText {
     coder.text(self)
   }
 
+  @usableFromInline
   package init?(snapshot text: JSONText, by coder: EventCoder, _ names: Names) {
     guard let state = coder.value(Self.self, of: text) else { return nil }
     self = state
@@ -246,10 +265,13 @@ where Sources == EmptyCollection<String> {
 }
 
 extension NumberedState {
+  @usableFromInline
   package func value(of source: String) -> JSONText? { nil }
   package var sources: EmptyCollection<String> { EmptyCollection() }
+  @usableFromInline
   package static func sources(changedBy event: Event, at place: EventContext) -> [String] { [] }
 
+  @usableFromInline
   package static func changes(givenBy event: Event, at place: EventContext) -> [SourceChange]? {
     [SourceChange(source: place.stream, seq: place.seq, value: value(after: event))]
   }
@@ -300,12 +322,20 @@ package protocol ServiceEvent: Sendable {
   /// An unreadable event of one of them counts as damaged, not as unknown.
   static var kinds: Set<String> { get }
 
+  /// Returns whether a kind is one of these events.
+  static func knows(_ kind: String) -> Bool
+
   /// Decodes an event; returns `nil` if this version does not know it.
   init?(kind: String, data: JSONText, _ coder: EventCoder)
 }
 
 extension ServiceEvent {
+  /// By default it looks among ``kinds``.
+  @usableFromInline
+  package static func knows(_ kind: String) -> Bool { kinds.contains(kind) }
+
   /// By default no kind has changed.
+  @usableFromInline
   package static var upcasters: [String: [Upcaster]] { [:] }
 }
 

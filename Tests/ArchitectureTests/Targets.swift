@@ -29,4 +29,11 @@ enum Targets {
     let path = (directories[String(parts[0])] ?? "") + "/" + parts[1]
     return String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
   }
+
+  /// The text of `PublicAPI.txt`.
+  static var publicAPI: String {
+    let data = FileManager.default.contents(
+      atPath: package + "Tests/ArchitectureTests/PublicAPI.txt")
+    return String(decoding: data ?? Data(), as: UTF8.self)
+  }
 }

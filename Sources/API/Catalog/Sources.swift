@@ -17,14 +17,41 @@ extension Catalog {
   }
 
   /// Offers the tables of a ledger that clients see as sources.
-  package func offerTables<State: TableState>(of ledger: Ledger<State>) {
+  ///
+  /// - Parameters:
+  ///   - writes: The event types that the writers may record.
+  ///   - writers: The functions with which clients set rows, at most one for each table.
+  package func offerTables<State: TableState>(
+    of ledger: Ledger<State>, writes: [String] = [], writers: [TableWriter] = []
+  ) {
     let tables = ledger.committed.tables
     offerSources(
       of: ledger,
       tables.shown.map { table in
-        .init(table.pattern?.text ?? "", table.doc, table.shape, kind: table.kind)
+        let name = table.pattern?.text ?? ""
+        return .init(
+          name, table.doc, table.shape, kind: table.kind,
+          isWritable: writers.contains { $0.pattern == name })
       },
-      exists: { ledger.committed.tables.table(of: $0) != nil })
+      exists: { ledger.committed.tables.table(of: $0) != nil }, beside: nil
+    ) { service in
+      guard !writers.isEmpty else { return }
+      func writer(_ source: String) throws(NotWritable) -> TableWriter {
+        let pattern = ledger.committed.tables.table(of: source)?.pattern?.text
+        guard let writer = writers.first(where: { $0.pattern == pattern }) else {
+          throw .fixed(source)
+        }
+        return writer
+      }
+      service.writes = writes
+      service.writer = { source, value throws(NotWritable) in
+        try writer(source).set(source, value)
+      }
+      service.clearer = { source throws(NotWritable) in
+        guard let remove = try writer(source).remove else { throw .fixed(source) }
+        try remove(source)
+      }
+    }
   }
 
   /// Offers the sources of a ledger, with loaded sources beside them.
@@ -146,6 +173,18 @@ extension Catalog {
       service.sampled.insert((description, source), at: place ?? service.sampled.count)
       service.sources = SourceProvider(sampled: service.sampled)
     }
+  }
+}
+
+/// The functions with which clients set and remove the rows of a table.
+package struct TableWriter {
+  /// The names of the sources.
+  package let pattern: String
+  let set: Catalog.Writer
+  let remove: Catalog.Clearer?
+
+  package init(pattern: String, set: @escaping Catalog.Writer, remove: Catalog.Clearer?) {
+    (self.pattern, self.set, self.remove) = (pattern, set, remove)
   }
 }
 

@@ -8,14 +8,22 @@ extension Ledger where State: TableState {
   package func rows<Key: TableKey, Row: TableRow>(
     of path: KeyPath<State, Table<Key, Row>>
   ) -> RowList<Key, Row> {
-    precondition(
-      State.Lookup.self == TableLookup<State>.self, "\(State.self) does not declare its Lookup")
     guard let number = committed.tables.number(of: path) else {
       preconditionFailure("the tables of \(service) do not list \(path)")
     }
+    return rows(ofTable: number) { $0[keyPath: path] }
+  }
+
+  /// Returns the durable rows of the table with a number; see ``rows(of:)``.
+  @usableFromInline
+  package func rows<Key: TableKey, Row: TableRow>(
+    ofTable number: Int, _ table: @escaping (State) -> Table<Key, Row>
+  ) -> RowList<Key, Row> {
+    precondition(
+      State.Lookup.self == TableLookup<State>.self, "\(State.self) does not declare its Lookup")
     return RowList(
-      Identity(self, path), keys: { [self] in Array(committed[keyPath: path].rows.keys) },
-      row: { [self] in committed[keyPath: path].rows[$0] },
+      Identity(self, number), keys: { [self] in Array(table(committed).rows.keys) },
+      row: { [self] in table(committed).rows[$0] },
       changes: tables.rows(number, Key.self).changes.map { .rows($0) })
   }
 
@@ -34,5 +42,16 @@ extension Ledger where State: TableState {
       let pattern = committed.tables.sources[number].pattern
     else { preconditionFailure("the tables of \(service) do not show \(path)") }
     return pattern
+  }
+
+  /// Records an event in the stream of a row of the table with a number.
+  @inlinable
+  package func record(
+    _ event: State.Event, inTable number: Int, _ key: some TableKey
+  ) {
+    guard let pattern = committed.tables.sources[number].pattern else {
+      preconditionFailure("clients do not see table \(number) of \(service)")
+    }
+    record(event, in: tables.stream(pattern, key))
   }
 }

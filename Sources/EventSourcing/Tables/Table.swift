@@ -174,7 +174,7 @@ extension Table: NotedRows {
   package mutating func makeUnique() { rows.reserveCapacity(rows.count) }
 }
 
-/// What a table notes of one write.
+/// The note of one write.
 @usableFromInline
 package protocol TableNote {
   /// The position of the event that has written; 0 while it is applied.

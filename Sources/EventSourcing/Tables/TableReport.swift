@@ -12,7 +12,7 @@ package final class TableReport {
   private let streamNames: Names
   private let service: String
 
-  /// What a report lets the ledger do.
+  /// The effects of a report on the ledger.
   struct Actions {
     /// Whether some source of the service is watched.
     let isAnyWatched: () -> Bool

@@ -58,7 +58,7 @@ package struct TableSource<State>: Sendable {
   let sizeOfAll: @Sendable (State, _ isExcluded: (String) -> Bool) -> Int
   let isEmpty: @Sendable (State) -> Bool
 
-  /// How to reach a table in a state.
+  /// Gives access to a table in a state.
   @usableFromInline
   package typealias Access<Table> =
     @Sendable (inout State, (inout Table) -> Void) -> Void

@@ -1,0 +1,3 @@
+import Binder
+
+Daemon.main("choresd") { host, catalog in bindChores(catalog, to: ChoreService(in: host)) }
