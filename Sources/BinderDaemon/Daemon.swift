@@ -133,6 +133,7 @@ final class Daemon {
     _ settings: Settings, _ files: DeclaredFiles?, _ log: Log, _ manager: ServiceManager
   ) throws {
     try replay(settings, log, manager)
+    services.scripts?.checkStart()
     offerScripts()
     if let files { startViews(files.views, log) }
     bindTable(table, to: access.catalog, bag: bag)

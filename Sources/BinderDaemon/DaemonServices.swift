@@ -41,7 +41,7 @@ struct DaemonServices {
     standard.liveBindings?.time = .local
     scripts =
       program.services.contains(.scripts)
-      ? ScriptsService(in: host, Lua(), files, isShared: engine.store.isShared) : nil
+      ? ScriptsService(in: host, Lua(), files) : nil
     scripts?.onMessage = { text, isError in log.write(isError ? .error : .notice, text) }
     journal = JournalService(
       of: engine.store, { () throws(JournalError) in try JournalFigures(of: location) }, in: host,

@@ -53,6 +53,15 @@ final class AnyLedger {
   /// Returns the service's events that this program does not know.
   let unknown: () -> UnknownKinds
 
+  /// Why its events could not be replayed, if it was added after the others; `nil` if they were.
+  var startFault: JournalError?
+
+  /// Whether the state has all events; otherwise no snapshot may hide them, and none is removed.
+  var isComplete = true
+
+  /// Whether snapshots of it are written.
+  var isKept: Bool { isComplete && startFault == nil && unknown().first == nil }
+
   /// Makes an empty projection of the service's state, on any thread.
   var makeProjection: @Sendable () -> any Projection
 

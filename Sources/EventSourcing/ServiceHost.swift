@@ -237,6 +237,19 @@ package final class ServiceHost {
     snapshotting.add(ledgers[number])
   }
 
+  /// Returns why the events of a service that was added later could not be replayed.
+  package func startFault(of service: String) -> JournalError? { ledger(service)?.startFault }
+
+  /// Tells whether the state of a service has all of its events.
+  ///
+  /// If it has not, no snapshot of it is written, and none of its events is removed.
+  package func setComplete(_ isComplete: Bool, _ service: String) {
+    guard let ledger = ledger(service) else { return }
+    ledger.isComplete = isComplete
+    if isComplete { ledger.startFault = nil }
+    snapshotting.add(ledger)
+  }
+
   /// Replays the journal into ledgers that were added after the replay of the others, each for itself, so that a
   /// fault is only that service's.
   ///
@@ -250,6 +263,7 @@ package final class ServiceHost {
         oldest = min(oldest, replay.oldest)
       } catch {
         startWarnings.append("\(ledger.service): \(error)")
+        ledger.startFault = error
         oldest = 0
       }
       ledger.finishReplay()
@@ -679,7 +693,7 @@ package final class ServiceHost {
   /// are not in the snapshots.
   private func snapshots() -> [@Sendable (_ durable: UInt64) -> Snapshot] {
     let (heads, window, list) = (appender.durableHeads, past.window, streamNames.list)
-    return ledgers.compactMap { $0.unknown().first == nil ? $0.snapshot() : nil } + [
+    return ledgers.compactMap { $0.isKept ? $0.snapshot() : nil } + [
       { seq in
         var window = window
         window.discard(after: seq)

@@ -67,12 +67,10 @@ final class Snapshotting {
     .dispose(in: bag)
   }
 
-  /// Makes snapshots of a service from now on.
+  /// Makes snapshots of a service from now on, or none if its state lacks events.
   func add(_ ledger: AnyLedger) {
     makeProjections[ledger.service] = ledger.makeProjection
-    if ledger.unknown().first == nil {
-      retainedProjections[ledger.service] = ledger.makeProjection
-    }
+    retainedProjections[ledger.service] = ledger.isKept ? ledger.makeProjection : nil
   }
 
   private func finish(_ report: SnapshotReport) {

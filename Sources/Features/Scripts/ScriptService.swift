@@ -26,6 +26,11 @@ package final class ScriptService {
   /// The fold that has failed; the methods are unavailable.
   package var stopped: StoppedFold? { ledger.pending.stopped }
 
+  /// Stops it, because its events cannot be read.
+  func stop(_ reason: String) {
+    ledger.pending.stopped = StoppedFold(seq: 0, kind: "", failure: .fault(reason))
+  }
+
   /// Runs a command within ``ServiceHost/perform(_:_:)``, or a query.
   ///
   /// - Throws: ``ScriptRefusal``, or ``FailedScript`` if the script is wrong.

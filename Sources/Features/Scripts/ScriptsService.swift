@@ -54,14 +54,8 @@ package final class ScriptsService {
   /// Returns whether a name belongs to a service that is not in a file.
   var isReserved: (_ name: String) -> Bool = { _ in false }
 
-  /// Whether several daemons use the journal: the texts of the active one then count.
-  private let isShared: Bool
-
-  package init(
-    in host: ServiceHost, _ language: any ScriptLanguage, _ files: ScriptFiles,
-    isShared: Bool = false
-  ) {
-    (self.host, self.language, self.isShared) = (host, language, isShared)
+  package init(in host: ServiceHost, _ language: any ScriptLanguage, _ files: ScriptFiles) {
+    (self.host, self.language) = (host, language)
     self.files = files.scripts
     ledger = Ledger("scripts", in: host)
     ledger.happened.observeNext { [unowned self] event, place in
@@ -76,7 +70,8 @@ package final class ScriptsService {
 
   /// Adds the services of all texts, for ``ServiceHost/start(onProgress:addLedgers:)``.
   package func addServices() {
-    for (name, kept) in ledger.committed.texts.rows where isShared || files[name] == nil {
+    // A text of the journal has its snapshots; that of a file takes its place when it has folded.
+    for (name, kept) in ledger.committed.texts.rows {
       guard conflict(name) == nil, let script = script(kept.text, named: name) else { continue }
       add(script)
     }
@@ -107,40 +102,29 @@ package final class ScriptsService {
       ? "there is a service '\(name)' already, which is not in a file" : nil
   }
 
-  /// Begins to record the texts of files, when the daemon becomes the active one.
+  /// Stops the services whose events could not be replayed; call it after the start of the host.
+  package func checkStart() {
+    for service in services.values {
+      if let fault = host.startFault(of: service.name) { service.stop("\(fault)") }
+      guard let stopped = service.stopped else { continue }
+      host.setComplete(false, service.name)
+      onMessage(service.message(of: stopped), true)
+    }
+  }
+
+  /// Begins to use the texts of files, when the daemon becomes the active one.
   package func begin() {
     isActive = true
     for service in services.values {
-      if let stopped = service.stopped {
-        onMessage(service.message(of: stopped), true)
-        if returnToKeptText(service, stopped) { continue }
-      }
       for kind in service.ledger.pending.skipped.sorted() {
         onMessage(
           "\(service.script.file) has no 'on.\(kind)' for events of the journal; write one, or "
             + "'ignore(\"\(kind)\")'", false)
       }
-      keep(service.script)
     }
-    guard isShared else { return }
-    for script in files.values { _ = use(script) }
+    for script in files.values.sorted(by: { $0.name < $1.name })
+    where conflict(script.name) == nil && use(script) == nil { keep(script) }
   }
-
-  /// Uses the text of the journal, because that of the file cannot fold the past.
-  ///
-  /// - Returns: Whether there is another one.
-  private func returnToKeptText(_ service: ScriptService, _ stopped: StoppedFold) -> Bool {
-    let name = service.name
-    guard let kept = ledger.committed.texts[name]?.text, kept != service.script.text,
-      let script = script(kept, named: name)
-    else { return false }
-    refusals[name] = service.message(of: stopped)
-    _ = fold(script)
-    return true
-  }
-
-  /// Why the texts of files were not used, until these services run by those of the journal.
-  private var refusals: [String: String] = [:]
 
   package func stop() {
     for folding in folding.values { folding.work.dispose() }
@@ -239,7 +223,7 @@ package final class ScriptsService {
 
   /// Tells everybody that a service has a new text.
   private func finish(_ script: Script) {
-    services[script.name]?.refused = refusals.removeValue(forKey: script.name)
+    services[script.name]?.refused = nil
     services[script.name]?.isNew = false
     if isActive { keep(script) }
     onChange()
@@ -283,6 +267,7 @@ package final class ScriptsService {
     endFolding(script.name)
     guard let service = services[script.name], let state = folding.state else { return }
     service.use(script, with: state, at: seq)
+    host.setComplete(state.stopped == nil, script.name)
     onMessage(
       "service '\(script.name)' has folded \(state.appliedCount) events by its new text", false)
     finish(script)
@@ -334,7 +319,9 @@ package final class ScriptsService {
 extension ScriptService {
   /// Returns the message about a fold that has failed.
   func message(of stopped: StoppedFold) -> String {
-    "service '\(name)' stops at event \(stopped.seq) (\(name).\(stopped.kind)): \(stopped.failure)"
+    stopped.seq == 0
+      ? "service '\(name)' stops: \(stopped.failure)"
+      : "service '\(name)' stops at event \(stopped.seq) (\(name).\(stopped.kind)): \(stopped.failure)"
   }
 }
 
