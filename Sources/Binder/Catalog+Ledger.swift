@@ -1,6 +1,8 @@
 internal import API
+internal import Configuration
 internal import EventSourcing
 internal import JSON
+internal import Signals
 
 // The tables of a service.
 extension Catalog {
@@ -70,6 +72,56 @@ extension Catalog {
             try call { try remove(key) }
           }
         }), records: kinds, place)
+  }
+
+  /// Offers a method that lists the rows of a table, ordered by key: those that the client may read.
+  ///
+  /// A long list is made in parts, so that other clients need not wait.
+  ///
+  /// - Parameters:
+  ///   - name: The full name of the method: `chores.list`.
+  ///   - doc: A line for people.
+  ///   - path: A table that clients see.
+  ///   - ledger: The ledger of the service.
+  public func list<S: State, Row: TableRow>(
+    _ name: String, _ doc: String, _ path: KeyPath<S, Table<Int, Row>>, of ledger: Ledger<S>,
+    file: StaticString = #fileID, line: UInt = #line
+  ) {
+    guard let pattern = listed(name, path, ledger, SourcePlace(file, line)) else { return }
+    let rows = ledger.rows(path)
+    add { catalog in
+      catalog.listQuery(name, doc, of: Row.self) { context in
+        context.rows(rows, where: { context.role.mayRead(pattern.name($0)) }) { $1 }
+      }
+    }
+  }
+
+  /// Offers a method that lists the rows of a table; see ``list(_:_:_:of:file:line:)``.
+  public func list<S: State, Row: TableRow>(
+    _ name: String, _ doc: String, _ path: KeyPath<S, Table<String, Row>>, of ledger: Ledger<S>,
+    file: StaticString = #fileID, line: UInt = #line
+  ) {
+    guard let pattern = listed(name, path, ledger, SourcePlace(file, line)) else { return }
+    let rows = ledger.rows(path)
+    add { catalog in
+      catalog.listQuery(name, doc, of: Row.self) { context in
+        context.rows(named: rows.keys) {
+          context.role.mayRead(pattern.name($0)) ? rows.row($0) : nil
+        }
+      }
+    }
+  }
+
+  /// Returns the names of the sources of a table that a method lists; `nil` for a mistake.
+  private func listed<S: State>(
+    _ name: String, _ path: AnyKeyPath, _ ledger: Ledger<S>, _ place: SourcePlace
+  ) -> SourcePattern? {
+    guard claim(name, "method", ".", place) else { return nil }
+    guard let pattern = S.sources[ledger.number(of: path)].table.pattern else {
+      host.addMistake("clients do not see \(path)", place)
+      return nil
+    }
+    return pattern
   }
 
   /// Lets an administrator remove rows of a table: `NAME --remove 'chores/*'`.

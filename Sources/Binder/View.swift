@@ -101,6 +101,41 @@ public final class View {
     return Intent(intent)
   }
 
+  /// Lets the client run a function that is no method of its own.
+  ///
+  /// As a method: what it records is recorded as a whole or not at all, and the role of the client must
+  /// allow each stream.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the intent in this view.
+  ///   - parameters: One for each parameter of the function, in its order.
+  ///   - body: Gets the parameters; its result is the value of the answer.
+  @discardableResult
+  public func intent<each Value: Decodable, Result: Codable>(
+    _ name: String, _ parameters: repeat Parameter<each Value>,
+    calls body: @escaping (repeat each Value) throws -> Result
+  ) -> Intent {
+    var described: [API.Method.Parameter] = []
+    repeat described.append((each parameters).described)
+    let all = described
+    let intent = engine.intent(name, taking: shape(of: all, without: [:]))
+    intent.describe(fields(of: all, without: [:]))
+    intent.runs { [context] given in
+      let members = given.members ?? [:]
+      var rest = all.map { members[$0.name] }[...]
+      do {
+        let values = try
+          (repeat (each parameters).value(of: rest.removeFirst(), context.catalog.decoder))
+        return try context.catalog.text(body(repeat each values))
+      } catch let fault as JSONDecodingError {
+        throw WireError(fault).inArguments
+      } catch {
+        throw ServiceRejection.adapted(error)
+      }
+    }
+    return Intent(intent)
+  }
+
   /// Lets the client open another view, by its name.
   ///
   /// A client that may not open it is not offered the intent.

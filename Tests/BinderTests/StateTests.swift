@@ -51,6 +51,16 @@ private struct Notes: State {
         guard text != "bad" else { throw Rejection.invalid("value", "a note is not bad") }
         ledger.record(.written(text: text, by: "set"), of: \.texts, key)
       }, removes: { ledger.record(.removed, of: \.texts, $0) })
+    catalog.list("notes.list", "All notes.", \.texts, of: ledger)
+    catalog.view("notes", "All notes.", reads: "notes/*") { view in
+      view.bind("notes", to: ledger.rows(\.texts, as: "text"))
+      view.intent("shout", Parameter("id", "Its number.")) {
+        (id: Int) throws -> String in
+        guard let text = ledger.pending.texts[id] else { throw Rejection.notFound("note", id) }
+        ledger.record(.written(text: "\(text)!", by: "loud"), of: \.texts, id)
+        return "done"
+      }
+    }
     catalog.command(
       "notes.write", "Writes.", Parameter("id", "Its number."), Parameter("text", "The text."),
       records: "written"
@@ -80,6 +90,28 @@ struct StateTests {
     try daemon.checkReplay()
     try daemon.crash()
     #expect(try daemon.connect().get("notes/3") == "set: x")
+  }
+
+  @Test
+  func `rows are listed, and a function of a view is run, as the role allows`() throws {
+    let daemon = try TestDaemon { Notes.bind($0, $1) }
+    let owner = daemon.connect()
+    for id in [3, 12, 4] { try owner.set("notes/\(id)", .string("n\(id)")) }
+    #expect(try owner.call("notes.list") == ["set: n3", "set: n4", "set: n12"])
+    let reader = daemon.connect(uid: 7, role: .role(read: ["notes/4", "notes/3"]))
+    #expect(try reader.call("notes.list") == ["set: n3", "set: n4"])
+    #expect(throws: CallError.self) { try reader.open("notes") }
+    let some = daemon.connect(uid: 8, role: .role(read: ["notes/*"], write: ["notes/3"]))
+    let view = try some.open("notes")
+    #expect(try view.intent("shout", ["id": 3]) == "done")
+    #expect(
+      view["notes"] == [
+        ["id": 3, "text": "loud: set: n3!"], ["id": 4, "text": "set: n4"],
+        ["id": 12, "text": "set: n12"],
+      ])
+    #expect(throws: CallError.denied) { try view.intent("shout", ["id": 4]) }
+    #expect(throws: CallError.notFound) { try view.intent("shout", ["id": 5]) }
+    #expect(throws: CallError.invalid) { try view.intent("shout", ["id": "x"]) }
   }
 
   @Test
