@@ -58,7 +58,7 @@ public enum ErrorName: String, CaseIterable, Sendable {
       Row(-32601, false, ["method"], ["did_you_mean"], "there is no such method for this client")
     case .invalidParams:
       Row(
-        -32602, false, ["path", "expected", "got"], ["column", "limit", "max"],
+        -32602, false, ["path", "expected", "got"], ["line", "column", "limit", "max"],
         "a parameter is wrong, missing or unknown")
     case .internalError:
       Row(-32603, false, ["ref"], "binderd has a fault")

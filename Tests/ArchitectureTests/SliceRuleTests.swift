@@ -26,7 +26,8 @@ struct SliceRuleTests {
   private static let files: [String: Charge] = [
     "API/Catalog/ConnectionBinder.swift": .short, "API/Catalog/Sources.swift": .passed,
     "API/Catalog/ValueCollection.swift": .noted,
-    "API/FileViews/RowSource.swift": .noted, "API/FileViews/ShownSource.swift": .sliced,
+    "API/FileViews/ProgramViews.swift": .sliced, "API/FileViews/RowSource.swift": .noted,
+    "API/FileViews/ShownSource.swift": .sliced,
     "API/Forwarding/Forwarder.swift": .short,
     "API/Methods/AwaitedSource.swift": .sliced, "API/Methods/KickBinder.swift": .short,
     "API/Subscriptions/Subscribe.swift": .passed, "Connections/Broadcast.swift": .short,

@@ -101,9 +101,11 @@ extension Rights {
     for method in service.methods where role.mayCall(method.name) {
       described[String(method.name.dropFirst(service.name.count + 1))] = .object(describe(method))
     }
+    let views = service.views.filter { view(named: $0.name) != nil }
     return [
       "service": .string(service.name), "doc": .string(service.doc), "sources": .object(signals),
       "methods": .object(described), "events": .array([]),
+      "views": .array(views.map { .object(describe($0)) }),
     ]
   }
 

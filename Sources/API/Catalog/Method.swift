@@ -275,10 +275,15 @@ package struct ProvidedMethods {
     /// The methods, sorted by name.
     package let methods: [Method]
 
+    /// The views, sorted by name.
+    let views: [ViewBinder]
+
     package init(
-      name: String, doc: String, sources: [(name: String, doc: String)], methods: [Method]
+      name: String, doc: String, sources: [(name: String, doc: String)], methods: [Method],
+      views: [ViewBinder]
     ) {
       (self.name, self.doc, self.sources, self.methods) = (name, doc, sources, methods)
+      self.views = views
     }
   }
 
@@ -298,4 +303,9 @@ package struct ProvidedMethods {
   package var names: () -> [String] = { [] }
 
   package init() {}
+
+  /// Returns a view of a program; `nil` if no program has declared it.
+  func view(_ name: String) -> ViewBinder? {
+    service(String(name.prefix { $0 != "." }))?.views.first { $0.name == name }
+  }
 }

@@ -95,17 +95,26 @@ package final class Rights {
 
   /// Returns the view that clients of the role can open; `nil` if there is none.
   func view(named name: String) -> ViewBinder? {
-    guard let view = catalog.views[name] ?? catalog.files.views[name] else {
-      return defaultView(ofService: name)
+    if let view = catalog.views[name] ?? catalog.files.views[name] {
+      return view.isOffered(role) ? view : nil
     }
-    return view.isOffered(role) ? view : nil
+    if let view = catalog.provided.view(name) { return isOffered(view) ? view : nil }
+    return defaultView(ofService: name)
+  }
+
+  /// Whether the role can open a view of a program: it may know the service, and read some of what the
+  /// view shows.
+  private func isOffered(_ view: ViewBinder) -> Bool {
+    guard view.isOffered(role) else { return false }
+    if let service = catalog.provided.service(view.service), isVisible(service) { return true }
+    return Pattern("services/\(view.service)/**").map(role.read.mayAllow) ?? false
   }
 
   /// The views that clients of the role can open, sorted by name.
   var views: [ViewBinder] {
     let all = catalog.allViews
     let own = all.values.filter { $0.isOffered(role) }
-    let others = defaultViews.filter { all[$0.name] == nil }
+    let others = programViews(isOffered).filter { all[$0.name] == nil }
     return (own + others).sorted { $0.name < $1.name }
   }
 

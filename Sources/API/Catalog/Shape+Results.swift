@@ -145,6 +145,7 @@ extension Shape {
       .object([
         .init("service", .string), .init("doc", .string), .init("sources", .map(.object(source))),
         .init("methods", .map(.object(method))), .init("events", .array(.string)),
+        .optional("views", .array(view)),
       ]),
       .object([.init("method", .string)] + method), .object([.init("source", .string)] + source),
     ]

@@ -5,7 +5,7 @@ internal import Wire
 
 // The view of a service for which no view was written.
 extension Rights {
-  /// The most default views that are listed.
+  /// The most views of programs that are listed, and of services that are looked at.
   private static let mostListed = 100
 
   /// Returns the view of a service that has none: its sources, and a form for each method; `nil` if
@@ -17,9 +17,19 @@ extension Rights {
     return Catalog.binder(file, named: name)
   }
 
-  /// The views of services made of programs that have none, sorted by name.
-  var defaultViews: [ViewBinder] {
-    catalog.provided.names().prefix(Self.mostListed).compactMap(defaultView(ofService:))
+  /// Returns the views of services made of programs: those that they declare, and the default view of
+  /// those that declare none of their own name.
+  func programViews(_ isOffered: (ViewBinder) -> Bool) -> [ViewBinder] {
+    var views: [ViewBinder] = []
+    for name in catalog.provided.names().prefix(Self.mostListed) {
+      guard views.count < Self.mostListed else { break }
+      let declared = catalog.provided.service(name)?.views ?? []
+      views += declared.filter(isOffered)
+      if !declared.contains(where: { $0.name == name }), let view = defaultView(ofService: name) {
+        views.append(view)
+      }
+    }
+    return views
   }
 
   private func defaultText(ofService name: String) -> String? {

@@ -78,7 +78,16 @@ extension FileView {
   }
 
   func offerTabs(on view: View) {
-    let tabs = file.actions.filter { $0.kind == .tab && context.mayOpen($0.target.text) }
+    // A view that was changed meanwhile may lead back to one around it.
+    var around: Set<String> = []
+    var each: View? = view
+    while let one = each {
+      around.insert(one.binder)
+      each = one.parent
+    }
+    let tabs = file.actions.filter {
+      $0.kind == .tab && context.mayOpen($0.target.text) && !around.contains($0.target.text)
+    }
     guard !tabs.isEmpty else { return }
     var bodies: [(binder: String, bind: (View) -> Void)] = []
     for tab in tabs {

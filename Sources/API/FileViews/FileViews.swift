@@ -69,7 +69,7 @@ package struct FileViews {
 
 extension ViewFile {
   /// Returns a tab of the view that contains a view, however deep; `nil` if there is none.
-  fileprivate func tab(leadingTo name: String, in files: [String: ViewFile]) -> Action? {
+  func tab(leadingTo name: String, in files: [String: ViewFile]) -> Action? {
     var seen: Set<String> = []
     func leads(_ target: String) -> Bool {
       if target == name { return true }
@@ -113,19 +113,20 @@ extension Catalog {
       let open = connection.views.all.filter {
         changed.contains($0.binder) && $0.origin.text == nil
       }
-      for view in open {
-        var first = view
-        while let parent = first.parent { first = parent }
-        first.close("changed")
-      }
+      for view in open { view.closeFirst("changed") }
     }
     return true
   }
 
   /// Returns the way to open a view of a file.
-  static func binder(_ file: ViewFile, named name: String) -> ViewBinder {
+  ///
+  /// - Parameter onOpen: Called with each view that was opened.
+  static func binder(
+    _ file: ViewFile, named name: String, of service: String = ofFiles,
+    onOpen: @escaping (View, CallContext) -> Void = { _, _ in }
+  ) -> ViewBinder {
     ViewBinder(
-      name: name, service: ofFiles, doc: file.doc, arguments: file.shape, weight: file.weight,
+      name: name, service: service, doc: file.doc, arguments: file.shape, weight: file.weight,
       isOffered: { role in
         file.bindings.filter(\.expression.operator.goesRight).flatMap(\.sources).allSatisfy {
           source in
@@ -135,6 +136,7 @@ extension Catalog {
     ) { view, context, arguments throws(WireError) in
       var form = try FileView(file, context, arguments)
       try form.fill(view)
+      onOpen(view, context)
     }
   }
 }

@@ -5,6 +5,12 @@ internal import Wire
 
 /// The checks of a view file that need the catalogue: methods, parameters, sources and views.
 struct ViewCatalogCheck {
+  /// A service made of programs that declares a view, with its methods.
+  struct Owner {
+    let service: String
+    let methods: [Method]
+  }
+
   private(set) var faults: [ViewFault] = []
 
   /// Faults that end when a program declares something.
@@ -16,15 +22,26 @@ struct ViewCatalogCheck {
   private let view: (String) -> Shape?
   private let viewNames: [String]
 
+  /// The service that declares the view; `nil` for other views.
+  private let owner: Owner?
+
   /// - Parameters:
   ///   - rights: Those of the role that asks. Methods of the daemon are known to all.
   ///   - files: The views that are checked together, by name.
-  init(_ file: ViewFile, for rights: Rights, with files: [String: ViewFile] = [:]) {
-    (self.file, self.rights) = (file, rights)
+  ///   - owner: The service that declares the view; `nil` for other views.
+  init(
+    _ file: ViewFile, for rights: Rights, with files: [String: ViewFile] = [:],
+    of owner: Owner? = nil
+  ) {
+    (self.file, self.rights, self.owner) = (file, rights, owner)
     let views = rights.catalog.allViews
-    view = { name in files[name]?.shape ?? views[name]?.arguments }
+    view = { name in
+      files[name]?.shape
+        ?? (views[name] ?? rights.catalog.provided.view(name))?.arguments
+    }
     viewNames = Array(files.keys) + views.keys
     for binding in file.bindings {
+      if let owner, binding.expression.operator.goesLeft { refuseWriting(binding, owner) }
       for source in binding.sources { check(source, binding) }
       checkRows(binding)
     }
@@ -44,6 +61,15 @@ struct ViewCatalogCheck {
   }
 
   // MARK: Sources
+
+  /// A view of a program that wrote sources could do for its viewers what they do not see.
+  private mutating func refuseWriting(_ binding: ViewFile.Binding, _ owner: Owner) {
+    let sign = binding.expression.operator.rawValue
+    fail(
+      binding.name.place,
+      "a view of a program writes no source, as '\(sign)' does; call a method of '\(owner.service)'"
+    )
+  }
 
   private mutating func check(_ source: ViewFile.Name, _ binding: ViewFile.Binding) {
     let example = source.text.example
@@ -100,6 +126,7 @@ struct ViewCatalogCheck {
   private mutating func check(_ action: ViewFile.Action) {
     guard action.kind == .call else { return checkView(action) }
     let target = action.target
+    if let owner { return check(action, of: owner) }
     guard let method = rights.catalog.methods.find(target.text) ?? rights.method(named: target.text)
     else {
       let service = String(target.text.prefix { $0 != "." })
@@ -117,6 +144,25 @@ struct ViewCatalogCheck {
     guard method.service != nil || method.name == "set" else {
       return fail(target.place, "a view cannot call '\(method.name)'")
     }
+    check(action, calling: method)
+  }
+
+  /// Checks a call of a view of a program.
+  private mutating func check(_ action: ViewFile.Action, of owner: Owner) {
+    let target = action.target
+    guard target.text.hasPrefix(owner.service + ".") else {
+      return fail(
+        target.place,
+        "a view of a program calls methods of its own service '\(owner.service)' only")
+    }
+    guard let method = owner.methods.first(where: { $0.name == target.text }) else {
+      let guess = nearest(to: target.text, among: owner.methods.map(\.name))
+      return fail(target.place, "no method '\(target.text)'" + meant(guess))
+    }
+    check(action, calling: method)
+  }
+
+  private mutating func check(_ action: ViewFile.Action, calling method: Method) {
     for argument in action.arguments { check(argument, of: method) }
     let usesRow = action.arguments.contains { if case .row = $0.value { true } else { false } }
     let isAsked = method.parameters.contains { parameter in

@@ -12,6 +12,9 @@ extension Programs {
     /// The providers, oldest first; one that is late with a queued call moves to the end.
     var providers: [Provider] = []
 
+    /// The views of the declaration.
+    let views: ProgramViews
+
     /// The service as the catalog shows it.
     let shown: ProvidedMethods.Service
 
@@ -25,12 +28,17 @@ extension Programs {
     /// The deliveries of the queued calls that were delivered since the daemon started.
     var deliveries: [UInt64: Int] = [:]
 
-    init(_ definition: ProvidedService, _ method: (ProvidedService.Method) -> Method) {
+    init(
+      _ definition: ProvidedService, _ method: (ProvidedService.Method) -> Method,
+      _ viewChanges: KeyedSubject<String, Void>
+    ) {
       self.definition = definition
       methods = definition.methods.mapValues(method)
+      views = ProgramViews(definition.declaration.views, changes: viewChanges)
       shown = ProvidedMethods.Service(
         name: definition.name, doc: definition.declaration.doc, sources: definition.sources,
-        methods: methods.values.sorted { $0.name < $1.name })
+        methods: methods.values.sorted { $0.name < $1.name },
+        views: views.binders(of: definition.name))
     }
   }
 

@@ -29,14 +29,20 @@ extension Programs {
     let known = service(name)
     let isNew = ledger.pending.declaration(of: name) != definition.declaration
     if isNew, known?.providers.isEmpty == false {
-      throw .exists(name, "service '\(name)' is provided with other methods, sources or docs")
+      throw .exists(
+        name, "service '\(name)' is provided with other methods, sources, views or docs")
     }
     let key = ObjectIdentifier(connection)
     let own = providers[key] ?? []
     guard !own.contains(where: { $0.service == name && !$0.isWithdrawn }) else {
       throw .exists(name, "this connection provides '\(name)' already")
     }
-    if isNew { try checkRoom(for: definition, by: connection.peer.uid) }
+    if isNew {
+      try ProgramViews.check(
+        definition.declaration.views, ofService: name,
+        methods: definition.methods.values.map(makeMethod), for: context)
+      try checkRoom(for: definition, by: connection.peer.uid)
+    }
     guard own.count < Self.maxPerConnection else {
       throw .tooMany("a connection provides at most \(Self.maxPerConnection) services")
     }
@@ -48,7 +54,7 @@ extension Programs {
     let bytes = ItemBytes.provider + ItemBytes.copies * (text?.text.utf8.count ?? 0)
     try connection.checkMemory(for: bytes)
     if isNew { try declare(definition, context) }
-    let service = isNew ? Service(definition, makeMethod) : known ?? Service(definition, makeMethod)
+    let service = isNew ? makeService(definition) : known ?? makeService(definition)
     if isNew, let known { (service.queue, service.deliveries) = (known.queue, known.deliveries) }
     know(name, service)
     let provider = Provider(
@@ -142,7 +148,7 @@ extension Programs {
           ledger.record(
             .provided(
               doc: declaration.doc, methods: declaration.methods, sources: declaration.sources,
-              uid: context.connection.peer.uid),
+              views: declaration.views, uid: context.connection.peer.uid),
             in: "services/\(definition.name)")
         }
         return nil

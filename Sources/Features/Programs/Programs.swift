@@ -27,6 +27,9 @@ package final class Programs {
 
   let host: ServiceHost
 
+  /// Sends the name of a view of a program when its text has changed.
+  private let viewChanges = KeyedSubject<String, Void>()
+
   /// The services whose declarations were read, by name.
   private(set) var services: [String: Service] = [:]
 
@@ -60,7 +63,8 @@ package final class Programs {
       case .answered(let call, _, _), .parked(let call, _, _):
         services[name]?.deliveries[call] = nil
       case .forgotten where ledger.pending.declaration(of: name) == nil: know(name, nil)
-      case .set, .removed, .provided, .forgotten: break
+      case .provided: refresh(name)
+      case .set, .removed, .forgotten: break
       }
     }.dispose(in: bag)
     // Calls whose answers were lost wait again.
@@ -88,9 +92,13 @@ package final class Programs {
     guard let declared = ledger.pending.declaration(of: name),
       let definition = try? ProvidedService(name, declared)
     else { return nil }
-    let service = Service(definition, makeMethod)
+    let service = makeService(definition)
     know(name, service)
     return service
+  }
+
+  func makeService(_ definition: ProvidedService) -> Service {
+    Service(definition, makeMethod, viewChanges)
   }
 
   func know(_ name: String, _ service: Service?) {
@@ -99,8 +107,20 @@ package final class Programs {
       methods[number] = nil
       methodNames.release(number)
     }
+    services[name]?.views.change(to: service?.views)
     services[name] = service
     for method in service?.shown.methods ?? [] { methods[methodNames.add(method.name)] = method }
+  }
+
+  /// Reads a declaration that another daemon of the cluster has recorded.
+  private func refresh(_ name: String) {
+    guard let known = services[name], known.providers.isEmpty,
+      let declared = ledger.pending.declaration(of: name), declared != known.definition.declaration,
+      let definition = try? ProvidedService(name, declared)
+    else { return }
+    let service = makeService(definition)
+    (service.queue, service.deliveries) = (known.queue, known.deliveries)
+    know(name, service)
   }
 
   /// Returns a known method by the bytes of its full name.

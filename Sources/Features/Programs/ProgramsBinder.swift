@@ -186,6 +186,7 @@ private struct Provide: DocumentedParameters {
   let sources: JSONText?
   let call_ms: Int?
   let max_deliveries: Int?
+  let views: JSONText?
 
   /// - Throws: ``WireError`` for a number out of its range.
   func terms() throws(WireError) -> Programs.Provider.Terms {
@@ -203,7 +204,9 @@ private struct Provide: DocumentedParameters {
     get throws(WireError) {
       try ProvidedService(
         service,
-        ProvidedService.Declaration(doc: doc ?? "", methods: methods, sources: sources))
+        ProvidedService.Declaration(
+          doc: doc ?? "", methods: methods, sources: sources,
+          views: views?.text == "{}" ? nil : views))
     }
   }
 
@@ -214,6 +217,7 @@ private struct Provide: DocumentedParameters {
     "sources": "Its sources with a line about each, by name.",
     "call_ms": "The time to answer a call, 30000 when left out.",
     "max_deliveries": "The deliveries after which a queued call is parked, 5 when left out.",
+    "views": "The texts of its views, by name: SERVICE or SERVICE.NAME.",
   ]
 }
 

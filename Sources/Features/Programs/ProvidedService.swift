@@ -38,6 +38,9 @@ struct ProvidedService {
     let doc: String
     let methods: JSONText
     let sources: JSONText?
+
+    /// The texts of its views, by name.
+    let views: JSONText?
   }
 
   let name: String
@@ -82,7 +85,9 @@ struct ProvidedService {
     self.methods = found
     var declared: [(name: String, doc: String)] = []
     for member in try Self.members(declaration.sources, "/sources") {
-      if let rule = SourceName.fault(in: "\(name)/\(member.name)", of: "services") {
+      let example = member.name.split(separator: "/", omittingEmptySubsequences: false)
+        .map { $0 == "*" || $0 == "**" ? "x" : $0 }.joined(separator: "/")
+      if let rule = SourceName.fault(in: "\(name)/\(example)", of: "services") {
         throw Self.fault("/sources/\(member.name)", rule, "'\(member.name)'")
       }
       declared.append((member.name, try Self.doc(member.value, "/sources/\(member.name)")))

@@ -10,7 +10,8 @@ package enum ProvidedEvent: ServiceEvent, Codable, Equatable {
   case removed
 
   /// A program has declared the service.
-  case provided(doc: String, methods: JSONText, sources: JSONText?, uid: UInt32)
+  case provided(
+    doc: String, methods: JSONText, sources: JSONText?, views: JSONText? = nil, uid: UInt32)
 
   /// The declaration is forgotten, with the queued calls.
   case forgotten
@@ -78,8 +79,9 @@ package struct ProvidedValues: ServiceState, Codable {
     switch event {
     case .set(let value): values[place.stream] = value
     case .removed: values[place.stream] = nil
-    case .provided(let doc, let methods, let sources, let uid):
-      declarations[place.stream] = .init(doc: doc, methods: methods, sources: sources)
+    case .provided(let doc, let methods, let sources, let views, let uid):
+      declarations[place.stream] = .init(
+        doc: doc, methods: methods, sources: sources, views: views)
       setDeclarer(of: place.stream, uid)
     case .forgotten:
       for call in (calls.removeValue(forKey: place.stream) ?? [:]).values {
@@ -236,8 +238,8 @@ package struct ProvidedValues: ServiceState, Codable {
     return switch event {
     case .set(let new): new.text.utf8.count - value
     case .removed: -value
-    case .provided(let doc, let methods, let sources, _):
-      Self.size(of: .init(doc: doc, methods: methods, sources: sources))
+    case .provided(let doc, let methods, let sources, let views, _):
+      Self.size(of: .init(doc: doc, methods: methods, sources: sources, views: views))
         - (declarations[stream.name].map { Self.size(of: $0) } ?? 0)
     case .forgotten: -size(of: stream)
     case .called(_, let params, _, _): Self.size(of: params)
@@ -254,7 +256,7 @@ package struct ProvidedValues: ServiceState, Codable {
   private static func size(of declaration: ProvidedService.Declaration) -> Int {
     let bytes =
       declaration.doc.utf8.count + declaration.methods.text.utf8.count
-      + (declaration.sources?.text.utf8.count ?? 0)
+      + (declaration.sources?.text.utf8.count ?? 0) + (declaration.views?.text.utf8.count ?? 0)
     return declarationByte * bytes
   }
 

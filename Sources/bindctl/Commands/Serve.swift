@@ -12,6 +12,7 @@ let serveSyntax = Syntax(
     Option("jobs", letter: "n", value: "N", "run N programs of a service at a time; default 1"),
     Option("limit", value: "TIME", "end a program after TIME; default 30s"),
     Option("doc", value: "TEXT", "a line about the service"),
+    Option("view", value: "FILE", "a view of the service: SERVICE.view or SERVICE.NAME.view"),
     waitDaemonOption,
   ],
   details: """
@@ -36,12 +37,16 @@ let serveSyntax = Syntax(
     in the journal until a program has answered it, also while nothing serves it. In DIR a name may have an
     ending, as in lamp.blink.sh; its declaration is lamp.blink.sh.json then.
 
+    --view gives the service a view, for 'bindctl open SERVICE' and the page: see binder.view(5). It shows any
+    sources, with the rights of who opens it, and calls methods of the service. It may be repeated.
+
     Others call the method as any other: bindctl call lamp.blink times:=3. Several servers with the same
     declarations share the calls; providers/SERVICE shows them. After a first SIGINT or SIGTERM running programs
     may finish; a second one is passed to them.
     """,
   examples: [
-    "bindctl serve lamp.blink=./blink.sh", "bindctl serve --dir /etc/binder/services --jobs 8",
+    "bindctl serve lamp.blink=./blink.sh", "bindctl serve lamp.blink=./blink.sh --view lamp.view",
+    "bindctl serve --dir /etc/binder/services --jobs 8",
   ])
 
 var serveCommand: Command {
@@ -60,8 +65,9 @@ var serveCommand: Command {
       throw UsageError("missing argument SERVICE.METHOD=CMD, or --dir DIR", command: "serve")
     }
     let limit = try context.milliseconds("limit") ?? 30_000
+    let views = try invocation.values("view").map { try ServedView(file: $0, of: methods) }
     let server = try Server(
-      methods, doc: invocation.value("doc") ?? "", jobs: Int(jobs), limit: limit,
+      methods, views, doc: invocation.value("doc") ?? "", jobs: Int(jobs), limit: limit,
       environment: context.childEnvironment)
     return try JobLoop(context.client, server).run()
   }
@@ -204,10 +210,47 @@ private struct ServedMethod {
   }
 }
 
+/// A view of a service.
+private struct ServedView {
+  let service: String
+  let name: String
+  let file: String
+  let text: String
+
+  /// Reads a file whose name is that of the view.
+  init(file: String, of methods: [ServedMethod]) throws {
+    let last = file.split(separator: "/").last ?? ""
+    name = String(last.hasSuffix(".view") ? last.dropLast(".view".count) : last)
+    service = String(name.prefix { $0 != "." })
+    guard last.hasSuffix(".view"), methods.contains(where: { [service] in $0.service == service })
+    else {
+      let example = methods[0].service
+      throw UsageError(
+        "--view takes a file \(example).view or \(example).NAME.view, not '\(file)'",
+        command: "serve")
+    }
+    self.file = file
+    text = try bindctl.text(of: file)
+  }
+
+  /// Returns the failure for a fault in the view, with its file, line and column; `nil` for another
+  /// error.
+  func fault(_ error: ClientError) -> Failure? {
+    guard case .refused(let refusal) = error, refusal.data.string("path") == "/views/\(name)"
+    else { return nil }
+    // The message begins with the name of the view, or has no place.
+    let isPlaced = refusal.data["line"] != nil
+    let rule =
+      isPlaced ? String(refusal.message.dropFirst(name.utf8.count)) : ": \(refusal.message)"
+    return Failure(file + rule, .usage)
+  }
+}
+
 /// Serves calls with programs.
 private final class Server: JobSource {
   private let methods: [String: ServedMethod]
   private let services: [String: [ServedMethod]]
+  private let views: [ServedView]
   private let doc: String
   private let jobs: Int
   private let limit: UInt64
@@ -226,7 +269,8 @@ private final class Server: JobSource {
   private var callMilliseconds: UInt64 { limit + 5_000 }
 
   init(
-    _ methods: [ServedMethod], doc: String, jobs: Int, limit: UInt64, environment: [String: String]
+    _ methods: [ServedMethod], _ views: [ServedView], doc: String, jobs: Int, limit: UInt64,
+    environment: [String: String]
   ) throws {
     var known: [String: ServedMethod] = [:]
     for method in methods {
@@ -235,7 +279,7 @@ private final class Server: JobSource {
         throw UsageError("method '\(name)' is given twice", command: "serve")
       }
     }
-    self.methods = known
+    (self.methods, self.views) = (known, views)
     services = Dictionary(grouping: methods, by: \.service)
     (self.doc, self.jobs, self.limit, self.environment) = (doc, jobs, limit, environment)
   }
@@ -246,17 +290,21 @@ private final class Server: JobSource {
     for (service, methods) in services.sorted(by: { $0.key < $1.key }) {
       var declared = JSONObject()
       for method in methods { declared[method.name] = .object(method.declaration) }
+      var texts = JSONObject()
+      let views = views.filter { $0.service == service }
+      for view in views { texts[view.name] = .string(view.text) }
       loop.send(
         "provide",
         [
           "service": .string(service), "doc": .string(doc), "methods": .object(declared),
-          "call_ms": .number(JSONNumber(callMilliseconds)),
+          "call_ms": .number(JSONNumber(callMilliseconds)), "views": .object(texts),
         ]
       ) { [unowned loop] answer in
         guard case .failure(let error) = answer else { return }
-        if let fault = methods.lazy.compactMap({ $0.fault(error) }).first {
-          return loop.fail(fault)
-        }
+        let fault =
+          methods.lazy.compactMap { $0.fault(error) }.first
+          ?? views.lazy.compactMap { $0.fault(error) }.first
+        if let fault { return loop.fail(fault) }
         try loop.refused(error)
       }
     }
