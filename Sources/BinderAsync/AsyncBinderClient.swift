@@ -34,7 +34,7 @@ public actor AsyncBinderClient {
   /// The most calls that wait for an answer at a time; further ones wait until one is answered.
   private static let maxInFlight = 256
 
-  private let target: Link.Target
+  nonisolated let target: Link.Target
 
   /// The connection; `nil` before the first call and while there is no daemon.
   private var link: Link?

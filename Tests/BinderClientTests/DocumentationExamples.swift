@@ -40,6 +40,21 @@ private func exampleOfAsyncBinderClient() async throws {
   }
 }
 
+private struct Add: Decodable {
+  let thing: String
+  let n: Int?
+}
+
+private func exampleOfService(_ client: AsyncBinderClient) async throws {
+  let stock = Service("stock", doc: "What is in the store.")
+    .method("add", "Adds things; returns how many there are.") { (call, add: Add) in
+      let count = try await call.get(add.thing, or: 0) + (add.n ?? 1)
+      try call.set(add.thing, to: count)
+      return count
+    }
+  try await client.provide(stock).wait()
+}
+
 private struct Cell: Encodable {
   let name: String
   let value: Bool

@@ -79,6 +79,8 @@ async function watch(client) {
   }
 }
 
+const view = 'view "The stock."\nservices/stock/n ~> n\nadd -> stock.add name="n"';
+
 async function provide(client) {
   const { object, Refusal } = binder;
   const released = []; // functions that let a call end
@@ -91,6 +93,7 @@ async function provide(client) {
   const provider = await client.provide(source, {
     doc: "A service of the driver.",
     sources: { n: "A number." },
+    views: source === "stock" ? { stock: view } : undefined,
     jobs: Number(options),
     methods: {
       echo: (params, { caller }) => ({ params, uid: caller.uid }),

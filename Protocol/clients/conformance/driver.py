@@ -64,9 +64,14 @@ async def watch(client: binder.Client, lines: asyncio.StreamReader) -> None:
         show_line(shown)
 
 
+VIEW = 'view "The stock."\nservices/stock/n ~> n\nadd -> stock.add name="n"'
+
+
 async def provide(client: binder.Client, lines: asyncio.StreamReader) -> None:
     service = binder.Service(sys.argv[2], "A service of the driver.", jobs=int(sys.argv[3]))
     service.sources = {"n": "A number."}
+    if service.name == "stock":
+        service.views = {"stock": VIEW}
     released: asyncio.Queue[None] = asyncio.Queue()
 
     @service.method

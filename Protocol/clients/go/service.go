@@ -29,6 +29,8 @@ type Service struct {
 	Methods Methods
 	// Sources has a line about each source below services/NAME/, by name.
 	Sources map[string]string
+	// Views has the texts of its views by name, SERVICE or SERVICE.NAME; see binder.view(5).
+	Views map[string]string
 	// Jobs is the most calls that run at a time; 0 is 1.
 	Jobs int
 	// Timeout is the time in which a call is answered; 0 is 30 s.
@@ -190,6 +192,9 @@ func (s *Service) declaration() Params {
 	declaration := Params{"service": s.Name, "doc": s.Doc, "methods": methods}
 	if s.Sources != nil {
 		declaration["sources"] = s.Sources
+	}
+	if s.Views != nil {
+		declaration["views"] = s.Views
 	}
 	declaration["call_ms"] = s.timeout().Milliseconds()
 	if s.MaxDeliveries > 0 {

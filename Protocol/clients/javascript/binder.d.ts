@@ -145,6 +145,8 @@ export interface Service {
   methods: { [name: string]: Method | Method["run"] };
   /** A line about each source below `services/SERVICE/`, by name. */
   sources?: { [name: string]: string };
+  /** The texts of its views by name, `SERVICE` or `SERVICE.NAME`; see binder.view(5). */
+  views?: { [name: string]: string };
   /** The most calls that run at a time; 1 if left out, so that a method may read, decide and set. */
   jobs?: number;
   /** The time in which a call is answered, in milliseconds; 30,000 if left out. */

@@ -163,6 +163,8 @@ func watch(client *binder.Client, source, options, cursor string) {
 	}
 }
 
+const view = "view \"The stock.\"\nservices/stock/n ~> n\nadd -> stock.add name=\"n\""
+
 type named struct{ Name string }
 
 type adding struct {
@@ -227,6 +229,9 @@ func provide(client *binder.Client, name, jobs string) {
 		},
 	}
 	service.Jobs, _ = strconv.Atoi(jobs)
+	if name == "stock" {
+		service.Views = map[string]string{"stock": view}
+	}
 	provider, err := client.Provide(ctx, service)
 	if err != nil {
 		showError(err)

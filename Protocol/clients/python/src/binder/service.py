@@ -125,6 +125,8 @@ class Service:
     doc: str = ""
     #: A line about each source below `services/NAME/`, by name or pattern.
     sources: Mapping[str, str] = field(default_factory=dict)
+    #: The texts of its views by name, `SERVICE` or `SERVICE.NAME`; see binder.view(5).
+    views: Mapping[str, str] = field(default_factory=dict)
     #: The most calls that run at a time.
     jobs: int = 1
     #: The time in which a call is answered, in seconds.
@@ -181,6 +183,7 @@ class Service:
             "doc": self.doc,
             "methods": {name: method.declaration for name, method in self.methods.items()},
             "sources": dict(self.sources),
+            "views": dict(self.views),
             "call_ms": round(self.timeout * 1000),
             "max_deliveries": self.max_deliveries,
         }
