@@ -4,6 +4,7 @@ import Connections
 import EventSourcing
 import Features
 import JSON
+import JournalMemory
 import Model
 import ServiceTestSupport
 import TestSupport
@@ -153,6 +154,28 @@ struct ProgramViewTests {
     let stranger = bench.connect(
       as: Role(name: "s", methods: methods, read: Rules(), write: Rules()))
     #expect(stranger.error(open("deploy"))?.name == .notFound)
+  }
+
+  @Test
+  func `a check of a view reveals nothing that the role may not know`() throws {
+    _ = provider.call(provide(["deploy": board, "deploy.other": lines()]))
+    let methods = Rules(allow: [
+      Rule(try #require(Pattern("check_view", separator: "."))),
+      Rule(try #require(Pattern("open", separator: "."))),
+    ])
+    let read = Rules(allow: [Rule(try #require(Pattern("cells/**")))])
+    let narrow = bench.connect(as: Role(name: "n", methods: methods, read: read, write: Rules()))
+    let text = lines("services/deploy/a ~> a", "go => deploy", "to => deploi", "cells/a ~> b")
+    let params: JSONObject = ["text": .string(text)]
+    let check =
+      #"{"id":1,"method":"check_view","params":\#(JSONValue.object(params).text.text)}"#
+    let faults = narrow.result(check)?["faults"]?.text.text ?? ""
+    #expect(faults.contains("no source 'services/deploy/a'\""), "\(faults)")
+    #expect(faults.contains("no view 'deploy'\""), "\(faults)")
+    #expect(faults.contains("no view 'deploi'\""), "\(faults)")
+    #expect(narrow.error(open("deploi"))?.data["did_you_mean"] == nil)
+    #expect(client.result(check)?["faults"]?.text.text.contains("did you mean 'deploy'?") == true)
+    #expect(client.error(open("deploi"))?.data["did_you_mean"] == .string("deploy"))
   }
 
   // MARK: Changes

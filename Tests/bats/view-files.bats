@@ -42,7 +42,7 @@ bad.view:3:7: no method 'cells.ad'; did you mean 'cells.add'?" ]
     run -0 bindctl view check soon.view
     [ "${lines[0]}" = "warning: soon.view:2:7: no program has declared 'deploy.start'" ]
     run -5 bindctl open ./bad.view
-    [[ "$output" == *"bad:2:11: no transformer 'ruond'; did you mean 'round'?, and 1 more"* ]]
+    [[ "$output" == *"bindctl: ./bad.view:2:11: no transformer 'ruond'; did you mean 'round'?, and 1 more"* ]]
     run -2 bindctl open ./none.view
     [[ "$output" == *"'./none.view' cannot be read: No such file or directory"* ]]
 }

@@ -17,6 +17,16 @@ extension Rights {
     return Catalog.binder(file, named: name)
   }
 
+  /// The names of views that clients of the role may mean; unlike ``views`` it makes none of them.
+  var viewNames: [String] {
+    var names = catalog.allViews.values.filter { $0.isOffered(role) }.map(\.name)
+    for name in catalog.provided.names().prefix(Self.mostListed) {
+      guard let service = catalog.provided.service(name), isVisible(service) else { continue }
+      names += [name] + service.views.map(\.name)
+    }
+    return names.sorted()
+  }
+
   /// Returns the views of services made of programs: those that they declare, and the default view of
   /// those that declare none of their own name.
   func programViews(_ isOffered: (ViewBinder) -> Bool) -> [ViewBinder] {

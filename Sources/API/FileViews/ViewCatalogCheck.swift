@@ -20,7 +20,9 @@ struct ViewCatalogCheck {
 
   /// Returns the parameters of another view; `nil` if there is none.
   private let view: (String) -> Shape?
-  private let viewNames: [String]
+
+  /// The names of the views that are checked together.
+  private let fileNames: [String]
 
   /// The service that declares the view; `nil` for other views.
   private let owner: Owner?
@@ -34,12 +36,8 @@ struct ViewCatalogCheck {
     of owner: Owner? = nil
   ) {
     (self.file, self.rights, self.owner) = (file, rights, owner)
-    let views = rights.catalog.allViews
-    view = { name in
-      files[name]?.shape
-        ?? (views[name] ?? rights.catalog.provided.view(name))?.arguments
-    }
-    viewNames = Array(files.keys) + views.keys
+    view = { name in files[name]?.shape ?? rights.view(named: name)?.arguments }
+    fileNames = Array(files.keys)
     for binding in file.bindings {
       if let owner, binding.expression.operator.goesLeft { refuseWriting(binding, owner) }
       for source in binding.sources { check(source, binding) }
@@ -73,7 +71,9 @@ struct ViewCatalogCheck {
 
   private mutating func check(_ source: ViewFile.Name, _ binding: ViewFile.Binding) {
     let example = source.text.example
-    guard let service = rights.service(of: example), let sources = service.sources else {
+    // What the role may not know does not exist for it.
+    guard let service = rights.service(of: example), let sources = rights.sources(of: example)
+    else {
       let names = rights.services.lazy.filter { $1 != nil }.map(\.0.name)
       let first = String(source.text.prefix { $0 != "/" })
       return fail(
@@ -209,7 +209,7 @@ struct ViewCatalogCheck {
 
   private mutating func checkView(_ action: ViewFile.Action) {
     guard let shape = view(action.target.text) else {
-      let guess = nearest(to: action.target.text, among: viewNames)
+      let guess = nearest(to: action.target.text, among: fileNames + rights.viewNames)
       return fail(action.target.place, "no view '\(action.target.text)'" + meant(guess))
     }
     for argument in action.arguments {

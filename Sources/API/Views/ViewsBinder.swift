@@ -135,7 +135,7 @@ extension CallContext {
 
   private func view(named name: String) throws(WireError) -> ViewBinder {
     if let binder = rights.view(named: name) { return binder }
-    throw .notFound("view", name, didYouMean: nearest(to: name, among: rights.views.map(\.name)))
+    throw .notFound("view", name, didYouMean: nearest(to: name, among: rights.viewNames))
   }
 
   fileprivate func open(_ open: Open, _ call: Call) throws(WireError) {
@@ -185,6 +185,7 @@ extension CallContext {
       throw WireError(error.below("/args"))
     }
     if let request = intent.request {
+      try options?.checkIsNoCommand("none: the method of this intent is no command")
       return try self.request(request, run, asked.args ?? .emptyObject, call)
     }
     let before = view.children

@@ -1,6 +1,7 @@
 import BinderClient
 import Console
 import JSON
+import Wire
 
 let viewsSyntax = Syntax(
   "views", "Lists the views that can be opened.",
@@ -109,9 +110,24 @@ var openCommand: Command {
     if !arguments.members.isEmpty { params["args"] = .object(arguments) }
     let link = try ViewLink(
       context.client, open: params, reconnects: !context.invocation.has("no-reconnect"))
-    if context.output.form == .human, let terminal = Terminal() {
-      return try ViewTerminal(link, terminal, context.output.style, following: file).run()
+    do {
+      if context.output.form == .human, let terminal = Terminal() {
+        return try ViewTerminal(link, terminal, context.output.style, following: file).run()
+      }
+      return try ViewPipe(link, context.output, context.client, following: file).run()
+    } catch let error as ClientError {
+      throw failure(error, inFile: name) ?? error
     }
-    return try ViewPipe(link, context.output, context.client, following: file).run()
   }
+}
+
+/// Returns the failure for a file with faults: its first one, with line and column; `nil` for another
+/// error.
+private func failure(_ error: ClientError, inFile file: String) -> Failure? {
+  guard case .refused(let refusal) = error, refusal.data.string("reason") == "bad_view",
+    let first = refusal.data.array("faults").first
+  else { return nil }
+  let more = refusal.data.array("faults").count - 1
+  return Failure(
+    first.place(in: file) + (more > 0 ? ", and \(more) more" : ""), .refused)
 }
