@@ -142,6 +142,39 @@ at_once() { # number method
     run ! bindctl serve a.b=: --jobs 0
 }
 
+@test "serve --view gives a service a view, which stays when its program ends" {
+    printf '%s\n' 'view "A lamp."' 'services/lamp/on ~> on' 'blink -> lamp.blink main' > lamp.view
+    printf '%s\n' 'view "A lamp."' 'n = 7' > lamp.other.view
+    beside bindctl serve lamp.blink='bindctl publish lamp/on true --keep; echo 1' --view lamp.view --view lamp.other.view
+    eventually provided lamp
+    echo '{"intent":"blink"}' | bindctl open lamp > shown
+    is "$(jq -c 'select(.answer).answer.value' shown)" 1
+    [[ $(bindctl open lamp.other < /dev/null) == *'"value":7'* ]]
+    [[ $(bindctl views) == *lamp.other* ]]
+    kill -TERM "${background[-1]}"
+    eventually run_not provided lamp
+    kill_daemon
+    start_daemon
+    echo '{"intent":"blink"}' | bindctl open lamp > shown || true
+    grep -q '"on":{"kind":"state","value":true}' shown
+    grep -q 'nobody provides it' shown
+}
+
+@test "a wrong view is refused with its file, line and column" {
+    printf '%s\n' 'view "A."' 'a -> lamp.blikn' > lamp.view
+    run --separate-stderr bindctl serve lamp.blink=: --view ./lamp.view
+    is "$status/$stderr" "2/bindctl: ./lamp.view:2:6: no method 'lamp.blikn'; did you mean 'lamp.blink'?"
+    printf '%s\n' 'view "A."' 'a -> cells.set name="a" value=1' 'cells/b <> b' > lamp.view
+    run --separate-stderr bindctl serve lamp.blink=: --view lamp.view
+    is "$status/$stderr" "2/bindctl: lamp.view:2:6: a view of a program calls methods of its own service 'lamp' only, and 1 more"
+    for file in fan.view lamp.view.txt; do
+        run --separate-stderr bindctl serve lamp.blink=: --view $file
+        is "$status/$stderr" "2/bindctl: --view takes a file lamp.view or lamp.NAME.view, not '$file'; see 'bindctl help serve'"
+    done
+    run --separate-stderr bindctl serve lamp.blink=: --view lamp.none.view
+    is "$status/$stderr" "2/bindctl: 'lamp.none.view' cannot be read: No such file or directory"
+}
+
 @test "publish --keep writes only what was decided on the newest value" {
     bindctl publish stock/nails 7 --keep --expect none
     run --separate-stderr bindctl publish stock/nails 9 --keep --expect none

@@ -6,6 +6,8 @@ load typing
 setup() {
     recipes=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/Documentation/recipes.md
     make_place
+    # The clients are not installed here.
+    export PYTHONPATH=$BATS_TEST_DIRNAME/../../Protocol/clients/python/src PYTHONDONTWRITEBYTECODE=1
     start_daemon
     cd "$directory"
 }
@@ -17,7 +19,9 @@ teardown() {
 
 # Types the commands of a section.
 recipe() { # title commands
-    types_blocks < <(awk -v title="## $1" '/^## / { inside = $0 == title } inside' "$recipes")
+    awk -v title="## $1" '/^## / { inside = $0 == title } inside' "$recipes" > section
+    writes_files < section
+    types_blocks < section
     is "$typed" "$2"
 }
 
@@ -40,6 +44,10 @@ recipe() { # title commands
 @test "a thermostat" { recipe 'A thermostat' 11; }
 
 @test "a thermostat panel" { recipe 'A thermostat panel' 5; }
+
+@test "a stock" { recipe 'A stock' 7; }
+
+@test "a deploy board" { recipe 'A deploy board' 7; }
 
 @test "chat" { recipe 'Chat' 6; }
 

@@ -50,6 +50,26 @@ printed() { # line
     plain "$directory/shown" "$directory/beside" | grep -qxF -e "$(plain <<< "$1")"
 }
 
+# Writes the files of a document: the fenced blocks on stdin whose first line is a comment with their name.
+writes_files() {
+    local line file='' isFirst='' inside=''
+    while IFS= read -r line; do
+        if [[ $line = '```'* ]]; then
+            if [ -n "$inside" ]; then inside=; else inside=1 isFirst=1; fi
+            file=
+        elif [ -n "$isFirst" ]; then
+            isFirst=
+            [[ $line =~ ^'# '([a-z./]+\.[a-z]+)$ ]] || continue
+            file=${BASH_REMATCH[1]}
+            mkdir -p "$(dirname "$file")"
+            : > "$file"
+        elif [ -n "$file" ]; then
+            printf '%s\n' "$line" >> "$file"
+            [[ $line != '#!'* ]] || chmod +x "$file"
+        fi
+    done
+}
+
 # Types the commands in the fenced blocks on stdin, and looks for the output that is shown below each.
 types_blocks() {
     local line count=0
@@ -63,7 +83,9 @@ types_blocks() {
                 count=$((count + 1)) ;;
             *) eventually printed "$line" ;;
         esac
-    done < <(awk '/^```/ { inside = !inside; next } inside')
+    done < <(awk '/^```/ { inside = !inside; first = 1; next }
+        first { first = 0; isFile = /^# [a-z.\/]+\.[a-z]+$/ }
+        inside && !isFile')
     end_running
     typed=$count
 }
