@@ -35,6 +35,8 @@ recipe() { # title commands
 
 @test "a sale" { recipe 'A sale' 4; }
 
+@test "a booking" { recipe 'A booking' 5; }
+
 @test "a reason" { recipe 'A reason' 4; }
 
 @test "an undo" { recipe 'An undo' 6; }
