@@ -388,4 +388,19 @@ struct TableTests {
     #expect(
       (fault == nil) == (rule == nil) && fault?.contains(rule ?? "") != false, "\(fault ?? "")")
   }
+
+  @Test
+  func `one key has one name`() {
+    let rows = SourcePattern("a/*/b")
+    for number in [0, 7, -7, 10, .max, .min] {
+      #expect(rows.key(of: rows.name(number)) == number)
+    }
+    for text in ["00", "07", "+7", "-", "-0", "", "1x", "9223372036854775808", "1/2"] {
+      #expect((rows.key(of: "a/\(text)/b") as Int?) == nil, "\(text)")
+    }
+    #expect(rows.key(of: "a/x y/b") == "x y")
+    #expect((rows.key(of: "a/x/y/b") as String?) == nil && (rows.key(of: "a/b") as String?) == nil)
+    #expect(SourcePattern("a/**").key(of: "a/x/y") == "x/y")
+    #expect(rows.key(of: "a/true/b") == true && (rows.key(of: "a/yes/b") as Bool?) == nil)
+  }
 }

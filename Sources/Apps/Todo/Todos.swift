@@ -63,8 +63,10 @@ package struct Todos: TableState, Codable {
 
   /// Returns the id of an item from the name of its source; `nil` for another name.
   package static func id(_ source: String) -> Int? {
-    (SourcePattern("todo/*").key(of: source) as Int?).flatMap { $0 > 0 ? $0 : nil }
+    (pattern.key(of: source) as Int?).flatMap { $0 > 0 ? $0 : nil }
   }
+
+  private static let pattern = SourcePattern("todo/*")
 }
 
 /// An error from changing what there is to do.

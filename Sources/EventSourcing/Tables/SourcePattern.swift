@@ -62,11 +62,34 @@ package struct SourcePattern: Equatable, Sendable {
     else { return nil }
     let text = bytes.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
     guard isDeep || !text.contains(UInt8(ascii: "/")) else { return nil }
+    if Key.self == Int.self {
+      return Self.number(text).map { unsafe unsafeBitCast($0, to: Key.self) }
+    }
     let part = String(Substring(text))
     guard let key = Key(part), Key.self == String.self || key.description == part else {
       return nil
     }
     return key
+  }
+
+  /// Returns the number that a text is in its usual spelling; `nil` for another text.
+  private static func number(_ text: Substring.UTF8View) -> Int? {
+    let isNegative = text.first == UInt8(ascii: "-")
+    let digits = isNegative ? text.dropFirst() : text
+    // One number has one name.
+    guard digits.first != UInt8(ascii: "0") || text.count == 1, !digits.isEmpty else { return nil }
+    var number = 0
+    for byte in digits {
+      guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte else { return nil }
+      let digit = Int(byte &- UInt8(ascii: "0"))
+      let (tenfold, isOver) = number.multipliedReportingOverflow(by: 10)
+      let (sum, isOut) =
+        isNegative
+        ? tenfold.subtractingReportingOverflow(digit) : tenfold.addingReportingOverflow(digit)
+      if isOver || isOut { return nil }
+      number = sum
+    }
+    return number
   }
 
   /// Returns the name for a key.
