@@ -22,7 +22,7 @@ public actor Provider {
     let method: String
     let params: JSONObject
     let caller: JSONObject
-    let socket: ObjectIdentifier
+    let socket: LineSocket
     let epoch: String
     let end: ContinuousClock.Instant
 
@@ -54,6 +54,10 @@ public actor Provider {
 
   /// The replies to queued calls that the daemon may not have.
   private var replies: [Key: JSONObject] = [:]
+
+  /// The newest keys of ``replies``, the oldest first, and the most that are kept.
+  private var replyOrder: [Key] = []
+  private static let maxReplies = 256
 
   /// The queued calls that came on this connection.
   private var delivered: Set<Key> = []
@@ -152,7 +156,7 @@ public actor Provider {
     delivered = []
     let answers = answers
     self.answers = [:]
-    for answer in answers.values { answer(.failure(error)) }
+    for answer in answers.values { answer(.failure(ClientError.lost(reason: "\(error)"))) }
     wakeAll()
   }
 
@@ -203,14 +207,18 @@ public actor Provider {
       await until { link != nil }
       guard !isOver else { throw ClientError.lost(reason: nil) }
       let answer = await withCheckedContinuation { continuation in
-        _ = request("get", ["source": .string(source)]) { continuation.resume(returning: $0) }
+        let fault = request("get", ["source": .string(source)]) {
+          continuation.resume(returning: $0)
+        }
+        if let fault { continuation.resume(returning: .failure(fault)) }
       }
       switch answer {
       case .success(let result): return result["value"]
       case .failure(ClientError.refused(let error)):
         guard error.name == .notFound else { throw ClientError.refused(error) }
         return nil
-      case .failure: continue
+      case .failure(ClientError.lost): continue
+      case .failure(let error): throw error
       }
     }
   }
@@ -226,7 +234,7 @@ public actor Provider {
         Delivered(
           id: params.string("call") ?? "", method: params.string("method") ?? "",
           params: params.object("params"), caller: params.object("caller"),
-          socket: ObjectIdentifier(link.socket), epoch: link.epoch,
+          socket: link.socket, epoch: link.epoch,
           end: .now + service.timeout))
     }
     wakeAll()
@@ -236,8 +244,6 @@ public actor Provider {
 
   private func deliver(_ call: Delivered) {
     if call.isQueued {
-      // The daemon delivers the oldest first: those before have been answered.
-      replies = replies.filter { delivered.contains($0.key) || $0.key == call.key }
       delivered.insert(call.key)
       if let known = replies[call.key] { return reply(call, known) }
       guard !running.contains(call.key) else { return }
@@ -278,10 +284,13 @@ public actor Provider {
   }
 
   private func finish(_ call: Delivered, _ result: JSONObject) {
-    var isOurs = link.map { ObjectIdentifier($0.socket) } == call.socket
+    var isOurs = link?.socket === call.socket
     if call.isQueued {
       // Otherwise it is sent when the daemon delivers the call again.
       replies[call.key] = result
+      replyOrder.append(call.key)
+      // Another program may have answered the call meanwhile; then nobody asks for the reply.
+      if replyOrder.count > Self.maxReplies { replies[replyOrder.removeFirst()] = nil }
       isOurs = delivered.contains(call.key)
       running.remove(call.key)
     }

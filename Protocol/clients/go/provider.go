@@ -15,6 +15,9 @@ import (
 // maxMessage is the longest message of an error, in bytes.
 const maxMessage = 500
 
+// maxReplies is the number of replies kept for calls that the daemon may deliver again.
+const maxReplies = 256
+
 // A Provider is a service that is provided, until it is closed or the daemon refuses it.
 //
 // If the connection is lost, it provides the service again. A queued call that it works on, or has
@@ -39,6 +42,7 @@ type Provider struct {
 	waiting   []*delivered        // the calls that do not run yet
 	running   map[*delivered]bool // those that do
 	replies   map[callKey]Params  // those to queued calls that the daemon may not have
+	order     []callKey           // the newest keys of replies, the oldest first
 	seen      map[callKey]bool    // the queued calls that came on this connection
 }
 
@@ -302,12 +306,6 @@ func (p *Provider) deliver(call *delivered) {
 	p.mu.Lock()
 	if call.isQueued() {
 		key := call.key()
-		// The daemon delivers the oldest first: those before have been answered.
-		for each := range p.replies {
-			if !p.seen[each] && each != key {
-				delete(p.replies, each)
-			}
-		}
 		p.seen[key] = true
 		if reply := p.replies[key]; reply != nil {
 			p.mu.Unlock()
@@ -354,6 +352,11 @@ func (p *Provider) perform(given *delivered) {
 	if given.isQueued() {
 		// Otherwise it is sent when the daemon delivers the call again.
 		p.replies[given.key()] = reply
+		// Another program may have answered the call meanwhile; then nobody asks for the reply.
+		if p.order = append(p.order, given.key()); len(p.order) > maxReplies {
+			delete(p.replies, p.order[0])
+			p.order = p.order[1:]
+		}
 		isOurs = p.seen[given.key()]
 	}
 	p.mu.Unlock()

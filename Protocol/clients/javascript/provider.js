@@ -3,6 +3,7 @@ import { BinderError, ConnectionLost, DaemonError } from "./errors.js";
 
 /** The longest message of an error, in characters. */
 const maxMessage = 500;
+const maxReplies = 256; // kept for calls that the daemon may deliver again
 
 /** The answer of a method that refuses: the caller gets the message. */
 export class Refusal extends Error {}
@@ -225,10 +226,6 @@ export class Provider {
 
   #deliver(call) {
     if (call.isQueued) {
-      // The daemon delivers the oldest first: those before have been answered.
-      for (const key of this.#replies.keys()) {
-        if (!this.#delivered.has(key) && key !== call.key) this.#replies.delete(key);
-      }
       this.#delivered.add(call.key);
       if (this.#replies.has(call.key)) return this.#reply(call, this.#replies.get(call.key));
       for (const running of this.#running) if (running.key === call.key) return;
@@ -267,6 +264,8 @@ export class Provider {
     }
     if (delivered.isQueued) {
       this.#replies.set(delivered.key, reply);
+      // Another program may have answered the call meanwhile; then nobody asks for the reply.
+      if (this.#replies.size > maxReplies) this.#replies.delete(this.#replies.keys().next().value);
       // Otherwise it is sent when the daemon delivers the call again.
       if (this.#delivered.has(delivered.key)) this.#reply(delivered, reply);
     } else if (delivered.connection === this.#connection) {

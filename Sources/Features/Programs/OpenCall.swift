@@ -136,7 +136,8 @@ extension Programs {
     }
 
     private func startTimer() {
-      guard let first = calls.first else { return }
+      // A call that was delivered again may have started it.
+      guard timer == nil, let first = calls.first else { return }
       let now = connection.context.now()
       let left = first.deadline > now ? first.deadline - now : 1
       timer = connection.context.scheduler.schedule(after: Double(left) / 1000) { [weak self] in

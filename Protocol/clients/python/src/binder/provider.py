@@ -17,6 +17,8 @@ _log: Final = logging.getLogger("binder")
 
 #: The longest message of an error, in characters.
 _MAX_MESSAGE: Final = 500
+#: The most replies that are kept for calls that the daemon may deliver again.
+_MAX_REPLIES: Final = 256
 
 #: A queued call: the journal, and the position in it.
 _Key = tuple[str, str]
@@ -237,9 +239,6 @@ class Provider:
     def _deliver(self, call: _Waiting) -> None:
         if not call.is_queued:
             return self._calls.put_nowait(call)
-        # The daemon delivers the oldest first: those before have been answered.
-        for key in self._replies.keys() - self._delivered - {call.key}:
-            del self._replies[key]
         self._delivered.add(call.key)
         if call.key in self._replies:
             self._reply(call, self._replies[call.key])
@@ -276,6 +275,9 @@ class Provider:
             reply = {"error": f"{type(error).__name__}: {error}"[:_MAX_MESSAGE]}
         if waiting.is_queued:
             self._replies[waiting.key] = reply
+            # Another program may have answered the call meanwhile; then nobody asks for the reply.
+            if len(self._replies) > _MAX_REPLIES:
+                del self._replies[next(iter(self._replies))]
             if waiting.key not in self._delivered:
                 return  # It is sent when the daemon delivers the call again.
         elif waiting.link != self._link:
