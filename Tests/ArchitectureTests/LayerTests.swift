@@ -169,6 +169,28 @@ struct LayerTests {
     }
   }
 
+  /// An application needs nothing that a program outside this package does not have.
+  @Test
+  func `applications use the library only`() throws {
+    let library: Set = ["Binder", "JSON", "Signals"]
+    // Those that use the engine. Each needs something that the library does not have yet.
+    let notYet: Set<Substring> = [
+      "Chat", "Feeds", "People", "Search", "Threads", "Todo", "Users",
+    ]
+    var others: Set<Substring> = []
+    for file in try sources(of: "Apps") where !library.isSuperset(of: file.imports) {
+      others.insert(file.name.prefix { $0 != "/" })
+    }
+    #expect(others == notYet)
+    for example in ["Examples/Chores/Sources/choresd/Chores.swift"] {
+      let text = Targets.text(inPackage: example)
+      #expect(text.contains("import Binder"))
+      #expect(!text.dropFirst().contains("\nimport "), "\(example) imports more than Binder")
+      let lines = text.split(separator: "\n").filter { !$0.hasPrefix("///") }
+      #expect(lines.count <= 65, "\(example) has \(lines.count) lines")
+    }
+  }
+
   @Test
   func `the run of a daemon begins with the start routine`() throws {
     let run = try #require(

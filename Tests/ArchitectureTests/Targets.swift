@@ -30,10 +30,8 @@ enum Targets {
     return String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
   }
 
-  /// The text of `PublicAPI.txt`.
-  static var publicAPI: String {
-    let data = FileManager.default.contents(
-      atPath: package + "Tests/ArchitectureTests/PublicAPI.txt")
-    return String(decoding: data ?? Data(), as: UTF8.self)
+  /// Returns the text of a file of the package; empty if there is no such file.
+  static func text(inPackage path: String) -> String {
+    String(decoding: FileManager.default.contents(atPath: package + path) ?? Data(), as: UTF8.self)
   }
 }
