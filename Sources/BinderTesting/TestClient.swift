@@ -164,7 +164,8 @@ public struct CallError: Error, Equatable, CustomStringConvertible {
 
   /// The reason of a `rejected` error.
   public var reason: String? {
-    if case .string(let reason)? = data["reason"] { reason } else { nil }
+    guard name == "rejected", case .string(let reason)? = data["reason"] else { return nil }
+    return reason
   }
 
   init(name: String, message: String, data: JSONObject) {
