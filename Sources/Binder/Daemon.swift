@@ -34,7 +34,9 @@ public enum Daemon {
     let catalog = Catalog(host)
     build(host, catalog)
     guard host.mistakes.isEmpty else { throw ProgramMistakes(list: host.mistakes) }
-    return Feature(removers: catalog.removers) { catalog.fill($0) }
+    return Feature(
+      removers: catalog.removers, begin: host.timers.begin, stop: host.timers.stop
+    ) { catalog.fill($0) }
   }
 
   /// The standard services, which a daemon can do without.

@@ -4,12 +4,17 @@ public import Signals
 
 /// The services of a daemon over one journal.
 ///
-/// A service gets it in its initializer:
+/// A service gets it in its initializer: `init(in host: Host)`.
 public final class Host {
   package let engine: ServiceHost
 
-  /// Delayed calls, on the thread of the services.
+  /// Delayed calls, on the thread of the services, for the operators of signals.
+  ///
+  /// A call that still waits keeps the daemon from stopping; see ``schedule(after:_:)``.
   public let scheduler: any Scheduler
+
+  /// The calls that end with the daemon.
+  let timers: HostTimers
 
   /// The mistakes of the program that were found so far.
   var mistakes: [ProgramMistake] = []
@@ -19,6 +24,7 @@ public final class Host {
 
   package init(_ engine: ServiceHost, on scheduler: any Scheduler) {
     (self.engine, self.scheduler) = (engine, scheduler)
+    timers = HostTimers(on: scheduler)
   }
 
   /// The time of an event that is recorded now, in microseconds since 1970.
@@ -28,14 +34,20 @@ public final class Host {
 
   /// Calls a function once, on the thread of the services.
   ///
-  /// - Parameter seconds: The delay, by a clock that nobody sets.
+  /// It runs only between the start and the stop of the daemon, and only where the daemon records: in
+  /// a cluster not while it follows.
+  ///
+  /// - Parameter seconds: The delay, by a clock that nobody sets. If it is called before the start, the
+  ///   delay begins with the start.
   /// - Returns: A disposable that cancels the call.
   @discardableResult
   public func schedule(after seconds: Double, _ action: @escaping () -> Void) -> any Disposable {
-    scheduler.schedule(after: seconds, action)
+    timers.schedule(after: seconds, action)
   }
 
   /// Calls a function again and again; the first call is after one interval.
+  ///
+  /// It runs when ``schedule(after:_:)`` does.
   ///
   /// - Parameter seconds: The interval, more than 0.
   /// - Returns: A disposable that ends the calls.
@@ -43,7 +55,7 @@ public final class Host {
   public func every(_ seconds: Double, _ action: @escaping () -> Void) -> any Disposable {
     let next = SerialDisposable(otherDisposable: nil)
     func wait() {
-      next.otherDisposable = scheduler.schedule(after: seconds) {
+      next.otherDisposable = schedule(after: seconds) {
         action()
         if !next.isDisposed { wait() }
       }
