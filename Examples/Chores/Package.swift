@@ -6,6 +6,9 @@ let package = Package(
   dependencies: [.package(name: "binderd", path: "../..")],
   targets: [
     .executableTarget(
-      name: "choresd", dependencies: [.product(name: "Binder", package: "binderd")])
+      name: "choresd", dependencies: [.product(name: "Binder", package: "binderd")]),
+    .testTarget(
+      name: "choresdTests",
+      dependencies: ["choresd", .product(name: "BinderTesting", package: "binderd")]),
   ]
 )

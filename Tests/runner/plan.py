@@ -35,7 +35,7 @@ THREADED = (
 )
 
 STEPS = ["lint", "programs", "suites", "address", "user", "systemd"]
-GROUPS = {"quick": ["quick-lint", "units"], "long": ["address-all", "thread", "fuzz", "without-apps"]}
+GROUPS = {"quick": ["quick-lint", "units"], "long": ["address-all", "thread", "fuzz", "without-apps", "own-daemon"]}
 OTHERS = ["package"]
 
 
@@ -101,11 +101,15 @@ class Plan:
     def add_user(self):
         """The release programs, used as a person uses them."""
         for file in sorted(glob.glob("Tests/bats/*.bats")):
-            if os.path.basename(file) not in ("systemd.bats", "without-apps.bats"):
+            if os.path.basename(file) not in ("systemd.bats", "without-apps.bats", "own-daemon.bats"):
                 self.bats("user", file)
 
     def add_systemd(self):
         self.bats("systemd", "Tests/bats/systemd.bats")
+
+    def add_own_daemon(self):
+        """A package of Scripts/new-daemon. After a change of the engine its build takes minutes."""
+        self.bats("own-daemon", "Tests/bats/own-daemon.bats")
 
     def add_without_apps(self):
         """A daemon that is built without the applications."""

@@ -123,7 +123,7 @@ class PlanTests(unittest.TestCase):
 
     def test_every_bats_file_is_in_one_step(self):
         plan = Plan()
-        for step in ["user", "systemd", "without-apps"]:
+        for step in ["user", "systemd", "without-apps", "own-daemon"]:
             plan.add_step(step)
         files = [job.command[-1] for job in plan.jobs if job.form == "tap"]
         self.assertEqual(sorted(files), sorted("Tests/bats/" + name for name in os.listdir("Tests/bats") if name.endswith(".bats")))
