@@ -77,9 +77,9 @@ struct ExampleTests {
   }
 
   @Test(arguments: ["Chores", "ChoreService", "ChoreBinder", "ChoreView"])
-  func `the README shows the code that is tested here`(name: String) throws {
+  func `the page on features shows the code that is tested here`(name: String) throws {
     let root = #filePath.replacing("/Tests/APITests/ExampleTests.swift", with: "")
-    let readme = Files.text(of: "\(root)/Documentation/writing-a-service.md")
+    let readme = Files.text(of: "\(root)/Documentation/writing-a-feature.md")
     let code = Files.text(of: "\(root)/Tests/APITests/Example/\(name).swift")
     #expect(!code.isEmpty)
     #expect(readme.contains("```swift\n// \(name).swift\n\(code)```"))
