@@ -47,7 +47,7 @@ func bindTrials(_ catalog: Catalog, to scripts: ScriptsService) {
       .init("service", .string), .init("events", .natural), .init("milliseconds", .natural),
       .optional("stopped", .string), .init("differs", .natural),
       .init("sources", .array(.map(.any))), .init("calls", .array(.map(.any)))),
-    kind: .late
+    kind: .late, errors: ["bad_service"]
   ) { context, call, attempt in
     try context.checkIsOwner(scripts)
     let script: Script
