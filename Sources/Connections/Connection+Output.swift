@@ -278,6 +278,10 @@ extension Connection {
   /// number of answers limit its requests.
   private func pumpBlocked() {
     guard !isEnded else { return }
+    if subscribed.costlyCount > 0, context.time.begin(for: user) {
+      for subscription in subscribed.all where subscription.isDirty { subscription.catchUp() }
+      context.time.end()
+    }
     if outputBytes < outputSoft, !held.inOrder.isEmpty {
       held.inOrder.release(upTo: context.position, to: &output.tail)
       if !held.inOrder.isEmpty { context.await(self) }

@@ -1,114 +1,142 @@
 package import JSON
 package import Model
-package import Signals
+internal import Signals
 package import Wire
 
 /// A subscription to all sources that match a pattern.
 ///
-/// It delivers the newest value of each changed source.
+/// It delivers the newest value of each changed source. A commit notes the changes once for all
+/// subscriptions to the pattern; each collects them in the time of its client.
 package final class PatternSubscription: Subscription {
   private struct Pending {
-    var seq: UInt64
-    var value: JSONText?
-
-    /// Whether the value must be fetched, because the changes are steps of a collection.
-    var isAsked: Bool
+    var change: PatternChange
     var skipped: UInt64
 
     /// Whether the client has no value of this source.
     var isNew: Bool
 
-    /// The index of the source in ``order``.
+    /// The index of the source in ``order``, counted from the first one ever.
     var place: Int
   }
 
-  private let changes: Signal<SourceChange, Never>
+  private let broadcast: PatternBroadcast
   private let value: (_ source: String) -> JSONText?
   private let isDistinct: Bool
   private var pace: Pace
-  private var observation: (any Disposable)?
 
-  /// The unsent changes by source.
+  /// The first round of the broadcast that was not collected; `nil` before the start.
+  private var next: UInt64?
+
+  /// The collected and unsent changes by source.
   ///
   /// A source that changes again moves to the end. A source that appeared and disappeared in
   /// between is removed, so the memory is bounded by the number of sources.
   private var pending: [String: Pending] = [:]
   private var order: [String?] = []
 
+  /// The number of sources that were removed from the beginning of ``order``.
+  private var removed = 0
+
   /// - Parameters:
-  ///   - changes: The changes of the matching sources from now on.
+  ///   - source: The pattern and its changes from now on.
   ///   - value: Returns the current value of a source whose change does not carry it.
   ///   - isDistinct: Whether changes to an equal value are dropped.
   ///   - interval: The minimum interval between frames in milliseconds; 0 for none.
   package init(
-    _ handle: Handle, to changes: Signal<SourceChange, Never>,
+    _ handle: Handle, to source: PatternSource,
     value: @escaping (String) -> JSONText? = { _ in nil }, on client: Client,
     isDistinct: Bool = true, everyMilliseconds interval: UInt64 = 0
   ) {
-    self.changes = changes
+    let key = "pattern \(isDistinct ? "" : "every ")" + source.key
+    broadcast = client.context.broadcasts.broadcast(key) {
+      PatternBroadcast(source, isDistinct: isDistinct, $0, in: $1)
+    }
     self.value = value
     self.isDistinct = isDistinct
     pace = Pace(everyMilliseconds: interval)
     super.init(handle, on: client)
   }
 
+  /// Collecting takes time.
+  override var isCostly: Bool { true }
+
   override func start() {
     pace.start(context)
-    observation = changes.observeNext { [unowned self] in receive($0) }
+    broadcast.add(self)
+    next = broadcast.begin()
   }
 
   override func end() {
-    observation?.dispose()
+    if let next { broadcast.end(at: next) }
+    next = nil
+    broadcast.remove(self)
     pace.end()
   }
 
   override var backlog: (after: UInt64, isCaughtUp: Bool)? {
-    guard let first = pending.values.lazy.map(\.seq).min() else { return nil }
+    let collected = pending.values.lazy.map(\.change.seq).min()
+    let waiting = next.flatMap { broadcast.firstSeq(from: $0) }
+    guard let first = [collected, waiting].compactMap(\.self).min() else { return nil }
     return (first - min(first, 1), true)
   }
 
-  /// Takes a change, also one from before this daemon started.
+  /// Takes a change from before this daemon started, or from before the start of the subscription.
   package func receive(_ change: SourceChange) {
     guard !isDistinct || !change.isRepeat else { return }
-    var skipped: UInt64 = 0
-    var isNew = change.isNew
-    if let before = pending[change.source] {
-      skipped = before.skipped + 1
-      isNew = before.isNew
-      order[before.place] = nil
-      if isNew, change.isGone {
-        pending[change.source] = nil
-        return
+    add(change.source, PatternChange(change), [PatternBroadcast.Run(change)])
+    markDirty()
+  }
+
+  override func catchUp() {
+    guard let next else { return }
+    self.next = broadcast.collect(from: next) { add($0, $1, $2) }
+  }
+
+  /// Adds the changes of a source to those that are not sent.
+  private func add(
+    _ source: String, _ change: PatternChange, _ runs: ArraySlice<PatternBroadcast.Run>
+  ) {
+    let before = pending[source]
+    if let before { order[before.place - removed] = nil }
+    var (skipped, isNew) = (before?.skipped, before?.isNew ?? false)
+    for run in runs {
+      if skipped == nil { isNew = run.isNew }
+      if isNew, let count = run.sinceGone {
+        // The client has not seen the source, and does not miss it.
+        skipped = count > 0 ? count - 1 : nil
+      } else {
+        skipped = skipped.map { $0 + run.count } ?? run.count - 1
       }
     }
-    pending[change.source] = Pending(
-      seq: change.seq, value: change.value, isAsked: change.step != nil, skipped: skipped,
-      isNew: isNew, place: order.count)
-    order.append(change.source)
+    guard let skipped else { return pending[source] = nil }
+    pending[source] = Pending(
+      change: change, skipped: skipped, isNew: isNew, place: removed + order.count)
+    order.append(source)
     if order.count > 64, order.count > 2 * pending.count { compact() }
-    markDirty()
   }
 
   /// Removes the empty slots of superseded changes.
   private func compact() {
     order.removeAll { $0 == nil }
+    removed = 0
     for (place, source) in order.enumerated() {
       if let source { pending[source]?.place = place }
     }
   }
 
   override func fill(_ buffer: inout ByteBuffer) -> Bool {
+    catchUp()
     guard !pending.isEmpty, pace.isDue(self) else { return true }
     var next = 0
+    defer {
+      order.removeFirst(next)
+      removed += next
+    }
     while next < order.count, buffer.count < client.chunkSize {
       if let source = order[next], let change = pending.removeValue(forKey: source) {
         guard write(source, change, &buffer) else { return true }
       }
       next += 1
-    }
-    order.removeFirst(next)
-    for (place, source) in order.enumerated() {
-      if let source { pending[source]?.place = place }
     }
     return pending.isEmpty
   }
@@ -116,10 +144,10 @@ package final class PatternSubscription: Subscription {
   private func write(_ source: String, _ change: Pending, _ buffer: inout ByteBuffer) -> Bool {
     let start = buffer.count
     appendHead(to: &buffer)
-    let seq = change.seq > 0 ? change.seq : nil
+    let seq = change.change.seq > 0 ? change.change.seq : nil
     buffer.member("seq", seq)
     buffer.member("source", source)
-    if let value = change.isAsked ? value(source) : change.value {
+    if let value = change.change.isAsked ? value(source) : change.change.value {
       buffer.member("value", value)
     } else {
       buffer.member("gone", true)

@@ -61,6 +61,11 @@ package class Subscription {
   /// The answer was written before.
   func start() {}
 
+  /// Collects changes that many subscriptions share, so that they need not be kept for this one.
+  ///
+  /// Called in the client's time while the client does not take its output.
+  func catchUp() {}
+
   /// Appends the frames that are due, up to about ``Client/chunkSize``.
   ///
   /// - Returns: Whether nothing is left.

@@ -284,6 +284,30 @@ struct HandoverTests {
     #expect(try bench.kept?.shown == 1)
   }
 
+  @Test
+  func `a client that has not collected the changes of a pattern keeps the place before them`()
+    throws
+  {
+    let bench = try KeptBench()
+    let changes = PassthroughSubject<SourceChange, Never>()
+    let source = PatternSource(key: "a/*", changes: changes.toSignal())
+    let subscription = PatternSubscription(.number(1), to: source, on: bench.connection)
+    subscription.terms = try JSONText(parsing: "{}")
+    bench.connection.add(subscription)
+    bench.transport.isOrderChecked = false
+    bench.transport.room = 0
+    bench.receive(request(1))
+    for (seq, name) in [(1, "a/x"), (2, "a/y"), (3, "a/x")] {
+      changes.send(SourceChange(source: name, seq: UInt64(seq), value: JSONText(seq)))
+    }
+    bench.bench.table.advance(to: 3)
+    bench.transport.room = .max
+    bench.connection.becameWritable()
+    #expect(try bench.kept?.cursors.map(\.position) == [1])
+    bench.bench.table.flush()
+    #expect(try bench.kept?.cursors.isEmpty == true)
+  }
+
   // MARK: The end
 
   @Test

@@ -26,6 +26,8 @@ struct SubscriptionTests {
         })
     }
 
+    var pattern: PatternSource { PatternSource(key: "a/*", changes: changes.toSignal()) }
+
     func set(_ text: String?, of name: String = "a/x") {
       let before = value
       value = text.map { JSONText(trusted: $0) }
@@ -159,7 +161,7 @@ struct SubscriptionTests {
     let source = Source()
     bench.connection.add(StateSubscription(handle, to: source.source(), on: bench.connection))
     bench.connection.add(
-      PatternSubscription(.number(1), to: source.changes.toSignal(), on: bench.connection))
+      PatternSubscription(.number(1), to: source.pattern, on: bench.connection))
     source.set("1")
     bench.connection.end()
     #expect(bench.lines().isEmpty)
@@ -203,7 +205,7 @@ struct SubscriptionTests {
   func `each source of a pattern is sent at the position of its last change`() {
     let source = Source()
     bench.connection.add(
-      PatternSubscription(handle, to: source.changes.toSignal(), on: bench.connection))
+      PatternSubscription(handle, to: source.pattern, on: bench.connection))
     source.set("1", of: "a/x")
     source.set("2", of: "a/y")
     source.set("3", of: "a/x")
@@ -221,7 +223,7 @@ struct SubscriptionTests {
     let source = Source()
     bench.connection.add(
       PatternSubscription(
-        handle, to: source.changes.toSignal(), on: bench.connection, isDistinct: false))
+        handle, to: source.pattern, on: bench.connection, isDistinct: false))
     bench.transport.room = 0
     bench.receive(request(1))
     for i in 0..<100_000 { source.set("\(i)", of: "a/\(i % 10)") }
@@ -239,7 +241,7 @@ struct SubscriptionTests {
     let source = Source()
     bench.connection.add(
       PatternSubscription(
-        handle, to: source.changes.toSignal(), on: bench.connection, isDistinct: false))
+        handle, to: source.pattern, on: bench.connection, isDistinct: false))
     for i in 1...5000 { source.set("\"\(String(repeating: "x", count: 100))\"", of: "a/\(i)") }
     bench.transport.room = 100_000
     bench.table.flush()
@@ -258,7 +260,7 @@ struct SubscriptionTests {
   func `a change to an equal value is not sent for a pattern`() {
     let source = Source()
     bench.connection.add(
-      PatternSubscription(handle, to: source.changes.toSignal(), on: bench.connection))
+      PatternSubscription(handle, to: source.pattern, on: bench.connection))
     source.set("1")
     #expect(bench.lines().count == 1)
     source.set("1")

@@ -209,8 +209,9 @@ extension CallContext {
       }
       return bag
     }
+    let key = pattern.text + (subscribe.pick.map { " " + $0.pointer.text } ?? "") + rights.audience
     let subscription = PatternSubscription(
-      handle, to: changes, value: { [rights] in rights.sources(of: $0)?.value($0) },
+      handle, to: PatternSource(key: key, changes: changes), value: { [rights] in rights.sources(of: $0)?.value($0) },
       on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.minInterval?.milliseconds ?? 0)
     subscribe.describe(subscription)
