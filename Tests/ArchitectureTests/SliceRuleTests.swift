@@ -19,8 +19,6 @@ struct SliceRuleTests {
     case short
     /// Passes changes on to others in this table.
     case passed
-    /// Is known not to be limited by the time of a user.
-    case unlimited(String)
   }
 
   private static let files: [String: Charge] = [
@@ -35,8 +33,7 @@ struct SliceRuleTests {
     "Connections/Connection.swift": .short, "Connections/ConnectionContext.swift": .short,
     "Connections/Handover/Handover.swift": .short, "Connections/LogSource.swift": .noted,
     "Connections/LogSubscription.swift": .short,
-    "Connections/PatternSubscription.swift": .unlimited(
-      "notes each change once for each subscription"),
+    "Connections/PatternBroadcast.swift": .noted,
     "Connections/Sockets/RefusalLog.swift": .short, "Connections/StateSubscription.swift": .noted,
     "Connections/Subscription.swift": .short, "Connections/Views/SharedContent.swift": .noted,
     "Connections/WorkSubscription.swift": .short, "Features/Bindings/BindingInput.swift": .sliced,
@@ -47,12 +44,9 @@ struct SliceRuleTests {
     "Features/Journal/JournalService.swift": .short,
     "Features/Leases/LeasesService.swift": .sliced, "Features/Locks/LocksBinder.swift": .short,
     "Features/Locks/LocksService.swift": .short, "Features/Programs/OpenCall.swift": .short,
-    "Features/Programs/Programs+Providers.swift": .unlimited(
-      "shows all changed services at the end of a turn"),
     "Features/Programs/Programs.swift": .short, "Features/Readers/ReaderHolders.swift": .short,
+    "Features/Readers/SharedReader.swift": .sliced,
     "Features/Scripts/ScriptsService.swift": .noted,
-    "Features/Readers/SharedReader.swift": .unlimited(
-      "filters of a shared reader, for each event"),
     "Apps/Chat/ChatService.swift": .short,
     "Apps/Chat/MessageWindow.swift": .noted, "Apps/Chat/MessagesService.swift": .passed,
     "Apps/Chat/ReadMarks.swift": .short, "Apps/Feeds/FeedsService+Loading.swift": .passed,
@@ -76,13 +70,5 @@ struct SliceRuleTests {
     }
     #expect(found.subtracting(Self.files.keys).sorted() == [], "say what limits their work")
     #expect(Set(Self.files.keys).subtracting(found).sorted() == [], "they are not called any more")
-  }
-
-  @Test
-  func `what is not limited does not become more`() {
-    let unlimited = Self.files.values.compactMap { charge -> String? in
-      if case .unlimited(let what) = charge { what } else { nil }
-    }
-    #expect(unlimited.count <= 3, "\(unlimited)")
   }
 }

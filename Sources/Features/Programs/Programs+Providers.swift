@@ -68,7 +68,7 @@ extension Programs {
     counts[uid, default: 0] += 1
     if let text { connection.keep(.provider, name, text) }
     // It gets queued calls after the answer.
-    showLater(service, connection.context)
+    showLater(service, for: connection)
   }
 
   /// Checks that a user may declare a service, also in place of one with the same name.
@@ -95,7 +95,7 @@ extension Programs {
     let provider = service.providers.remove(at: i)
     provider.isWithdrawn = true
     context.connection.drop(.provider, name)
-    showLater(service, context.connection.context)
+    showLater(service, for: context.connection)
     dropIfDone(provider)
     return provider.openCount
   }
@@ -192,36 +192,17 @@ extension Programs {
       case .queued: if !isStopping { giveBack(call, "its provider has ended") }
       }
     }
-    if !isStopping, let service { showLater(service, provider.connection.context) }
-  }
-
-  /// Shows the providers of a service, and gives them queued calls, at the end of the turn: once, also
-  /// if many come or go.
-  func showLater(_ service: Service, _ context: ConnectionContext) {
-    let isFirst = changed.isEmpty
-    guard changed.insert(service.definition.name).inserted, isFirst else { return }
-    context.atTurnEnd { [weak self] in self?.showChanged() }
-  }
-
-  private func showChanged() {
-    let names = changed.sorted()
-    changed = []
-    for name in names {
-      guard let service = services[name] else {
-        providerValues.set("providers/\(name)", nil)
-        continue
-      }
-      show(service)
-      deliverQueued(service)
-    }
+    if !isStopping, let service { showLater(service, for: provider.connection) }
   }
 
   /// The most providers that a value lists.
   private static let maxListed = 32
 
-  private func show(_ service: Service) {
-    let name = service.definition.name
-    guard !service.providers.isEmpty else { return providerValues.set("providers/\(name)", nil) }
+  /// Sets the value that shows the providers of a service.
+  func show(_ name: String) {
+    guard let service = services[name], !service.providers.isEmpty else {
+      return providerValues.set("providers/\(name)", nil)
+    }
     var text = ByteBuffer()
     text.object {
       $0.member("doc", service.definition.declaration.doc)

@@ -34,17 +34,17 @@ extension Programs {
   // MARK: Delivery
 
   /// Notes a queued call that is durable now.
-  func enqueue(_ seq: UInt64, of name: String) {
+  func enqueue(_ seq: UInt64, of name: String, by user: UInt32) {
     guard let service = services[name] else { return }
     service.queue?.append(seq)
-    deliverQueued(service)
+    deliverLater(service, for: user)
   }
 
   /// Notes parked calls that are to be delivered again: one, or all for `nil`.
   func deliverAgain(_ call: UInt64?, of name: String) {
     guard let service = services[name] else { return }
     if let call { service.queue?.giveBack(call) } else { service.queue = nil }
-    deliverQueued(service)
+    deliverLater(service)
   }
 
   /// Returns the next call of a service that waits for a provider.
@@ -67,30 +67,37 @@ extension Programs {
 
   /// Gives queued calls to providers that have none, the oldest first.
   func deliverQueued(_ service: Service) {
+    while deliverNext(of: service) {}
+  }
+
+  /// Gives the oldest queued call of a service to a provider that has none.
+  ///
+  /// - Returns: Whether there were both.
+  func deliverNext(of name: String) -> Bool { services[name].map(deliverNext) ?? false }
+
+  private func deliverNext(of service: Service) -> Bool {
     let name = service.definition.name
-    while service.providers.contains(where: { !$0.hasQueued && $0.hasRoom(for: 0) }),
+    guard service.providers.contains(where: { !$0.hasQueued && $0.hasRoom(for: 0) }),
       let (seq, call) = next(of: service)
-    {
-      let short = String(call.method.drop { $0 != "." }.dropFirst())
-      let bytes = call.params.text.utf8.count
-      guard let method = service.definition.methods[short] else {
-        guard answer(seq, of: name, "the service has no method '\(short)' any more") else { return }
-        continue
-      }
-      guard
-        let provider = service.providers.first(where: { !$0.hasQueued && $0.hasRoom(for: bytes) })
-      else {
-        // If it waited for a provider with longer lines, it would hold up all others.
-        guard service.providers.allSatisfy({ bytes > $0.longest }) else { return }
-        guard answer(seq, of: name, "no provider takes lines of this length") else { return }
-        continue
-      }
-      service.queue?.removeFirst()
-      service.deliveries[seq, default: 0] += 1
-      let open = OpenCall(seq, method, .queued, provider, self)
-      openQueued[seq] = open
-      send(open, call.params.text.utf8.span, uid: call.uid, pid: call.pid)
+    else { return false }
+    let short = String(call.method.drop { $0 != "." }.dropFirst())
+    let bytes = call.params.text.utf8.count
+    guard let method = service.definition.methods[short] else {
+      return answer(seq, of: name, "the service has no method '\(short)' any more")
     }
+    guard
+      let provider = service.providers.first(where: { !$0.hasQueued && $0.hasRoom(for: bytes) })
+    else {
+      // If it waited for a provider with longer lines, it would hold up all others.
+      guard service.providers.allSatisfy({ bytes > $0.longest }) else { return false }
+      return answer(seq, of: name, "no provider takes lines of this length")
+    }
+    service.queue?.removeFirst()
+    service.deliveries[seq, default: 0] += 1
+    let open = OpenCall(seq, method, .queued, provider, self)
+    openQueued[seq] = open
+    send(open, call.params.text.utf8.span, uid: call.uid, pid: call.pid)
+    return true
   }
 
   /// Keeps a call over a restart of the daemon, while a provider works on it.

@@ -48,8 +48,8 @@ package final class Programs {
   /// The number of providers of each user.
   var counts: [UInt32: Int] = [:]
 
-  /// The services whose providers have changed in this turn.
-  var changed: Set<String> = []
+  /// The services to show and to deliver calls to, by the user in whose time it is done.
+  var updates: [UInt32: ServiceUpdates] = [:]
   private let bag = DisposeBag()
 
   package init(in host: ServiceHost) {
@@ -58,7 +58,7 @@ package final class Programs {
     ledger.happened.observeNext { [unowned self] event, place in
       let name = String(place.stream.dropFirst(Self.name.utf8.count + 1))
       switch event {
-      case .called: enqueue(place.seq, of: name)
+      case .called(_, _, let user, _): enqueue(place.seq, of: name, by: user)
       case .retried(let call): deliverAgain(call, of: name)
       case .answered(let call, _, _), .parked(let call, _, _):
         services[name]?.deliveries[call] = nil

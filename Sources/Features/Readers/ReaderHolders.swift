@@ -72,14 +72,14 @@ package final class ReaderHolders {
   /// Lets a subscription work for a shared reader until it ends.
   func add(
     _ worker: WorkSubscription, to reader: SharedReader, _ terms: SharedReader.Terms,
-    _ source: LogSource, _ key: String
+    _ source: LogSource, where isWanted: ((LogEntry) -> Bool)?, _ key: String
   ) {
     readers[ObjectIdentifier(worker)] = reader
     worker.onEnd = { [unowned self, unowned worker] in
       readers[ObjectIdentifier(worker)]?.remove(worker)
       readers[ObjectIdentifier(worker)] = nil
     }
-    reader.add(worker, terms, source, key)
+    reader.add(worker, terms, source, where: isWanted, key)
   }
 
   /// Gives a worker the events back that it had with an earlier daemon.

@@ -44,8 +44,9 @@ final class SharedReader {
   private let scheduler: any Scheduler
 
   /// The events to deliver, and what they depend on; all workers have the same.
-  private var source = LogSource.none
-  private(set) var key = ""
+  private var events = (source: LogSource.none, key: "")
+  private var source: LogSource { events.source }
+  var key: String { events.key }
 
   /// Whether each event waits until the one before it is finished or parked.
   var inOrder = false
@@ -77,6 +78,9 @@ final class SharedReader {
   /// Events beyond them are read from the journal later.
   private static let (maxTaken, maxTakenBytes) = (256, 4096)
 
+  /// The new events that no filter has seen.
+  private let inbox = WorkInbox()
+
   /// The positions of events to read and deliver again.
   private var again: Set<UInt64> = []
   private var reading: (any Disposable)?
@@ -94,12 +98,20 @@ final class SharedReader {
   /// Adds a worker.
   ///
   /// - Parameters:
-  ///   - source: The events; used if it is the first worker.
+  ///   - source: The events, the new ones not filtered by data; used if it is the first worker.
+  ///   - isWanted: Returns whether a new event passes the filter; `nil` if all do.
   ///   - key: What the events depend on.
-  func add(_ worker: WorkSubscription, _ terms: Terms, _ source: LogSource, _ key: String) {
+  func add(
+    _ worker: WorkSubscription, _ terms: Terms, _ source: LogSource,
+    where isWanted: ((LogEntry) -> Bool)?, _ key: String
+  ) {
     if workers.isEmpty {
-      (self.source, self.key) = (source, key)
-      watch = self.source.live.observeNext { [unowned self] entry in addLive(entry) }
+      events = (source, key)
+      inbox.onEntry = { [unowned self] entry in
+        if isWanted?(entry) ?? true { addLive(entry) } else { cursor = entry.seq }
+      }
+      inbox.onEmpty = { [unowned self] in pump() }
+      watch = source.live.observeNext { [unowned self] entry in receive(entry) }
       reset()
     }
     workers.append((worker, terms))
@@ -134,7 +146,8 @@ final class SharedReader {
     reading?.dispose()
     readingAgain?.dispose()
     (watch, reading, readingAgain, isCaughtUp) = (nil, nil, nil, false)
-    source = .none
+    inbox.removeAll()
+    events.source = .none
   }
 
   /// Ends everything, because the reader is removed or the daemon stops.
@@ -335,7 +348,7 @@ final class SharedReader {
   /// Returns the position up to which all events are finished.
   private func rise() -> UInt64 {
     while start < window.count, !open.contains(window[start]) { start += 1 }
-    if isCaughtUp { cursor = max(cursor, source.position()) }
+    if isCaughtUp, inbox.isEmpty { cursor = max(cursor, source.position()) }
     let floor = start < window.count ? window[start] - 1 : cursor
     if start > window.count / 2 {
       window.removeFirst(start)
@@ -355,6 +368,7 @@ final class SharedReader {
     readingAgain?.dispose()
     (reading, readingAgain, isCaughtUp) = (nil, nil, false)
     (window, start, open, read) = ([], 0, [], [])
+    inbox.removeAll()
     cursor = service.ledger.pending[name] ?? 0
     again = state.retried.filter { items[$0]?.isBusy != true }
   }
@@ -393,21 +407,35 @@ final class SharedReader {
     }
   }
 
-  /// Takes an event as it happens, without reading it from the journal.
-  private func addLive(_ entry: LogEntry) {
+  /// Keeps a new event for the time of the user of the first worker.
+  private func receive(_ entry: LogEntry) {
+    guard let worker = workers.first?.subscription else { return }
     if isCaughtUp {
-      if read.count < Self.maxTaken, entry.tail.utf8.count <= Self.maxTakenBytes,
-        window.count - start < Self.maxWindow
-      {
-        window.append(entry.seq)
-        open.insert(entry.seq)
-        read.insert(entry, at: 0)
-        cursor = entry.seq
+      if inbox.count < Self.maxTaken, entry.tail.utf8.count <= Self.maxTakenBytes {
+        inbox.append(entry)
       } else {
-        isCaughtUp = false
+        fallBehind()
       }
     }
-    pump()
+    worker.client.context.add(inbox, for: worker.client.peer.uid)
+  }
+
+  /// Takes an event that passes the filter, without reading it from the journal.
+  private func addLive(_ entry: LogEntry) {
+    if read.count < Self.maxTaken, window.count - start < Self.maxWindow {
+      window.append(entry.seq)
+      open.insert(entry.seq)
+      read.insert(entry, at: 0)
+      cursor = entry.seq
+    } else {
+      fallBehind()
+    }
+  }
+
+  /// Lets the following events be read from the journal.
+  private func fallBehind() {
+    isCaughtUp = false
+    inbox.removeAll()
   }
 
   private func add(_ page: Page<LogEntry>) {
@@ -464,5 +492,29 @@ final class SharedReader {
     try? finish(seq, command) { [service, name] floor throws(ReaderError) in
       try service.finish(name, seq, floor: floor)
     }
+  }
+}
+
+/// The new events of a shared reader, which its filter sees one at a time in the time of a user.
+private final class WorkInbox: SlicedWork {
+  var isQueued = false
+
+  /// Called with each event.
+  var onEntry: (LogEntry) -> Void = { _ in }
+
+  /// Called after the last one, and if there is none.
+  var onEmpty: () -> Void = {}
+  private var entries = Queue<LogEntry>()
+
+  var isEmpty: Bool { entries.isEmpty }
+  var count: Int { entries.count }
+
+  func append(_ entry: LogEntry) { entries.append(entry) }
+  func removeAll() { entries.removeAll() }
+
+  func step() -> Bool {
+    if let entry = entries.popFirst() { onEntry(entry) }
+    if entries.isEmpty { onEmpty() }
+    return !entries.isEmpty
   }
 }

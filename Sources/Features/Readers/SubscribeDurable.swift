@@ -176,16 +176,9 @@ extension CallContext {
     let terms = SharedReader.Terms(
       ackWait: subscribe.ackWait?.milliseconds ?? 30_000,
       maxDeliveries: subscribe.maxDeliveries?.count ?? 5)
-    let source = matchingSource(filter, withOrigin: withOrigin)
+    let source = eventSource(filter, withOrigin: withOrigin)
     reader.inOrder = inOrder
-    readers.add(worker, to: reader, terms, source, key)
-  }
-
-  /// Returns the events that match a filter, also live ones.
-  private func matchingSource(_ filter: EventFilter, withOrigin: Bool) -> LogSource {
-    var source = eventSource(filter, withOrigin: withOrigin)
-    if let isWanted = filter.isWanted { source.live = source.live.filter(isWanted) }
-    return source
+    readers.add(worker, to: reader, terms, source, where: filter.isWanted, key)
   }
 
   /// Returns the filter of a durable reader.
