@@ -319,9 +319,10 @@ void cposix_lower_thread_priority(void) {
 
 void cposix_keep_heap_small(void) {
   mallopt(M_ARENA_MAX, 2);
-  // Fixed values do not grow with the largest block ever freed.
-  mallopt(M_MMAP_THRESHOLD, 256 << 10);
-  mallopt(M_TRIM_THRESHOLD, 512 << 10);
+  // Fixed values do not grow with the largest block ever freed. The buffers for a line of 1 MiB stay
+  // in the heap: to get each of them from the kernel again would cost a third of such a request.
+  mallopt(M_MMAP_THRESHOLD, 4 << 20);
+  mallopt(M_TRIM_THRESHOLD, 8 << 20);
 }
 
 // Releases the segments of one program or library that are never written.

@@ -275,10 +275,15 @@ public struct JSONText: Sendable {
 
   /// Returns whether arrays and objects nest deeper than `limit`.
   ///
-  /// - Complexity: O(*n*) in the length of the text; O(1) if it is too short to nest that deep.
+  /// - Complexity: O(*n*) in the length of the text; O(1) if it is no array or object, or too short
+  ///   to nest that deep.
   public func isDeeper(than limit: Int) -> Bool {
     let bytes = text.utf8.span
     guard bytes.count >= 2 * (limit + 1) else { return false }
+    switch bytes[0] {
+    case UInt8(ascii: "["), UInt8(ascii: "{"): break
+    default: return limit < 0
+    }
     var (depth, isString, isEscaped) = (0, false, false)
     for i in bytes.indices {
       switch bytes[i] {

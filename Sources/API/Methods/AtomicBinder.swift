@@ -195,18 +195,23 @@ extension WireError {
 extension Accepted {
   /// Appends the result of an `atomic`.
   ///
-  /// The stored value has the members `values` and `events`.
+  /// The stored value is `{"values":[…],"events":n}`, or without `values`.
   fileprivate func writeAtomic(to buffer: inout ByteBuffer, room: Int) {
-    let isFitting = value.map { $0.text.utf8.count <= room } ?? true
-    let members = value?.members
-    buffer.object {
-      if let members {
-        if isFitting { $0.member("values", members["values"]) }
-        $0.member("seq", seq)
-        $0.member("events", members["events"])
-      }
-      $0.member("lease", lease)
-      if isReplayed { $0.member("replayed", true) }
+    buffer.append("{")
+    if let text = value?.text {
+      let bytes = text.utf8.span
+      // The values are copied, because they may be long; reading them would cost more.
+      let end = bytes.count - 1
+      var number = end
+      while number > 0, bytes[number - 1] != UInt8(ascii: ":") { number -= 1 }
+      let values = number - #""events":"#.utf8.count
+      if bytes.count <= room, values > 1 { buffer.append(bytes.extracting(1..<values - 1)) }
+      buffer.member("seq", seq)
+      buffer.key("events")
+      buffer.append(bytes.extracting(number..<end))
     }
+    buffer.member("lease", lease)
+    if isReplayed { buffer.member("replayed", true) }
+    buffer.append("}")
   }
 }

@@ -69,7 +69,23 @@ final class DecodingSource {
     if type == JSONValue.self {
       return unsafe unsafeBitCast(text(place).value, to: type)
     }
+    if type == [JSONText].self {
+      // A decoder for each element would cost ten times as much.
+      return unsafe unsafeBitCast(try texts(place, at: path()), to: type)
+    }
     return try type.init(from: ValueDecoder(source: self, place: place, codingPath: path()))
+  }
+
+  private func texts(
+    _ place: Place, at path: @autoclosure () -> [any CodingKey]
+  ) throws -> [JSONText] {
+    guard place.kind == .array else { throw mismatch("array", place, path()) }
+    let elements = try bytes.elements(from: place.start, atMost: maxElements)
+    guard let elements else {
+      throw JSONDecodingError(
+        at: path(), expected: "at most \(maxElements) elements", got: "more")
+    }
+    return elements
   }
 
   func text(_ place: Place) -> JSONText {
@@ -198,6 +214,22 @@ extension ByteBuffer {
 
   fileprivate func text(_ place: DecodingSource.Place) -> JSONText {
     JSONText(scanned: span.extracting(place.start..<place.end))
+  }
+
+  /// Returns the elements of an array; `nil` if there are more than `max`.
+  fileprivate func elements(from start: Int, atMost max: Int) throws(JSONFault) -> [JSONText]? {
+    let bytes = span
+    var scanner = JSONScanner(trusted: bytes, at: start)
+    var elements: [JSONText] = []
+    var more = try scanner.enterArray()
+    while more {
+      guard elements.count < max else { return nil }
+      let first = scanner.position
+      _ = try scanner.value()
+      elements.append(JSONText(scanned: bytes.extracting(first..<scanner.position)))
+      more = try scanner.nextElement()
+    }
+    return elements
   }
 
   fileprivate func integer(_ place: DecodingSource.Place) -> Int64? {

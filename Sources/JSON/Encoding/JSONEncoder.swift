@@ -119,6 +119,16 @@ final class EncodingTarget {
     if T.self == JSONValue.self {
       return unsafe unsafeBitCast(value, to: JSONValue.self).write(to: &buffer)
     }
+    if T.self == [JSONText].self {
+      // An encoder for each element would cost ten times as much.
+      let texts = unsafe unsafeBitCast(value, to: [JSONText].self)
+      buffer.append("[")
+      for text in texts {
+        buffer.separate()
+        buffer.append(text.text)
+      }
+      return buffer.append("]")
+    }
     let (start, depth) = (buffer.count, depth)
     try value.encode(to: ValueEncoder(target: self, codingPath: path))
     close(to: depth)
