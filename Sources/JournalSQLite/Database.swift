@@ -5,9 +5,6 @@ internal import Glibc
 final class Database {
   let pointer: OpaquePointer
 
-  /// The time, in milliseconds, for which a call waits for another writer such as `sqlite3`.
-  private static let patience: CInt = 1_000
-
   enum Mode {
     case create, readWrite, readOnly
     /// Read-only, while nobody writes.
@@ -16,7 +13,7 @@ final class Database {
     case still
   }
 
-  init(path: String, _ mode: Mode) throws(SQLiteError) {
+  init(path: String, _ mode: Mode, patience: CInt = 1_000) throws(SQLiteError) {
     let isStill = mode == .still || mode == .readOnly && Self.isStill(path)
     let access =
       switch mode {
@@ -32,9 +29,9 @@ final class Database {
       sqlite3_close_v2(pointer)
       throw error
     }
-    self.pointer = pointer
+    (self.pointer, self.patience) = (pointer, patience)
     sqlite3_extended_result_codes(pointer, 1)
-    sqlite3_busy_timeout(pointer, Self.patience)
+    sqlite3_busy_timeout(pointer, patience)
   }
 
   deinit {
@@ -79,9 +76,9 @@ final class Database {
     return String(decoding: uri + "?immutable=1".utf8, as: UTF8.self)
   }
 
-  /// Whether a call waits for another writer.
-  var waitsForOthers = true {
-    didSet { sqlite3_busy_timeout(pointer, waitsForOthers ? Self.patience : 0) }
+  /// The time, in milliseconds, for which a call waits for another writer such as `sqlite3`.
+  var patience: CInt {
+    didSet { sqlite3_busy_timeout(pointer, patience) }
   }
 
   /// Sets whether the log stays as it is when this connection is closed as the last one.
@@ -107,10 +104,12 @@ final class Database {
   /// Moves the whole log into the file and truncates the log, unless a reader or writer prevents
   /// it.
   ///
+  /// - Parameter isWaiting: Whether to wait for them, as for another writer.
   /// - Returns: Whether the log is empty now.
-  func emptyLog() throws(SQLiteError) -> Bool {
-    waitsForOthers = false
-    defer { waitsForOthers = true }
+  func emptyLog(waiting isWaiting: Bool = false) throws(SQLiteError) -> Bool {
+    let patience = patience
+    if !isWaiting { self.patience = 0 }
+    defer { self.patience = patience }
     let code = sqlite3_wal_checkpoint_v2(pointer, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     let error = code == SQLITE_OK ? nil : SQLiteError(code: code, on: pointer)
     guard let error else { return true }

@@ -78,10 +78,10 @@ final class OpenJournal {
     // Keep the log and the tail before anything overwrites them.
     let log = isWritten && lostEvents > 0 ? try JournalLog.keep(of: path) : nil
     let (epoch, file): (String, String?)
+    if isWritten, case .journal(let version) = found, version < Schema.version {
+      try Self.upgrade(database, from: version, path)
+    }
     do throws(SQLiteError) {
-      if isWritten, case .journal(let version) = found, version < Schema.version {
-        try Schema.raise(database, from: version)
-      }
       reader = try SQLiteReader(database)
       epoch = try database.text("SELECT value FROM journal WHERE key = 'epoch'") ?? ""
       file = try database.text("SELECT value FROM journal WHERE key = 'file'")
@@ -150,6 +150,19 @@ final class OpenJournal {
   /// Returns the time of the last event in the database; 0 if there is none.
   private static func lastTime(in database: Database) throws(SQLiteError) -> Int64 {
     try database.integer("SELECT time FROM main.event ORDER BY seq DESC LIMIT 1") ?? 0
+  }
+
+  private static func upgrade(
+    _ database: Database, from version: Int, _ path: String
+  ) throws(JournalError) {
+    do throws(SQLiteError) {
+      if try Schema.raise(database) { return }
+    } catch {
+      throw failure(error, path)
+    }
+    throw .unavailable(
+      detail: "\(path) cannot be upgraded from format \(version) to \(Schema.version) while another "
+        + "program reads it: end that program, such as sqlite3, and start again")
   }
 
   /// Returns the events that only the tail has, and the last position.
@@ -316,14 +329,16 @@ final class OpenJournal {
   // MARK: Threads
 
   /// Starts the database's thread.
+  ///
+  /// - Parameter patience: The milliseconds for which it waits for another process that writes.
   func makeDatabaseThread(
-    for tail: Tail, report: @escaping @Sendable (SQLiteWriter.Report) -> Void
+    for tail: Tail, patience: CInt, report: @escaping @Sendable (SQLiteWriter.Report) -> Void
   ) throws(SystemError) -> Worker<SQLiteWriter.Job> {
     let (path, durability) = (path, durability ?? "")
     let lock = Borrowed(lock)
     return try Worker({
       Result { () throws(SQLiteError) in
-        let database = try Database(path: path, .readWrite)
+        let database = try Database(path: path, .readWrite, patience: patience)
         try database.execute("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0")
         return try SQLiteWriter(
           database: database, path: path, durability: durability, lock: lock.value, tail: tail,

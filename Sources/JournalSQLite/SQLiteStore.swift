@@ -55,10 +55,13 @@ package final class SQLiteStore: DaemonStore {
   ///   - durability: See ``Durability``. `nil` opens the journal read-only: nothing is created or
   ///     changed, and every append is refused.
   ///   - daemon: The name of the daemon. A journal of another one is refused.
+  ///   - patience: The milliseconds for which the database's thread waits for another process that
+  ///     writes.
   ///   - clock: The clock, in microseconds since 1970.
   /// - Throws: ``JournalError``.
   package init(
     path: String, durability: Durability?, of daemon: String = "binderd", on loop: Loop,
+    patience: Int32 = 1_000,
     clock: @escaping () -> Int64
   ) throws(JournalError) {
     files = try OpenJournal(
@@ -80,7 +83,7 @@ package final class SQLiteStore: DaemonStore {
     } catch {
       throw .unavailable(detail: "\(error)")
     }
-    threads = try Threads(files, durability, reportingTo: mailbox, on: loop)
+    threads = try Threads(files, durability, patience, reportingTo: mailbox, on: loop)
     loop.onTurnEnd { [weak self] in self?.endTurn() }
   }
 
@@ -264,6 +267,8 @@ package final class SQLiteStore: DaemonStore {
     guard reports.change(note, to: text), let database = threads?.database else { return }
     tail?.beginNote()
     database.post(.keep(text, as: note))
+    // Again, because it may fail while another process writes.
+    threads?.moveLater()
   }
 
   package func readNow<Result>(
@@ -326,7 +331,7 @@ private final class Threads {
   private static let moveMilliseconds: UInt64 = 1_000
 
   init(
-    _ files: OpenJournal, _ durability: Durability?,
+    _ files: OpenJournal, _ durability: Durability?, _ patience: Int32,
     reportingTo reports: Mailbox<SQLiteWriter.Report>, on loop: Loop
   ) throws(JournalError) {
     self.reports = reports
@@ -338,7 +343,7 @@ private final class Threads {
     do throws(SystemError) {
       if let tail {
         let slot = reports.slot
-        let thread = try files.makeDatabaseThread(for: tail, report: slot.post)
+        let thread = try files.makeDatabaseThread(for: tail, patience: patience, report: slot.post)
         database = thread
         writer = try TailWriter(
           tail, isAlwaysForDisk: durability == .always, database: thread, report: slot.post)

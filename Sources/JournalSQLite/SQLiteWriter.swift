@@ -72,6 +72,9 @@ final class SQLiteWriter {
     if walFile >= 0 { _ = close(walFile) }
   }
 
+  /// The milliseconds for which commits may wait for a note because another process writes.
+  private static let notePatience: CInt = 50
+
   /// Executes the waiting jobs: moves all events first, then does one item of background work.
   func work(_ jobs: [Job]) {
     var (isFlushing, isEnding, newNotes) = (false, false, 0)
@@ -88,14 +91,19 @@ final class SQLiteWriter {
       case .end: isEnding = true
       }
     }
-    guard !hasFailed else { return tail.endNotes(newNotes) }
+    guard !hasFailed else { return tail.endNotes(newNotes, areKept: false) }
     tail.endWish()
+    // Commits wait for a new note: not for another process that writes.
+    let patience = database.patience
+    if newNotes > 0 { database.patience = min(patience, Self.notePatience) }
     let isMoved = moveEvents()
     let hasNotes = !notes.isEmpty
-    keepNotes()
+    // A note comes after the events before it.
+    if isMoved { keepNotes() }
+    database.patience = patience
     // Later events may be on the disk at any time, and a note comes before them.
     if isFlushing || isEnding || hasNotes { flush() }
-    tail.endNotes(newNotes)
+    tail.endNotes(newNotes, areKept: notes.isEmpty)
     checkpoint()
     // It may be about events that are not in the database yet.
     if isMoved { doChore() } else { rejectChores() }
@@ -277,18 +285,19 @@ final class SQLiteWriter {
     if after < before, after > Self.reservedPages { chores.append(.giveBack) }
   }
 
-  /// Writes the pending notes; a note that fails is tried again later.
+  /// Writes the pending notes; if that fails, it is tried again with the next job.
   private func keepNotes() {
     guard !notes.isEmpty else { return }
-    for (note, text) in notes {
-      let isKept: Void? = try? write { () throws(SQLiteError) in
-        let insert = try Statement("INSERT OR REPLACE INTO journal VALUES (?, ?)", on: database)
+    let notes = notes
+    let isKept: Void? = try? write { () throws(SQLiteError) in
+      let insert = try Statement("INSERT OR REPLACE INTO journal VALUES (?, ?)", on: database)
+      for (note, text) in notes {
         insert.bind(note.rawValue, at: 1)
         insert.bind(text, at: 2)
         try insert.run()
       }
-      if isKept != nil { notes[note] = nil }
     }
+    if isKept != nil { self.notes = [:] }
   }
 }
 

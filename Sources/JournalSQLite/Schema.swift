@@ -135,20 +135,27 @@ enum Schema {
 
   /// Upgrades a journal of an older version to the current format, completely or not at all.
   ///
-  /// Since version 3 there is a tail, which older programs would overlook.
-  static func raise(_ database: Database, from found: Int) throws(SQLiteError) {
-    let removals = """
-      \(removalTable);
-      INSERT INTO journal SELECT 'first', CAST(ifnull(min(seq), 1) AS TEXT) FROM event;
-      """
-    try database.execute(
-      """
-      BEGIN EXCLUSIVE;
-      \(found < 2 ? removals : "")
-      PRAGMA user_version = \(version);
-      COMMIT;
-      PRAGMA wal_checkpoint(TRUNCATE)
-      """)
+  /// Since version 3 there is a tail, which older programs would overlook. They look at the first
+  /// bytes of the file, so these must have the version before there is a tail.
+  ///
+  /// - Returns: Whether they have it; `false` if another program that reads prevents that.
+  static func raise(_ database: Database) throws(SQLiteError) -> Bool {
+    // Not the version in the file: an interrupted upgrade may be in the log only.
+    let found = try database.integer("PRAGMA user_version") ?? 0
+    if found < version {
+      let removals = """
+        \(removalTable);
+        INSERT INTO journal SELECT 'first', CAST(ifnull(min(seq), 1) AS TEXT) FROM event;
+        """
+      try database.execute(
+        """
+        BEGIN EXCLUSIVE;
+        \(found < 2 ? removals : "")
+        PRAGMA user_version = \(version);
+        COMMIT;
+        """)
+    }
+    return try database.emptyLog(waiting: true)
   }
 
   /// The key of the salt of the tail: the number that the blocks have which belong to the database.

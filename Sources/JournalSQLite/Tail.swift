@@ -70,6 +70,9 @@ final class Tail: Sendable {
     /// Notes that the database's thread has not tried to write yet; later events follow them.
     var untriedNotes = 0
 
+    /// Whether a note was tried and could not be written.
+    var hasFailedNotes = false
+
     /// The reason why events cannot be moved at present.
     var obstacle: SQLiteError?
     let lock: Borrowed<JournalLock>
@@ -90,7 +93,7 @@ final class Tail: Sendable {
     (self.journal, self.salt) = (journal, salt)
     var files: [TailFile] = []
     for end in TailFile.ends { files.append(try TailFile(end, of: journal)) }
-    try files[0].begin(size: 0)
+    files[0].begin(capacity: try files[0].growth(for: 0).perform())
     // The names of the files must be on the disk before an event is.
     try Self.flushDirectory(of: journal)
     state = Lock(
@@ -180,21 +183,26 @@ final class Tail: Sendable {
   /// - Returns: The reason why there is no room; `nil` on success.
   func makeRoom(for batches: [RecordBatch]) -> SQLiteError? {
     let size = TailBlock.size(of: batches.reduce(0) { $0 + $1.byteCount })
-    return state.waitWithLock(
-      until: { $0.isOtherFree || $0.obstacle != nil || $0.hasFailed }
-    ) { state in
-      if state.hasFailed { return nil }
-      var failure = state.isOtherFree ? nil : state.obstacle
-      if failure == nil {
-        do throws(SQLiteError) {
-          try state.other.begin(size: size)
-          state.current = 1 - state.current
-        } catch {
-          failure = error
-        }
+    let isReady = { (state: State) in state.isOtherFree || state.obstacle != nil || state.hasFailed }
+    let (growth, failure) = state.waitWithLock(until: isReady) {
+      state -> (TailFile.Growth?, SQLiteError?) in
+      if state.hasFailed { return (nil, nil) }
+      if state.isOtherFree { return (state.other.growth(for: size), nil) }
+      if let obstacle = state.obstacle { fail(obstacle, &state) }
+      return (nil, state.obstacle)
+    }
+    guard let growth else { return failure }
+    // Without the lock, which the loop takes, too: this thread alone changes a file that is free.
+    do throws(SQLiteError) {
+      let capacity = try growth.perform()
+      state.withLock { state in
+        state.other.begin(capacity: capacity)
+        state.current = 1 - state.current
       }
-      if let failure { fail(failure, &state) }
-      return failure
+      return nil
+    } catch {
+      fail(error)
+      return error
     }
   }
 
@@ -252,10 +260,14 @@ final class Tail: Sendable {
   func beginNote() { state.withLock { $0.untriedNotes += 1 } }
 
   /// Lets later events go on after some notes.
-  func endNotes(_ count: Int) {
-    guard count > 0 else { return }
-    state.withLock { $0.untriedNotes -= count }
-    state.signal()
+  ///
+  /// - Parameter areKept: Whether all notes so far are written; if not, they are tried again.
+  func endNotes(_ count: Int, areKept: Bool) {
+    state.withLock { state in
+      state.untriedNotes -= count
+      state.hasFailedNotes = !areKept
+    }
+    if count > 0 { state.signal() }
   }
 
   // MARK: Moving
@@ -263,7 +275,8 @@ final class Tail: Sendable {
   /// The durable events that may not be in the database yet, in order.
   var pending: [RecordBatch] { state.withLock { $0.pending } }
 
-  var hasPending: Bool { state.withLock { !$0.pending.isEmpty } }
+  /// Whether the database's thread has something to write.
+  var hasPending: Bool { state.withLock { !$0.pending.isEmpty || $0.hasFailedNotes } }
 
   /// The last durable position that can be moved.
   var lastPending: UInt64 { state.withLock { $0.pending.last?.last ?? $0.moved } }

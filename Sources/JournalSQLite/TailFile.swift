@@ -48,49 +48,71 @@ final class TailFile {
     _ = close(descriptor)
   }
 
-  /// Begins the file again, with room for a block of some size.
+  /// Returns the change of the size that makes room for a block of some size at the beginning.
   ///
-  /// The file grows in steps up to ``fullSize``, if the disk has room. It is filled with zeros, so
-  /// that a flush of a block writes nothing else.
-  func begin(size: Int) throws(SQLiteError) {
+  /// The file grows in steps up to ``fullSize``, if the disk has room.
+  func growth(for size: Int) -> Growth {
     let needed = max(Self.firstSize, (size + 4095) / 4096 * 4096)
-    let wanted = max(needed, min(Self.fullSize, capacity * 4))
-    if capacity > Self.fullSize, needed <= Self.fullSize, ftruncate(descriptor, off_t(wanted)) == 0
-    {
-      capacity = wanted
-    }
-    if capacity < wanted {
-      do throws(SQLiteError) {
-        try grow(to: wanted)
-      } catch {
-        guard error.isNoSpace else { throw error }
-        if capacity < needed { try grow(to: needed) }
-      }
-    }
-    (offset, last) = (0, 0)
+    return Growth(
+      path: path, descriptor: descriptor, capacity: capacity, needed: needed,
+      wanted: max(needed, min(Self.fullSize, capacity * 4)))
   }
 
-  private func grow(to size: Int) throws(SQLiteError) {
-    let code = posix_fallocate(descriptor, off_t(capacity), off_t(size - capacity))
-    guard code == 0 else {
-      // A file system may have allocated a part.
-      _ = ftruncate(descriptor, off_t(capacity))
-      throw SQLiteError(call: "fallocate", path, code: code)
-    }
-    let zeros = [UInt8](repeating: 0, count: min(size - capacity, 1 << 20))
-    var place = capacity
-    while place < size {
-      let count = pwrite(descriptor, zeros, min(zeros.count, size - place), off_t(place))
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else {
-        let error = SQLiteError(call: "write", path, code: count == 0 ? ENOSPC : errno)
-        _ = ftruncate(descriptor, off_t(capacity))
-        throw error
+  /// Begins the file again, with a size that it has now.
+  func begin(capacity: Int) {
+    isDirty = isDirty || capacity > self.capacity
+    (self.capacity, offset, last) = (capacity, 0, 0)
+  }
+
+  /// A change of the size of a file, which may take long.
+  struct Growth: Sendable {
+    let path: String
+    let descriptor: CInt
+
+    /// The present size, the least one, and the one to have if the disk has room, in bytes.
+    let capacity, needed, wanted: Int
+
+    /// Changes the size, and returns it.
+    ///
+    /// The file is filled with zeros, so that a flush of a block writes nothing else.
+    func perform() throws(SQLiteError) -> Int {
+      if capacity > TailFile.fullSize, needed <= TailFile.fullSize,
+        ftruncate(descriptor, off_t(wanted)) == 0
+      {
+        return wanted
       }
-      place += count
+      guard capacity < wanted else { return capacity }
+      do throws(SQLiteError) {
+        try grow(to: wanted)
+        return wanted
+      } catch {
+        guard error.isNoSpace else { throw error }
+        guard capacity < needed else { return capacity }
+        try grow(to: needed)
+        return needed
+      }
     }
-    capacity = size
-    isDirty = true
+
+    private func grow(to size: Int) throws(SQLiteError) {
+      let code = posix_fallocate(descriptor, off_t(capacity), off_t(size - capacity))
+      guard code == 0 else {
+        // A file system may have allocated a part.
+        _ = ftruncate(descriptor, off_t(capacity))
+        throw SQLiteError(call: "fallocate", path, code: code)
+      }
+      let zeros = [UInt8](repeating: 0, count: min(size - capacity, 1 << 20))
+      var place = capacity
+      while place < size {
+        let count = pwrite(descriptor, zeros, min(zeros.count, size - place), off_t(place))
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else {
+          let error = SQLiteError(call: "write", path, code: count == 0 ? ENOSPC : errno)
+          _ = ftruncate(descriptor, off_t(capacity))
+          throw error
+        }
+        place += count
+      }
+    }
   }
 
   /// Returns whether a block fits in the rest of the file.

@@ -32,6 +32,26 @@ struct SlowDiskTests {
   }
 
   @Test(.needs("strace"))
+  func `20: other requests are served while a file of the tail grows`() throws {
+    let slow = try DaemonProcess(
+      ["--durability", "os"], wrapper: Disturbance.wrapper("fallocate:delay_enter=2000000"))
+    let writer = try TestSocket(slow.socket)
+    let other = try TestSocket(slow.socket)
+    let long = String(repeating: "x", count: 100_000)
+    try writer.send(#"{"id":"w","method":"cells.set","params":["a","\#(long)"]}"#)
+    try other.send(#"{"id":"o","method":"cells.set","params":["b",1]}"#)
+    let third = try TestSocket(slow.socket)
+    var answers = 0
+    while writer.isSilent(for: 50) {
+      let answer = try third.call(#"{"id":1,"method":"ping"}"#)
+      answers += answer.contains(#""result""#) ? 1 : 0
+    }
+    #expect(answers > 5)
+    #expect(try writer.line()?.contains(#""id":"w","result""#) == true)
+    #expect(try other.line()?.contains(#""id":"o","result""#) == true)
+  }
+
+  @Test(.needs("strace"))
   func `20: commands that arrive during a flush share the next one`() throws {
     let wrapper = Disturbance.slowDisk(milliseconds: 1_000)
     let daemon = try DaemonProcess()

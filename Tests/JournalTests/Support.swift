@@ -17,11 +17,13 @@ final class SQLiteJournal {
   var clock: Int64 = 1_000_000
 
   init(
-    _ path: String, durability: Durability? = .always
+    _ path: String, durability: Durability? = .always, patience: Int32 = 1_000
   ) throws {
     loop = try Loop()
     var read: () -> Int64 = { 0 }
-    store = try SQLiteStore(path: path, durability: durability, on: loop) { read() }
+    store = try SQLiteStore(path: path, durability: durability, on: loop, patience: patience) {
+      read()
+    }
     read = { [unowned self] in clock }
   }
 
