@@ -10,6 +10,16 @@ function takesText({ parameters }) {
   return parameters.length === 1 && parameters[0].type === "string" && !parameters[0].optional && parameters[0].name !== "id";
 }
 
+/** Whether an intent takes one secret, which most people do not have. */
+function takesSecret(intent) {
+  return takesText(intent) && (intent.parameters[0].format === "secret" || ["password", "secret", "token"].includes(intent.parameters[0].name));
+}
+
+/** Whether an intent only names an element of a list. */
+function takesElement({ parameters }) {
+  return parameters.length === 1 && parameters[0].name === "id" && !parameters[0].optional;
+}
+
 /** Intents that move a list which the view shows in part, and where their buttons stand. */
 const movers = { older: "before", newer: "after", end: "after" };
 
@@ -49,7 +59,9 @@ export class ViewPane {
     const properties = Object.entries(view.properties).filter(([name]) => view.shows(name));
     const isList = ([, { kind, value }]) => kind === "list" || (Array.isArray(value) && value.some((item) => kindOf(item) === "object"));
     const lists = properties.filter(isList);
-    const plain = properties.filter((entry) => !isList(entry) && entry[0] !== "chosen");
+    // What is typed into the line of a live intent is seen there.
+    const live = view.offered.filter((intent) => intent.isLive && takesText(intent)).map(({ parameters }) => parameters[0].name);
+    const plain = properties.filter((entry) => !isList(entry) && entry[0] !== "chosen" && !live.includes(entry[0]));
     this.#drawFacts(plain, view);
     keyed(this.lists, lists, ([name]) => name, ([name]) => {
       const rows = new Rows(this, name);
@@ -75,12 +87,22 @@ export class ViewPane {
       const wait = waits[state];
       setAttribute(cell, "aria-busy", wait ? "true" : undefined);
       cell.className = error ? "fault" : kindOf(value);
-      setText(text, error ?? (wait && value === undefined ? "" : this.#text(value, hint, hides, members)));
+      if (!error && kindOf(value) === "object") this.#drawParts(text, value, hint, hides, members);
+      else setText(text, error ?? (wait && value === undefined ? "" : this.#text(value, hint, hides, members)));
       setText(line, wait ?? "");
       this.#drawEditing(cell, view.editing(name), value);
       row.hidden = property.kind === "loading" && state === undefined && value === undefined;
     });
     this.facts.hidden = properties.length === 0;
+  }
+
+  /** The members of an object, each in one piece where the line is broken. */
+  #drawParts(text, value, hint, hides = [], members = {}) {
+    if (!text.firstElementChild) text.replaceChildren();
+    const parts = Object.entries(value).filter(([name]) => !hides.includes(name));
+    keyed(text, parts, ([name]) => name, () => h("span.part"), (part, [name, value]) => {
+      setText(part, `${words(name)} ${this.#text(value, members[name] ?? hint)} `);
+    });
   }
 
   /** Lets a property be edited where it stands: yes and no by a switch, others in a field. */
@@ -143,11 +165,13 @@ export class ViewPane {
   #drawIntents(view, lists) {
     const rows = lists.flatMap(([name, { value }]) => (value ?? []).slice(0, 1).map((item) => [name, item])).filter(([, item]) => item?.id !== undefined);
     // What concerns a row is beside the rows; without any it needs a form, too.
-    const own = view.offered.filter((intent) => view.editing(intent.name) === undefined || !(intent.name in view.properties)).filter((intent) => !rows.some(([name, item]) => concerns(intent, item, name)));
+    const isEmpty = lists.length > 0 && lists.every(([, { value }]) => !value?.length);
+    const own = view.offered.filter((intent) => view.editing(intent.name) === undefined || !(intent.name in view.properties))
+      .filter((intent) => !rows.some(([name, item]) => concerns(intent, item, name)) && !(isEmpty && takesElement(intent)));
     const main = own.filter((intent) => intent.isMain && (takesText(intent) || intent.isLive)).slice(0, 1);
     const moves = own.filter((intent) => intent.name in movers && intent.parameters.length === 0);
     // A text that nothing is known of yet is written in a line; what changes something has a form.
-    const isLine = (intent) => takesText(intent) && !(intent.parameters[0].name in view.properties) && !intent.isDestructive;
+    const isLine = (intent) => takesText(intent) && !takesSecret(intent) && !(intent.parameters[0].name in view.properties) && !intent.isDestructive;
     const lines = own.filter((intent) => !main.includes(intent) && isLine(intent)).slice(0, 2);
     const rest = own.filter((intent) => ![...main, ...moves, ...lines].includes(intent));
     const typed = rest.filter(({ parameters }) => parameters.length > 0);
@@ -177,7 +201,8 @@ export class ViewPane {
   #makeTool(view, intent) {
     const kind = intent.isDestructive ? "quiet danger" : "quiet";
     if (!intent.parameters.length) return button(words(intent.name), () => this.act(intent), { kind });
-    return button(words(intent.name), () => this.#toggle(intent), { kind, "aria-expanded": "false" });
+    const name = takesSecret(intent) ? `I have a ${words(intent.parameters[0].name).toLowerCase()}` : words(intent.name);
+    return button(name, () => this.#toggle(intent), { kind, "aria-expanded": "false" });
   }
 
   #toggle(intent, mayFocus = true) {

@@ -174,13 +174,19 @@ export class Rows {
     }
     for (const item of items) for (const name of Object.keys(item)) if (!this.#columns.includes(name)) this.#columns.push(name);
     const columns = this.#columns.filter((name) => !this.#hides.includes(name) && items.some((item) => item[name] !== undefined)).filter((name) => name !== "id" || this.#columns.length === 1 || typeof items[0]?.id === "string");
+    const toggle = intents.find((intent) => intent.name === "toggle" && concerns(intent, items[0], this.#name) && argumentsOf(intent, items[0], this.#name).rest.length === 0);
+    const booleans = columns.filter((name) => items.every((item) => typeof item[name] === "boolean"));
+    // The only thing that can be switched has a box.
+    const box = toggle && booleans.length === 1 ? booleans[0] : undefined;
     keyed(this.head, [...columns, ""], (name) => `column ${name}`, (name) => h("th", { scope: "col" }, name ? words(name) : h("span.hidden", {}, "Actions")), () => {});
     keyed(this.list, items.map((item, i) => ({ item, key: this.#keyOf(item, i) })), ({ key }) => key, () => h("tr"), (row, { item }) => {
       const looking = this.#lookingIntent(item, intents);
       keyed(row, [...columns, ""], (name) => `cell ${name}`, (name) => h("td", { data: { label: name ? words(name) : "" } }), (cell, name) => {
         if (name === "") {
           cell.className = "acts";
-          this.#drawActions(cell, item, intents.filter((intent) => intent !== looking));
+          this.#drawActions(cell, item, intents.filter((intent) => intent !== looking && !(box && intent === toggle)));
+        } else if (name === box) {
+          this.#drawBox(cell, item, toggle, name);
         } else if (name === columns[0] && looking) {
           this.#drawLink(cell, item, looking, item[name]);
         } else {
@@ -204,6 +210,24 @@ export class Rows {
     Object.assign(cell, { intent, item });
     setText(cell.link, short(value));
     setAttribute(cell.link, "aria-label", `${words(intent.name)} ${short(value)}`);
+  }
+
+  #drawBox(cell, item, intent, name) {
+    if (!cell.box) {
+      cell.box = h("input", { type: "checkbox" });
+      cell.box.addEventListener("change", async () => {
+        await this.#pane.act(cell.intent, cell.item, this.#name, cell.box);
+        cell.box.checked = cell.item[cell.name] === true;
+      });
+      cell.replaceChildren(cell.box);
+    }
+    Object.assign(cell, { intent, item, name, className: "box" });
+    setAttribute(cell.box, "aria-label", `${words(name)} ${this.#nameOf(item)}`);
+    if (!cell.box.disabled) cell.box.checked = item[name] === true;
+  }
+
+  #nameOf(item) {
+    return short(item.name ?? item.title ?? item.text ?? item.body ?? item.value ?? item.id ?? "");
   }
 
   #drawCell(cell, value, name) {
@@ -234,7 +258,7 @@ export class Rows {
 
   /** Buttons for what can be done with an element. */
   #drawActions(parent, item, intents) {
-    const name = short(item.name ?? item.title ?? item.text ?? item.body ?? item.value ?? item.id ?? "");
+    const name = this.#nameOf(item);
     const own = intents.filter((intent) => concerns(intent, item, this.#name)).sort((a, b) => a.isDestructive - b.isDestructive);
     keyed(parent, own, (intent) => intent.name,
       (intent) => {

@@ -229,20 +229,23 @@ class Views(FeedCase):
         # The line stays for the next one.
         self.send("Add", title="Buy milk")
         self.browser.has("Buy milk")
-        done = lambda: self.browser.run("return [...document.querySelectorAll('.stage tbody tr')].map(row => [...row.children].slice(0, 2).map(cell => cell.textContent))")
-        self.browser.eventually(lambda: done() == [["Water the plants", "no"], ["Buy milk", "no"]], what="two open ones")
-        self.act("Toggle Buy milk")
-        self.browser.eventually(lambda: done()[1] == ["Buy milk", "yes"], what="one is done")
+        # What is done is a box; there is no button beside it.
+        done = lambda: self.browser.run("return [...document.querySelectorAll('.stage tbody tr')].map(row => [row.children[0].textContent, row.children[1].querySelector('input[type=checkbox]').checked])")
+        self.browser.eventually(lambda: done() == [["Water the plants", False], ["Buy milk", False]], what="two open ones")
+        self.assertNotIn("Toggle", self.browser.text)
+        self.browser.named("Done Buy milk", role="checkbox").click()
+        self.browser.eventually(lambda: done()[1] == ["Buy milk", True], what="one is done")
+        eventually(lambda: [item["done"] for item in self.place.call("todo.list")["value"]] == [False, True])
         self.act("Rename Water the plants")
         self.send("Rename", "dialog", title="Water the cactus")
-        self.browser.eventually(lambda: done()[0] == ["Water the cactus", "no"], what="another title")
+        self.browser.eventually(lambda: done()[0] == ["Water the cactus", False], what="another title")
         # What another client does comes by itself.
         third = self.place.call("todo.add", {"title": "Call grandma"})["value"]["id"]
         self.place.call("todo.finish", {"id": third})
-        self.browser.eventually(lambda: done()[2:] == [["Call grandma", "yes"]], what="what another client has added")
+        self.browser.eventually(lambda: done()[2:] == [["Call grandma", True]], what="what another client has added")
         self.act("Clear done")
         self.confirm("Clear done")
-        self.browser.eventually(lambda: done() == [["Water the cactus", "no"]], what="only the open one")
+        self.browser.eventually(lambda: done() == [["Water the cactus", False]], what="only the open one")
         self.act("Remove Water the cactus")
         self.confirm("Remove")
         self.browser.has("Nothing here yet.")
@@ -290,11 +293,14 @@ class Views(FeedCase):
             self.friend.call("chat.send", {"room": "cellar", "text": f"message {i}"})
         self.open("search")
         field = self.browser.find(".composer input")
+        # Nothing is found yet that could be selected.
+        self.assertNotIn("Select", self.browser.text)
         field.send_keys("corks")
         self.browser.eventually(lambda: self.browser.all(".rows .link"), what="a result while typing")
         self.assertEqual(self.browser.focused, field)
         field.send_keys("crew")
-        self.shows("Term", "corkscrew")
+        self.browser.eventually(lambda: self.browser.all(".rows .link"), what="the result again")
+        self.assertIsNone(self.fact("Term"), "the term is in the field")
         self.browser.find(".rows .link").click()
         self.browser.eventually(lambda: self.browser.all(".feed li.chosen"), what="the message that was found")
         for name in ("Newer", "End"):
@@ -305,6 +311,12 @@ class Views(FeedCase):
         self.open("system")
         self.browser.eventually(lambda: " %" in (self.fact("Busy") or ""), what="the share of the processor")
         self.assertIn("iB", self.fact("Memory"))
+        # On a phone each measurement is in one piece, within the page.
+        self.browser.resize(360, 700)
+        self.assertEqual(self.browser.run("""
+            const parts = [...document.querySelectorAll('.stage .fact .part')];
+            return parts.filter(x => x.getClientRects().length !== 1 || x.getBoundingClientRect().right > innerWidth).length + (parts.length ? 0 : 1000)"""), 0)
+        self.browser.resize(1280, 900)
 
     def feeds(self):
         self.open("feeds")
@@ -425,6 +437,8 @@ class Views(FeedCase):
         self.open("chat")
         self.browser.named("Profile", role="tab").click()
         self.act("Log out")
+        self.assertFalse(any(field.is_displayed() for field in self.browser.all(".stage [name=token]")), "few have a token")
+        self.act("I have a token")
         self.send("Token", token=token)
         self.shows("User", "kim")
         self.browser.named("Profile", role="tab").click()
