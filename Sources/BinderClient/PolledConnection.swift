@@ -86,12 +86,6 @@ package final class PolledConnection {
     }
   }
 
-  /// Begins with a connection that the caller has made, on which the daemon has answered.
-  package func start(on connection: BinderConnection) {
-    wasConnected = true
-    use(connection)
-  }
-
   private func use(_ new: BinderConnection) {
     connection = new
     // Each connection counts from 1, which is its `hello`.

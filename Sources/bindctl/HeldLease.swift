@@ -12,8 +12,6 @@ final class HeldLease {
   private let client: BinderClient
   private let link: PolledConnection
 
-  /// Whether the connection is one that the caller has made.
-  private var isAdopting = false
   private var wasLost = false
 
   /// The actions for the answers to requests, by id.
@@ -53,14 +51,6 @@ final class HeldLease {
   /// Asks for a new lease.
   func start() throws { try link.start() }
 
-  /// Keeps a lease of a connection that the caller has made.
-  func start(_ name: String, on connection: BinderConnection) {
-    self.name = name
-    isAdopting = true
-    link.start(on: connection)
-    isAdopting = false
-  }
-
   var isConnected: Bool { link.isConnected }
 
   /// The descriptor to poll for input; `nil` while there is no daemon.
@@ -71,7 +61,6 @@ final class HeldLease {
 
   private func connected() {
     actions = [:]
-    if isAdopting { return }
     guard let name else {
       return send("lease.grant", [:]) { [unowned self] answer in try granted(answer) }
     }
@@ -181,21 +170,43 @@ final class HeldLease {
   }
 }
 
-/// Keeps the lease of a connection until a signal, which then ends this process.
+/// Calls a method whose effects end with a lease, and holds the lease until a signal ends the process.
 ///
-/// - Throws: ``Failure`` if the lease has ended.
-func keepLease(_ name: String, _ context: Context) throws {
+/// - Parameter onResult: Receives the result of the method.
+func runWhileConnected(
+  _ method: String, _ params: JSONObject, _ context: Context,
+  onResult: @escaping (JSONObject) throws -> Void
+) throws -> Never {
+  // First, because whoever waits for the end of this process finds the values removed.
   let signals = SignalWait([SIGINT, SIGTERM, SIGHUP])
   let descriptor = try signals.descriptor()
-  let connection = try context.client.connected()
   let lease = HeldLease(context.client)
-  lease.start(name, on: connection)
+  var isDone = false
+  // If the connection is lost before the answer, the call is repeated, and takes effect once.
+  let id = newCommandID()
+  lease.onKept = { [unowned lease] in
+    guard !isDone, let name = lease.name else { return }
+    var params = params
+    var meta: JSONObject = if case .object(let meta)? = params["_meta"] { meta } else { [:] }
+    (meta["lease"], meta["cmd"]) = (.string(name), .string(id))
+    params["_meta"] = .object(meta)
+    lease.send(method, params) { [unowned lease] answer in
+      switch answer {
+      case .success(let result):
+        isDone = true
+        try onResult(result.object)
+      case .failure(let error):
+        guard error.isOfConnection else { throw error }
+        try lease.lose(error)
+      }
+    }
+  }
+  try lease.start()
   while true {
     lease.wait(orFor: descriptor)
     try lease.receive()
-    if lease.isLost { throw Failure("lease '\(name)' has ended", .lost) }
+    if lease.isLost { throw Failure("lease '\(lease.name ?? "")' has ended", .lost) }
     if let number = signals.next(withinMilliseconds: 0) {
-      // Whoever waits for the end of this process finds the values removed.
       lease.release()
       signals.end()
       signal(number, SIG_DFL)

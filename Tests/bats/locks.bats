@@ -173,10 +173,12 @@ third"
     grep -q '^-> .*"method":"lease.release"' "$directory/trace"
     is "$(grep -c '^<- .*"result"' "$directory/trace")" "$(grep -c '^-> ' "$directory/trace")"
     rm "$directory/trace"
+    # It waits for a signal before the value is there, also while the daemon does not answer.
+    kill -STOP "$daemon"
     beside bindctl set cells/here true --while-connected
-    eventually bindctl get cells/here
-    # The value is there before bindctl knows it and waits for a signal.
     eventually awaits_term "${background[-1]}"
+    kill -CONT "$daemon"
+    eventually bindctl get cells/here
     kill -TERM "${background[-1]}"
     wait "${background[-1]}" || true
     run ! bindctl get cells/here

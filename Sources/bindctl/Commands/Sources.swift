@@ -183,8 +183,6 @@ var setCommand: Command {
         )
       }
       meta["lease"] = .object(["ttl_ms": .number(JSONNumber(ttl))])
-    } else if isWhileConnected {
-      meta["lease"] = .string("connection")
     }
     try context.addCause(to: &meta)
     if meta != JSONObject() { params["_meta"] = .object(meta) }
@@ -199,13 +197,18 @@ var setCommand: Command {
     } else {
       params["source"] = .string(source)
     }
+    if isWhileConnected {
+      try runWhileConnected(method, params, context) { result in
+        guard context.output.form != .human else { return }
+        context.output.result(result, bare: result["value"], human: "")
+      }
+    }
     let result = try context.client.call(method, params).object
     if context.output.form != .human {
       context.output.result(result, bare: result["value"], human: "")
-    } else if let lease = result.string("lease"), !isWhileConnected {
+    } else if let lease = result.string("lease") {
       context.output.result(result, bare: nil, human: lease)
     }
-    if isWhileConnected { try keepLease(result.string("lease") ?? "", context) }
     return .done
   }
 }
