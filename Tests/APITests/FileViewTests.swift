@@ -419,6 +419,21 @@ struct FileViewTests {
     #expect(client.error(intent("show", #"{"id":"b"}"#))?.name == .notFound)
   }
 
+  @Test
+  func `a view that opens as a tab costs its user as much as one that opens alone`() {
+    func cost(_ request: String, closing view: String) -> Int {
+      let before = client.connection.userItemBytes
+      #expect(client.result(request) != nil)
+      defer { _ = call("close", #"{"view":"\#(view)"}"#) }
+      return client.connection.userItemBytes - before
+    }
+    // The view that a service has without a file offers all its methods.
+    let alone = cost(request("open", ["binder": .string("maps"), "view": .string("w")]), closing: "w")
+    let root = cost(open("x = 1"), closing: "v")
+    #expect(alone > root)
+    #expect(cost(open("x = 1", #"tab "Maps" => maps"#), closing: "v") >= root + alone)
+  }
+
   // MARK: Programs
 
   @Test
@@ -508,12 +523,63 @@ struct FileViewTests {
     for i in 0..<300 { set("m/\(i)", "\"\(text)\"") }
     user.send(open("cells/m/* ~> rows", "cells/m/1 | delay(1h) ~> late"))
     // The rows may come in several frames.
-    let rows = user.settle().joined().split(separator: #"{"id":""#).count - 1
+    let lines = user.settle().joined()
+    let rows = lines.split(separator: #"{"id":""#).count - 1
     #expect((50..<200).contains(rows), "\(rows)")
+    // The view says how many are missing.
+    let missing = lines.components(after: #""rows_missing":{"#).last.map { String($0.prefix(60)) }
+    #expect(missing?.contains(#""value":\#(300 - rows)"#) == true, "\(missing ?? "nothing")")
     #expect(
       user.error(open("cells/m/* ~> rows", view: "w"))?.data["limit"] == .string("memory_user"))
     _ = user.call(#"{"id":1,"method":"close","params":{"view":"v"}}"#)
     #expect(user.result(open("cells/m/1 ~> row", view: "w")) != nil, "the charge has ended")
+  }
+
+  @Test
+  func `long rows are made in slices when a view opens`() {
+    let long = String(repeating: "x", count: 100_000)
+    for i in 0..<10 { set("m/\(i)", #"{"a":\#(i),"long":"\#(long)"}"#) }
+    func rows(_ lines: [String]) -> Int { lines.joined().components(after: #"{"id":""#).count }
+    bench.time.nanosecondsPerLook = 1_500_000
+    let context = bench.table.context
+    let begun = context.workSteps
+    client.send(open("cells/m/* ~> rows", "  a"))
+    var shown = rows(client.received())
+    #expect((1...4).contains(shown), "\(shown)")
+    for _ in 0..<100 where shown < 10 { shown += rows(client.received()) }
+    #expect(shown == 10)
+    #expect(context.workSteps - begun >= 6)
+    bench.time.nanosecondsPerLook = 0
+  }
+
+  @Test
+  func `long values are converted in slices, when a view opens and when they change`() {
+    let long = String(repeating: "x", count: 5_000)
+    for i in 0..<8 { set("m\(i)", "\"\(long)\"") }
+    let lines = (0..<8).map { "cells/m\($0) | length ~> p\($0)" }.joined(separator: "\n")
+    let context = bench.table.context
+    bench.time.nanosecondsPerLook = 1_500_000
+    let begun = context.workSteps
+    client.send(open(lines))
+    var shown = client.received().joined()
+    #expect(shown.components(after: "5000").count <= 3, "each look costs most of a slice")
+    for _ in 0..<100 where shown.components(after: "5000").count < 8 {
+      shown += client.received().joined()
+    }
+    #expect(shown.components(after: "5000").count == 8)
+    let steps = context.workSteps - begun
+    #expect(steps >= 5)
+    bench.time.nanosecondsPerLook = 0
+    let other = bench.connect()
+    let calls = (0..<8).map { #"{"method":"cells.set","params":["m\#($0)","\#(long)y"]}"# }
+    _ = other.call(
+      #"{"id":1,"method":"atomic","params":{"calls":[\#(calls.joined(separator: ","))]}}"#)
+    #expect(client.settle().joined().components(after: "5001").count == 8)
+    #expect(context.workSteps - begun == steps + 8)
+    // A short value is shown without a step.
+    _ = other.call(#"{"id":1,"method":"cells.set","params":["m0","z"]}"#)
+    #expect(client.settle().joined().contains(#""p0":{"value":1}"#))
+    #expect(context.workSteps - begun == steps + 8)
   }
 
   @Test
@@ -573,5 +639,12 @@ struct DefaultViewTests {
     #expect(
       client.error(#"{"id":1,"method":"open","params":{"binder":"cells"}}"#)?.name == .notFound,
       "it has the view 'cell'")
+  }
+}
+
+extension String {
+  /// Returns the parts that follow each occurrence of a text.
+  fileprivate func components(after text: String) -> [Substring] {
+    split(separator: text, omittingEmptySubsequences: false).dropFirst().map { $0 }
   }
 }

@@ -516,6 +516,28 @@ struct ProgramsTests {
       caller.result(#"{"id":1,"method":"rpc.discover","params":["other"]}"#)?["methods"] != nil)
   }
 
+  @Test
+  func `declarations count toward the quota of state until they are forgotten`() {
+    bench.host.quota = StateQuota(total: 1 << 20, ofUser: 30_000)
+    let doc = String(repeating: "x", count: 500)
+    let methods = (0..<10).map { #""m\#($0)":{"doc":"\#(doc)"}"# }.joined(separator: ",")
+    func declare(_ i: Int) -> String {
+      provider.call(provide(#""service":"s\#(i)","methods":{\#(methods)}"#))
+    }
+    let begun = bench.host.stateBytes(of: 500)
+    var count = 0
+    while count < 10, declare(count).contains("result") { count += 1 }
+    #expect((3..<10).contains(count))
+    #expect(declare(count).contains(#""limit":"state_user""#))
+    #expect(bench.host.stateBytes(of: 500) - begun > count * 5_000)
+    // Others have a quota of their own.
+    #expect(caller.call(provide(#""service":"other","methods":{\#(methods)}"#)).contains("result"))
+    #expect(provider.call(#"{"id":1,"method":"withdraw","params":["s0"]}"#).contains("result"))
+    #expect(
+      provider.call(#"{"id":1,"method":"services.forget","params":["s0"]}"#).contains("result"))
+    #expect(declare(count).contains("result"))
+  }
+
   // MARK: Values
 
   @Test

@@ -3,6 +3,7 @@ import Connections
 import EventSourcing
 import Features
 import JSON
+import JournalMemory
 import Model
 import TestSupport
 import Testing

@@ -159,6 +159,11 @@ struct FileView {
     }
     try table.prepare()
     table.list.bind(to: view[name])
+    table.missing.bind(to: view) { view, count in
+      // Only then, because a view has it hardly ever.
+      let missing = name + "_missing"
+      if count > 0 || view.has(missing) { view[missing].hint(.quiet).set(count) }
+    }
     tables[name] = table
   }
 }

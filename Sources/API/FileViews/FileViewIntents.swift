@@ -89,12 +89,13 @@ extension FileView {
       $0.kind == .tab && context.mayOpen($0.target.text) && !around.contains($0.target.text)
     }
     guard !tabs.isEmpty else { return }
-    var bodies: [(binder: String, bind: (View) -> Void)] = []
+    var bodies: [(binder: String, weight: Int, bind: (View) -> Void)] = []
     for tab in tabs {
       var arguments = JSONObject()
       for argument in tab.arguments { arguments[argument.name.text] = value(argument.value) }
       let (context, name, text) = (context, tab.target.text, JSONValue.object(arguments).text)
-      bodies.append((name, { context.fill($0, as: name, with: text) }))
+      let weight = context.rights.view(named: name)?.weight ?? 0
+      bodies.append((name, weight, { context.fill($0, as: name, with: text) }))
     }
     view.tabs(bodies)
   }

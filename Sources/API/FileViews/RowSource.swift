@@ -173,6 +173,9 @@ final class RowSource {
     return changed
   }
 
+  /// Whether the elements are found by their names, without reading a value.
+  var isFound: Bool { isPattern }
+
   private var isPattern: Bool { if case .pattern = kind { true } else { false } }
 
   /// Applies a step of a list or map, and returns the ids of the elements that have changed; `nil` if

@@ -13,8 +13,9 @@ final class RowTable: SlicedWork {
   /// The most rows of a list.
   static let most = 10_000
 
-  /// The rows that are made when the first view opens; the others follow in slices.
-  private static let atOnce = 1_000
+  /// The rows, and the bytes of their values, that are made when the first view opens; the others
+  /// follow in slices. A few are made also if the time of the client is over.
+  private static let atOnce = (count: 1_000, bytes: 256 << 10, least: 16 << 10)
 
   /// The most steps of a list that wait; with more, all its rows are compared.
   private static let waitingSteps = 64
@@ -46,6 +47,16 @@ final class RowTable: SlicedWork {
   /// Whether the elements must be read again.
   private var isStale = false
   private var steps: [CollectionChange] = []
+
+  /// The bytes of the values that were read since the start.
+  private var readBytes = 0
+
+  /// The rows that are left out because the user's memory is full, or because there are too many.
+  private var leftOut: Set<RowID> = []
+
+  /// The number of rows that are left out.
+  let missing = Property(0)
+
   /// The bytes of the rows, charged to the user.
   private var heldBytes = 0
   private var observer: AtomicObserver<RowList<RowKey, JSONText>.Change, Never>?
@@ -108,12 +119,22 @@ final class RowTable: SlicedWork {
   private func start(_ observer: AtomicObserver<RowList<RowKey, JSONText>.Change, Never>) {
     guard self.observer == nil else { return }
     source.observe { [unowned self] in receive($0) }
-    source.read()
-    wait(for: source.ids)
-    var left = Self.atOnce
-    while left > 0, makeNext() { left -= 1 }
+    readBytes = 0
+    if context.isWorkTimeUp, !source.isFound {
+      // One of many long values of a view: it is read in a slice.
+      isStale = true
+    } else {
+      source.read()
+      wait(for: source.ids)
+      var left = Self.atOnce.count
+      while left > 0, readBytes < Self.atOnce.bytes,
+        readBytes < Self.atOnce.least || !context.isWorkTimeUp, makeNext()
+      {
+        left -= 1
+      }
+    }
     self.observer = observer
-    if !waiting.isEmpty { context.add(self, for: user) }
+    if isStale || !waiting.isEmpty { context.add(self, for: user) }
   }
 
   private func stop() {
@@ -121,6 +142,7 @@ final class RowTable: SlicedWork {
     observer = nil
     (rows, order, waiting, isWaiting, steps) = ([:], [], [], [], [])
     isStale = false
+    (leftOut, missing.value) = ([], 0)
     context.charge(-heldBytes, to: user)
     heldBytes = 0
   }
@@ -162,14 +184,20 @@ final class RowTable: SlicedWork {
     guard let id = waiting.popLast() else { return false }
     isWaiting.remove(id)
     let old = rows[id]
-    var new = source.value(id).flatMap { form.row(id, $0) }.map { Row(key: $0.key, text: $0.text) }
+    let value = source.value(id)
+    readBytes += 64 + (value?.text.utf8.count ?? 0)
+    var new = value.flatMap { form.row(id, $0) }.map { Row(key: $0.key, text: $0.text) }
     let bytes = (new?.bytes ?? 0) - (old?.bytes ?? 0)
     // A row beyond the memory of the user is not shown.
     if old == nil && rows.count >= Self.most
       || (try? context.checkMemory(for: bytes, of: user)) == nil
     {
+      if new != nil { leftOut.insert(id) }
       new = nil
+    } else if !leftOut.isEmpty {
+      leftOut.remove(id)
     }
+    if missing.value != leftOut.count { missing.value = leftOut.count }
     guard old?.key != new?.key || old?.text != new?.text else { return true }
     rows[id] = new
     let held = (new?.bytes ?? 0) - (old?.bytes ?? 0)

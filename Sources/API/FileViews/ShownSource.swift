@@ -68,9 +68,11 @@ struct ShownSource {
   }
 
   /// The present value; `nil` if there is none or a transformer refuses it.
-  var text: JSONText? {
-    guard let forward else { return newest }
-    return try? forward(newest.map { parts.decoded($0) } ?? .null).text
+  var text: JSONText? { convert(newest) }
+
+  private func convert(_ value: JSONText?) -> JSONText? {
+    guard let forward else { return value }
+    return try? forward(value.map { parts.decoded($0) } ?? .null).text
   }
 
   /// Emits after each change of a source.
@@ -103,25 +105,91 @@ struct ShownSource {
           following: changes.map { isOne ? $0.value : nil }, newest: { newest }, isAssigned)
       ) { pipeline.last ?? .null }
     }
-    guard !expression.operator.assignsAtOnce else {
+    guard expression.operator.assignsAtOnce else {
+      let conversion = Conversion({ newest }, convert, first: .some(first), for: user, in: context)
+      return Computed(Identity(conversion), changes: conversion.changes(following: changes)) {
+        conversion.value ?? .null
+      }
+    }
+    guard forward != nil else {
       return Computed(
         Identity(rights, "view", key), changes: changes.map { _ in }
       ) { text ?? .null }
     }
-    let later = LaterValue(first)
-    let changes = changes.map { _ in later.hasChanged = true }
-    return Computed(Identity(later), changes: changes) {
-      later.hasChanged ? text ?? .null : later.first ?? .null
-    }
+    let conversion = Conversion({ newest }, convert, first: nil, for: user, in: context)
+    return Computed(
+      Identity(rights, "view", key), changes: conversion.changes(following: changes)
+    ) { conversion.value ?? .null }
   }
 }
 
-/// A value that is shown only once it has changed.
-private final class LaterValue {
-  let first: JSONText?
-  var hasChanged = false
+/// What the transformers of a line make of the value of its source.
+///
+/// A long value is converted in the time of the user who opened the first view, each in a step of its
+/// own; until then the last result is shown.
+private final class Conversion: SlicedWork {
+  /// The bytes from which a value is long.
+  private static let long = 4 << 10
 
-  init(_ first: JSONText?) { self.first = first }
+  var isQueued = false
+  private let newest: () -> JSONText?
+  private let convert: (JSONText?) -> JSONText?
+  private let user: UInt32
+  private let context: ConnectionContext
+
+  /// The last result.
+  private var result: JSONText?
+
+  /// Whether the source has changed since.
+  private var isStale: Bool
+  private let conversions = PassthroughSubject<Void, Never>()
+
+  /// - Parameter first: The result until the source changes; `nil` for the present value.
+  init(
+    _ newest: @escaping () -> JSONText?, _ convert: @escaping (JSONText?) -> JSONText?,
+    first: JSONText??, for user: UInt32, in context: ConnectionContext
+  ) {
+    (self.newest, self.convert, self.user, self.context) = (newest, convert, user, context)
+    (result, isStale) = (first ?? nil, first == nil)
+  }
+
+  /// The result to show now.
+  var value: JSONText? {
+    guard isStale else { return result }
+    let value = newest()
+    // While the time of the client lasts, a view shows its values at once.
+    guard (value?.text.utf8.count ?? 0) < Self.long || !isQueued && !context.isWorkTimeUp else {
+      context.add(self, for: user)
+      return result
+    }
+    (result, isStale) = (convert(value), false)
+    return result
+  }
+
+  /// Returns a signal that emits when there may be another result.
+  func changes(following changes: SafeSignal<SourceChange>) -> SafeSignal<Void> {
+    Signal { [self] observer in
+      let bag = DisposeBag()
+      changes.observeNext { [unowned self] change in
+        isStale = true
+        // A list or map carries only a step.
+        if change.step == nil, (change.value?.text.utf8.count ?? 0) < Self.long {
+          observer.receive(())
+        } else {
+          context.add(self, for: user)
+        }
+      }
+      .dispose(in: bag)
+      conversions.observeNext { observer.receive(()) }.dispose(in: bag)
+      return bag
+    }
+  }
+
+  func step() -> Bool {
+    if isStale { (result, isStale) = (convert(newest()), false) }
+    conversions.send(())
+    return false
+  }
 }
 
 /// The operators of a line of a view, such as `debounce`.

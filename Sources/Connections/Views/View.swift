@@ -97,6 +97,9 @@ package final class View: DisposeBagProvider {
     return property
   }
 
+  /// Whether there is a property with a name.
+  package func has(_ name: String) -> Bool { properties[name] != nil }
+
   /// Sets a property to a value that is known when the binder runs.
   package func assign(_ name: String, _ value: some Encodable) {
     let property = self[name]
@@ -178,12 +181,16 @@ package final class View: DisposeBagProvider {
   }
 
   /// Opens views as tabs, in this order, after the binder has finished.
-  package func tabs(_ tabs: (binder: String, bind: (View) -> Void)...) { self.tabs(tabs) }
+  package func tabs(_ tabs: (binder: String, bind: (View) -> Void)...) {
+    self.tabs(tabs.map { ($0.binder, 0, $0.bind) })
+  }
 
   /// Opens views as tabs, in this order, after the binder has finished.
-  package func tabs(_ tabs: [(binder: String, bind: (View) -> Void)]) {
+  ///
+  /// - Parameter tabs: Each with the bytes charged to the user, besides those of any view.
+  package func tabs(_ tabs: [(binder: String, weight: Int, bind: (View) -> Void)]) {
     bind { [weak self] in
-      for tab in tabs { self?.open(tab.binder, as: .tab, tab.bind) }
+      for tab in tabs { self?.open(tab.binder, as: .tab, weighing: tab.weight, tab.bind) }
     }
   }
 
