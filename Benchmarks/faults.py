@@ -2,7 +2,7 @@
 
 A probe sends `ping` and `cells.set`, one request at a time, and measures the response times: alone, beside
 good clients that work as fast as the daemon answers, and beside bad ones. The rows 1 to 14 are the faults
-of Tests/README.md; the rows R1 to R32 are inputs found by reviews. The work of a row runs in a process of
+of Tests/README.md; the rows R1 to R36 are inputs found by reviews. The work of a row runs in a process of
 its own, as fast as the daemon accepts it. The column "turn" is the longest turn of the loop in processor
 time, measured apart by a bystander of another user; the last one is the peak memory of the daemon.
 
@@ -267,6 +267,10 @@ def program():
     kept.append(asked(lines(("provide", {"service": "words", "methods": {"m": {"params": schema}}})), 1))
 
 
+def part_cell():
+    asked(lines(("cells.set", ["parts", {"x": 0}]), ("cells.set", ["h", 0])), 2).close()
+
+
 def lock_holders():
     """Lets 100 clients hold and await the same 40 locks."""
     for _ in range(100):
@@ -276,7 +280,7 @@ def lock_holders():
     time.sleep(0.5)
 
 
-# The work of the rows R1 to R32.
+# The work of the rows R1 to R36.
 
 
 def guesses():
@@ -456,6 +460,23 @@ def wills():
         client.close()
 
 
+def parts(more):
+    """Holds 5,000 subscriptions to different parts of a value, and sets it 1,000 times at once."""
+    calls = [("cells.set", ["parts", {"x": k}]) for k in range(1000)]
+
+    def work():
+        subscribed(lambda i: {"pick": f"/p{i}"} | more, 5000)() if not kept else None
+        asked(atomic(calls), 1).close()
+    return work
+
+
+def filters():
+    """Holds 1,000 readers with different filters, all of which want a cell, and sets it 1,000 times at once."""
+    if not kept:
+        subscribed(lambda i: {"source": "events", "filter": {"streams": ["cells/h", f"cells/none{i}"]}}, 1000)()
+    asked(atomic([("cells.set", ["h", k]) for k in range(1000)]), 1).close()
+
+
 def done():
     """Adds, finishes and removes 1,000 things to do."""
     asked(atomic([("todo.add", ["x" * 190]) for _ in range(1000)]), 1).close()
@@ -553,6 +574,10 @@ beside = {
     "R31: 100 clients with locks leave": holders_leave,
     "R32: an array of 120,000 numbers": again(
         lines(("cells.set", ["a", [1] * 120_000])), lines(("cells.set", ["a", [2] * 120_000]))),
+    "R33: 5,000 parts of a cell": (part_cell, parts({"source": "cells/parts"})),
+    "R34: 5,000 parts in a pattern": (part_cell, parts({"source": "cells/*"})),
+    "R35: 5,000 parts in mode every": (part_cell, parts({"source": "cells/parts", "mode": "every"})),
+    "R36: 1,000 filters want an event": (part_cell, filters),
 }
 wanted = sys.argv[2:]
 if wanted:

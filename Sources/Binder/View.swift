@@ -169,7 +169,7 @@ public final class View {
     let context = context
     engine.tabs(
       names.filter(context.mayOpen).map { name in
-        (name, { context.fill($0, as: name, with: JSONText(trusted: "{}")) })
+        (name, 0, { context.fill($0, as: name, with: JSONText(trusted: "{}")) })
       })
   }
 

@@ -13,6 +13,9 @@ class Broadcast {
   private let keepsWindow: Bool
   private var subscribers: [Subscription] = []
 
+  /// The broadcasts that show a part of this one; they are woken with it, once a turn.
+  private var dependents: [ObjectIdentifier: Broadcast] = [:]
+
   /// The bytes of ``windowBytes`` that the table has counted.
   private var countedBytes = 0
   private var isDirty = false
@@ -79,6 +82,14 @@ class Broadcast {
       table.limitWindows()
     }
     for subscriber in subscribers { subscriber.markDirty() }
+    for dependent in dependents.values { dependent.wake() }
+  }
+
+  final func add(dependent: Broadcast) { dependents[ObjectIdentifier(dependent)] = dependent }
+
+  final func remove(dependent: Broadcast) {
+    dependents[ObjectIdentifier(dependent)] = nil
+    stopIfUnused()
   }
 
   final func add(_ subscriber: Subscription) {
@@ -94,7 +105,11 @@ class Broadcast {
       subscribers[i] = last
       last.place = i
     }
-    guard subscribers.isEmpty else { return }
+    stopIfUnused()
+  }
+
+  private func stopIfUnused() {
+    guard subscribers.isEmpty, dependents.isEmpty else { return }
     if keepsWindow {
       table.windowTotal -= countedBytes
       table.windows[ObjectIdentifier(self)] = nil

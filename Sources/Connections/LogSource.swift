@@ -15,6 +15,11 @@ package struct LogSource {
   /// Every entry that becomes durable from now on.
   package var live: Signal<LogEntry, Never>
 
+  /// Returns what a subscription sends of a live entry, for example a part of it; `nil` for all of it.
+  ///
+  /// It is called in the client's own time slice. ``read`` returns converted entries.
+  package var convert: ((LogEntry) -> LogEntry)?
+
   /// Reads durable entries after a position, in order, on another thread.
   ///
   /// The signal fails with `seq_expired` if entries after the position were removed.

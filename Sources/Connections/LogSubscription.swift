@@ -83,8 +83,8 @@ package final class LogSubscription: Subscription {
     super.init(handle, on: client)
   }
 
-  /// Whether entries are filtered while they are sent.
-  override var isCostly: Bool { isWanted != nil }
+  /// Whether entries are filtered or converted while they are sent.
+  override var isCostly: Bool { isWanted != nil || past.convert != nil }
 
   override func start() {
     broadcast.add(self)
@@ -207,6 +207,10 @@ package final class LogSubscription: Subscription {
       }
       next = writeLive(next..<end, &buffer)
       guard !isOver else { return true }
+      if past.convert != nil, next < broadcast.endIndex, context.isTimeUp {
+        state = .live(next: next)
+        return false
+      }
     }
     state = .live(next: next)
     cursor = max(cursor, broadcast.end)
@@ -277,6 +281,10 @@ package final class LogSubscription: Subscription {
   private func writeLive(_ range: Range<Int>, _ buffer: inout ByteBuffer) -> Int {
     var range = range
     if let unacknowledged { range = range.prefix(unacknowledged.room) }
+    if let convert = past.convert {
+      let entries = range.prefix(Self.wantedAtOnce).map { convert(broadcast[$0]) }
+      return range.lowerBound + write(entries, from: 0, upTo: entries.count, &buffer)
+    }
     let copied = broadcast.write(range, to: self, of: client, itemLimit: itemLimit, &buffer)
     cursor = copied.seq
     lastSent = cursor

@@ -25,7 +25,10 @@ final class PatternBroadcast: Broadcast {
   struct Run {
     /// The number of the round in which they happened.
     fileprivate let round: UInt64
-    fileprivate(set) var count: UInt64 = 1
+    var count: UInt64 = 1
+
+    /// The value before the first of them.
+    let before: JSONText?
 
     /// Whether the source had no value before.
     fileprivate(set) var isNew: Bool
@@ -34,7 +37,12 @@ final class PatternBroadcast: Broadcast {
     fileprivate(set) var sinceGone: UInt64?
 
     init(_ change: SourceChange, in round: UInt64 = 0) {
-      (self.round, isNew, sinceGone) = (round, change.isNew, change.isGone ? 0 : nil)
+      (self.round, before) = (round, change.before)
+      (isNew, sinceGone) = (change.isNew, change.isGone ? 0 : nil)
+    }
+
+    init(isNew: Bool, isGone: Bool) {
+      (round, before, self.isNew, sinceGone) = (0, nil, isNew, isGone ? 0 : nil)
     }
 
     fileprivate mutating func add(_ change: SourceChange) {
@@ -42,11 +50,16 @@ final class PatternBroadcast: Broadcast {
       sinceGone = change.isGone ? 0 : sinceGone.map { $0 + 1 }
     }
 
-    /// Adds the changes before the first one.
-    fileprivate mutating func add(before: Run) {
-      sinceGone = sinceGone ?? before.sinceGone.map { $0 + count }
-      count += before.count
-      isNew = isNew && before.isNew
+    /// Returns the run with the changes of the one before it.
+    fileprivate func joined(to former: Run) -> Run {
+      var run = Run(round: round, before: former.before, isNew: isNew && former.isNew)
+      run.count = count + former.count
+      run.sinceGone = sinceGone ?? former.sinceGone.map { $0 + count }
+      return run
+    }
+
+    private init(round: UInt64, before: JSONText?, isNew: Bool) {
+      (self.round, self.before, self.isNew) = (round, before, isNew)
     }
   }
 
@@ -175,7 +188,7 @@ final class PatternBroadcast: Broadcast {
       entry.runs.append(Run(change, in: round))
       // A subscription that has collected the first of them counts too many.
       if entry.runs.count > Self.mostRuns {
-        entry.runs[1].add(before: entry.runs[0])
+        entry.runs[1] = entry.runs[1].joined(to: entry.runs[0])
         entry.runs.removeFirst()
       }
     }
@@ -214,5 +227,9 @@ struct PatternChange {
   init(_ change: SourceChange) {
     (seq, value, isGone) = (change.seq, change.value, change.isGone)
     isAsked = change.step != nil
+  }
+
+  init(seq: UInt64, value: JSONText?) {
+    (self.seq, self.value, isGone, isAsked) = (seq, value, value == nil, false)
   }
 }

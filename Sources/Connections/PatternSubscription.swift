@@ -22,6 +22,8 @@ package final class PatternSubscription: Subscription {
   private let broadcast: PatternBroadcast
   private let value: (_ source: String) -> JSONText?
   private let isDistinct: Bool
+  private let part: WatchedPart?
+  private var watch: (any Disposable)?
   private var pace: Pace
 
   /// The first round of the broadcast that was not collected; `nil` before the start.
@@ -40,18 +42,20 @@ package final class PatternSubscription: Subscription {
   /// - Parameters:
   ///   - source: The pattern and its changes from now on.
   ///   - value: Returns the current value of a source whose change does not carry it.
+  ///   - part: The part of each value that is sent; `nil` for all of it.
   ///   - isDistinct: Whether changes to an equal value are dropped.
   ///   - interval: The minimum interval between frames in milliseconds; 0 for none.
   package init(
     _ handle: Handle, to source: PatternSource,
-    value: @escaping (String) -> JSONText? = { _ in nil }, on client: Client,
+    value: @escaping (String) -> JSONText? = { _ in nil }, part: WatchedPart? = nil,
+    on client: Client,
     isDistinct: Bool = true, everyMilliseconds interval: UInt64 = 0
   ) {
     let key = "pattern \(isDistinct ? "" : "every ")" + source.key
     broadcast = client.context.broadcasts.broadcast(key) {
       PatternBroadcast(source, isDistinct: isDistinct, $0, in: $1)
     }
-    self.value = value
+    (self.value, self.part) = (value, part)
     self.isDistinct = isDistinct
     pace = Pace(everyMilliseconds: interval)
     super.init(handle, on: client)
@@ -62,6 +66,7 @@ package final class PatternSubscription: Subscription {
 
   override func start() {
     pace.start(context)
+    watch = part?.watch()
     broadcast.add(self)
     next = broadcast.begin()
   }
@@ -70,6 +75,8 @@ package final class PatternSubscription: Subscription {
     if let next { broadcast.end(at: next) }
     next = nil
     broadcast.remove(self)
+    watch?.dispose()
+    watch = nil
     pace.end()
   }
 
@@ -80,7 +87,8 @@ package final class PatternSubscription: Subscription {
     return (first - min(first, 1), true)
   }
 
-  /// Takes a change from before this daemon started, or from before the start of the subscription.
+  /// Takes a change from before this daemon started, or from before the start of the subscription;
+  /// it has the part only.
   package func receive(_ change: SourceChange) {
     guard !isDistinct || !change.isRepeat else { return }
     add(change.source, PatternChange(change), [PatternBroadcast.Run(change)])
@@ -89,7 +97,15 @@ package final class PatternSubscription: Subscription {
 
   override func catchUp() {
     guard let next else { return }
-    self.next = broadcast.collect(from: next) { add($0, $1, $2) }
+    self.next = broadcast.collect(from: next) { source, change, runs in
+      guard let part else { return add(source, change, runs) }
+      let (before, value) = (runs.first?.before.flatMap(part.find), change.value.flatMap(part.find))
+      // Some of the changes may not have been of the part.
+      guard !isDistinct || before != value || pending[source] != nil else { return }
+      var run = PatternBroadcast.Run(isNew: before == nil, isGone: value == nil)
+      run.count = runs.reduce(0) { $0 + $1.count }
+      add(source, PatternChange(seq: change.seq, value: value), [run])
+    }
   }
 
   /// Adds the changes of a source to those that are not sent.

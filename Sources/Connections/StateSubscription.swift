@@ -31,9 +31,7 @@ package final class StateSubscription: Subscription {
     _ handle: Handle, to source: StateSource, on client: Client, isDistinct: Bool = true,
     everyMilliseconds interval: UInt64 = 0
   ) {
-    broadcast = client.context.broadcasts.broadcast("state " + source.key) {
-      StateBroadcast(source, $0, in: $1)
-    }
+    broadcast = client.context.broadcasts.state(source)
     self.isDistinct = isDistinct
     pace = Pace(everyMilliseconds: interval)
     sent = broadcast.count
@@ -105,19 +103,26 @@ package final class StateSubscription: Subscription {
   }
 }
 
-/// The value of one source, shared by all its subscriptions.
+/// The value of one source, or of a part of it, shared by all its subscriptions.
+///
+/// A commit notes a change once for a source, however many parts of it are watched. A part is found
+/// in the time of the first client that is sent it.
 final class StateBroadcast: Broadcast {
   let source: StateSource
-  private(set) var value: JSONText?
 
-  /// Whether the value is equal to the one before the last change.
-  private(set) var isRepeated = false
+  /// The value of the whole source; `nil` if this is that.
+  private let whole: StateBroadcast?
 
-  /// The position of the last change.
-  private(set) var seq: UInt64 = 0
+  /// The number of changes of the whole source when this broadcast was created.
+  private let first: UInt64
 
-  /// The number of changes since the broadcast was created.
-  private(set) var count: UInt64 = 0
+  private var text: JSONText?
+  private var changes: UInt64 = 0
+  private var lastSeq: UInt64 = 0
+  private var repeats = false
+
+  /// The number of changes for which the part was found.
+  private var found: UInt64 = 0
 
   /// The part of the last frame after its head, which subscribers share in this turn; empty if none
   /// was encoded.
@@ -126,24 +131,64 @@ final class StateBroadcast: Broadcast {
   /// The number of skipped changes in ``body``.
   private var bodySkipped: UInt64 = 0
 
-  init(_ source: StateSource, _ key: String, in table: BroadcastTable) {
-    self.source = source
-    value = source.value()
+  init(_ source: StateSource, _ whole: StateBroadcast?, _ key: String, in table: BroadcastTable) {
+    (self.source, self.whole) = (source, whole)
+    first = whole?.changes ?? 0
+    let watch = source.part?.watch()
+    text = source.part.map { source.value().flatMap($0.find) } ?? source.value()
     super.init(key, in: table)
-    observation = source.changes.observeNext { [unowned self] in receive($0) }
+    if let whole {
+      whole.add(dependent: self)
+      observation = BlockDisposable { [unowned self] in
+        watch?.dispose()
+        whole.remove(dependent: self)
+      }
+    } else {
+      observation = source.changes.observeNext { [unowned self] in receive($0) }
+    }
   }
 
   private func receive(_ change: SourceChange) {
-    isRepeated = value == change.value
-    value = change.value
-    seq = change.seq
-    count += 1
+    repeats = text == change.value
+    text = change.value
+    lastSeq = change.seq
+    changes += 1
     body.removeAll(keepingCapacity: 0)
     wake()
   }
 
+  /// Finds the part in the present value, if that has changed.
+  private func refresh() {
+    guard let whole, let part = source.part, found != count else { return }
+    found = count
+    let value = whole.text.flatMap(part.find)
+    repeats = value == text
+    text = value
+    body.removeAll(keepingCapacity: 0)
+  }
+
+  /// The present value.
+  var value: JSONText? {
+    refresh()
+    return text
+  }
+
+  /// Whether the value is equal to the one before the last change.
+  ///
+  /// For a part, to the one that was found last.
+  var isRepeated: Bool {
+    refresh()
+    return repeats
+  }
+
+  /// The position of the last change.
+  private var seq: UInt64 { max(lastSeq, whole?.lastSeq ?? 0) }
+
+  /// The number of changes since the broadcast was created.
+  var count: UInt64 { (whole?.changes ?? changes) - first }
+
   /// Notes the position of a change before this daemon started.
-  func advance(at seq: UInt64) { self.seq = max(self.seq, seq) }
+  func advance(at seq: UInt64) { lastSeq = max(lastSeq, seq) }
 
   /// The position of the last change; `nil` if the source has none.
   var shownSeq: UInt64? { source.isJournaled ? seq : nil }
@@ -152,6 +197,7 @@ final class StateBroadcast: Broadcast {
   ///
   /// - Parameter skipped: The number of changes that the client did not get.
   func writeBody(skipped: UInt64, _ buffer: inout ByteBuffer) {
+    refresh()
     if body.isEmpty || skipped != bodySkipped {
       keepFrames {
         encodeBody(skipped)
@@ -179,6 +225,39 @@ final class StateBroadcast: Broadcast {
   override func dropFrames() { body.removeAll(keepingCapacity: 0) }
 }
 
+extension BroadcastTable {
+  /// Returns the broadcast of a source, or of a part of it.
+  fileprivate func state(_ source: StateSource) -> StateBroadcast {
+    guard let part = source.part else {
+      return broadcast("state " + source.key) { StateBroadcast(source, nil, $0, in: $1) }
+    }
+    return broadcast("state \(source.key) \(part.key)") { key, table in
+      var whole = source
+      whole.part = nil
+      return StateBroadcast(source, table.state(whole), key, in: table)
+    }
+  }
+}
+
+/// A part of a value that clients can watch.
+package struct WatchedPart {
+  /// The key of the part, among those of the source.
+  let key: String
+
+  /// Returns the part of a value; `nil` if it has none.
+  let find: (JSONText) -> JSONText?
+
+  /// Watches the part until the returned object is disposed of.
+  let watch: () -> any Disposable
+
+  package init(
+    key: String, find: @escaping (JSONText) -> JSONText?,
+    watch: @escaping () -> any Disposable
+  ) {
+    (self.key, self.find, self.watch) = (key, find, watch)
+  }
+}
+
 /// A source with a value that clients can watch.
 package struct StateSource {
   /// The key of the shared broadcast.
@@ -198,10 +277,14 @@ package struct StateSource {
   /// Every change from now on.
   package let changes: Signal<SourceChange, Never>
 
+  /// The part of the value that is watched; `nil` for all of it.
+  var part: WatchedPart?
+
   package init(
     key: String, isJournaled: Bool, isLoading: Bool = false, value: @escaping () -> JSONText?,
-    changes: Signal<SourceChange, Never>
+    changes: Signal<SourceChange, Never>, part: WatchedPart? = nil
   ) {
+    self.part = part
     self.key = key
     self.isJournaled = isJournaled
     self.isLoading = isLoading

@@ -161,8 +161,8 @@ final class OpenJournal {
       throw failure(error, path)
     }
     throw .unavailable(
-      detail: "\(path) cannot be upgraded from format \(version) to \(Schema.version) while another "
-        + "program reads it: end that program, such as sqlite3, and start again")
+      detail: "\(path) cannot be upgraded from format \(version) to \(Schema.version) while "
+        + "another program reads it: end that program, such as sqlite3, and start again")
   }
 
   /// Returns the events that only the tail has, and the last position.

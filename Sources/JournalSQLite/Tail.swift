@@ -183,7 +183,9 @@ final class Tail: Sendable {
   /// - Returns: The reason why there is no room; `nil` on success.
   func makeRoom(for batches: [RecordBatch]) -> SQLiteError? {
     let size = TailBlock.size(of: batches.reduce(0) { $0 + $1.byteCount })
-    let isReady = { (state: State) in state.isOtherFree || state.obstacle != nil || state.hasFailed }
+    let isReady = { (state: State) in
+      state.isOtherFree || state.obstacle != nil || state.hasFailed
+    }
     let (growth, failure) = state.waitWithLock(until: isReady) {
       state -> (TailFile.Growth?, SQLiteError?) in
       if state.hasFailed { return (nil, nil) }

@@ -518,24 +518,27 @@ struct ProgramsTests {
 
   @Test
   func `declarations count toward the quota of state until they are forgotten`() {
-    bench.host.quota = StateQuota(total: 1 << 20, ofUser: 30_000)
-    let doc = String(repeating: "x", count: 500)
+    let doc = String(repeating: "x", count: 200)
     let methods = (0..<10).map { #""m\#($0)":{"doc":"\#(doc)"}"# }.joined(separator: ",")
     func declare(_ i: Int) -> String {
       provider.call(provide(#""service":"s\#(i)","methods":{\#(methods)}"#))
     }
-    let begun = bench.host.stateBytes(of: 500)
-    var count = 0
-    while count < 10, declare(count).contains("result") { count += 1 }
-    #expect((3..<10).contains(count))
-    #expect(declare(count).contains(#""limit":"state_user""#))
-    #expect(bench.host.stateBytes(of: 500) - begun > count * 5_000)
+    #expect(declare(0).contains(#""result""#))
+    let bytes = bench.host.stateBytes(of: 500)
+    #expect(bytes > 10 * 200)
+    bench.host.quota = StateQuota(total: 100 * bytes, ofUser: bytes * 7 / 2)
+    #expect(declare(1).contains(#""result""#))
+    #expect(declare(2).contains(#""result""#))
+    let refused = declare(3)
+    #expect(refused.contains("state_user"), "\(refused)")
     // Others have a quota of their own.
-    #expect(caller.call(provide(#""service":"other","methods":{\#(methods)}"#)).contains("result"))
-    #expect(provider.call(#"{"id":1,"method":"withdraw","params":["s0"]}"#).contains("result"))
+    let other = caller.call(provide(#""service":"other","methods":{\#(methods)}"#))
+    #expect(other.contains(#""result""#), "\(other)")
     #expect(
-      provider.call(#"{"id":1,"method":"services.forget","params":["s0"]}"#).contains("result"))
-    #expect(declare(count).contains("result"))
+      provider.call(#"{"id":1,"method":"withdraw","params":["s0"]}"#).contains(#""result""#))
+    let forgotten = provider.call(#"{"id":1,"method":"services.forget","params":["s0"]}"#)
+    #expect(forgotten.contains(#""result""#), "\(forgotten)")
+    #expect(declare(3).contains(#""result""#))
   }
 
   // MARK: Values

@@ -1,4 +1,5 @@
 import API
+import BinderTesting
 import Connections
 import EventSourcing
 import Features
@@ -128,7 +129,8 @@ struct ReaderSliceTests {
     let clients = (0..<8).map { _ in bench.connect(uid: 1000) }
     for client in clients {
       for i in 0..<64 {
-        client.send(#"{"id":\#(i),"method":"subscribe","params":{"source":"cells/*","sub":"p\#(i)"}}"#)
+        let params = #"{"source":"cells/*","sub":"p\#(i)"}"#
+        client.send(#"{"id":\#(i),"method":"subscribe","params":\#(params)}"#)
       }
       #expect(client.settle().count == 64)
     }

@@ -17,13 +17,15 @@ struct SubscriptionTests {
     var seq: UInt64 = 0
     private(set) var listenerCount = 0
 
-    func source(_ name: String = "a/x", isJournaled: Bool = true) -> StateSource {
+    func source(
+      _ name: String = "a/x", isJournaled: Bool = true, part: WatchedPart? = nil
+    ) -> StateSource {
       StateSource(
         key: name, isJournaled: isJournaled, value: { [self] in value },
         changes: Signal { [self] observer in
           listenerCount += 1
           return changes.observe(with: observer.on)
-        })
+        }, part: part)
     }
 
     var pattern: PatternSource { PatternSource(key: "a/*", changes: changes.toSignal()) }
@@ -167,6 +169,37 @@ struct SubscriptionTests {
     #expect(bench.lines().isEmpty)
     #expect(!source.changes.hasObservers)
     #expect(bench.table.context.counts.subscriptions == 0)
+  }
+
+  @Test
+  func `a change is noted once, however many parts of the value are watched`() {
+    let source = Source()
+    source.set(#"{"p0":1}"#)
+    var watched = 0
+    for i in 0..<50 {
+      let part = WatchedPart(key: "/p\(i)", find: { $0.members?["p\(i)"] }) {
+        watched += 1
+        return BlockDisposable { watched -= 1 }
+      }
+      bench.connection.add(
+        StateSubscription(.number(i), to: source.source(part: part), on: bench.connection))
+    }
+    #expect(source.listenerCount == 1)
+    #expect(watched == 50)
+    source.set(#"{"p0":1,"p7":2}"#)
+    let lines = bench.lines()
+    #expect(lines.count == 1)
+    #expect(lines.first?.contains(#""sub":7,"seq":2,"value":2"#) == true)
+    source.set(#"{"p0":3,"p7":2}"#)
+    source.set("{}")
+    #expect(
+      bench.lines().map { String($0.dropFirst(42)) } == [
+        #"{"sub":0,"seq":4,"gone":true,"skipped":1}}"#,
+        #"{"sub":7,"seq":4,"gone":true,"skipped":1}}"#,
+      ])
+    bench.connection.end()
+    #expect(watched == 0)
+    #expect(!source.changes.hasObservers)
   }
 
   // MARK: Handles

@@ -13,8 +13,9 @@ final class RowTable: SlicedWork {
   /// The most rows of a list.
   static let most = 10_000
 
-  /// The rows, and the bytes of their values, that are made when the first view opens; the others
-  /// follow in slices. A few are made also if the time of the client is over.
+  /// The rows, and the bytes of their values, that are made when the first view opens.
+  ///
+  /// The others follow in slices. A few are made also if the time of the client is over.
   private static let atOnce = (count: 1_000, bytes: 256 << 10, least: 16 << 10)
 
   /// The most steps of a list that wait; with more, all its rows are compared.

@@ -12,6 +12,15 @@ extension LogEntry {
     self.init(seq: event.seq, tail: buffer.string, data: event.data)
   }
 
+  /// Returns the entry of a change with a part of its value.
+  func picking(_ find: (JSONText) -> JSONText?, _ isLiteral: Bool) -> LogEntry {
+    // The tail ends the parameters, then the frame and the line.
+    let params = JSONText(trusted: "{" + tail.dropLast(2))
+    let source = isLiteral ? "" : params.member("source")?.string ?? ""
+    let value = params.member("value").flatMap(find)
+    return LogEntry(SourceChange(source: source, seq: seq, value: value), isLiteral)
+  }
+
   init(_ change: SourceChange, _ isLiteral: Bool) {
     var buffer = ByteBuffer()
     buffer.member("seq", change.seq)
@@ -72,5 +81,19 @@ extension JournalEvent {
       }
     }
     buffer.append("}")
+  }
+}
+
+/// The entries of the last event, which subscriptions with different filters share.
+///
+/// Otherwise an event that a thousand filters want would be encoded a thousand times in its commit.
+final class EventLines {
+  private var (plain, withOrigin): (LogEntry?, LogEntry?) = (nil, nil)
+
+  func entry(of event: JournalEvent, withOrigin isAsked: Bool) -> LogEntry {
+    if let known = isAsked ? withOrigin : plain, known.seq == event.seq { return known }
+    let entry = LogEntry(event, withOrigin: isAsked)
+    if isAsked { withOrigin = entry } else { plain = entry }
+    return entry
   }
 }

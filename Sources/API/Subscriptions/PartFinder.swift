@@ -3,7 +3,8 @@ package import JSON
 internal import Model
 package import Signals
 
-/// Finds parts of values for all clients that watch a part, and decodes values for bindings.
+/// Finds parts of values for all clients that watch a part, decodes values for bindings, and encodes
+/// events for subscriptions.
 ///
 /// A long value is scanned, or decoded, only once for all of them. It is cached only while
 /// something is watched.
@@ -15,6 +16,9 @@ package final class PartFinder {
   private static let remembered = 2
 
   private let pointers = JSONPointerSet()
+
+  /// The last event as subscriptions send it.
+  let eventLines = EventLines()
 
   /// The number of watches that are not disposed.
   private var watches = 0

@@ -171,13 +171,12 @@ extension CallContext {
     let connection = call.connection
     let handle = try connection.reserveHandle(subscribe.sub, subscribe.bytes)
     let kind = sources.kind(of: name)
-    let sources = try sources.picking(subscribe.pick, of: name, by: catalog.parts)
-    if subscribe.resumed == nil { try checkSize(sources.value(name), call) }
-    let key = subscribe.pick.map { name + " " + $0.pointer.text } ?? name
+    let picked = try sources.picking(subscribe.pick, of: name, by: catalog.parts)
+    if subscribe.resumed == nil { try checkSize(picked.value(name), call) }
     let source = StateSource(
-      key: key, isJournaled: sources.isJournaled(name), isLoading: kind == .loading,
-      value: { sources.value(name) },
-      changes: sources.changes(name))
+      key: name, isJournaled: sources.isJournaled(name), isLoading: kind == .loading,
+      value: { sources.value(name) }, changes: sources.changes(name),
+      part: watchedPart(subscribe.pick))
     let subscription = StateSubscription(
       handle, to: source, on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.minInterval?.milliseconds ?? 0)
@@ -202,17 +201,19 @@ extension CallContext {
     let values =
       try subscribe.resumed == nil ? values(subscribe, pattern, in: providers, call) : nil
     let handle = try connection.reserveHandle(subscribe.sub, subscribe.bytes)
+    // The subscriptions to a pattern share its changes; each finds its part by itself.
+    let whole = rights.providers(of: pattern)
     let changes = Signal<SourceChange, Never> { observer in
       let bag = DisposeBag()
-      for sources in providers {
+      for sources in whole {
         sources.changesMatching(pattern).observeNext { observer.receive($0) }.dispose(in: bag)
       }
       return bag
     }
-    let key = pattern.text + (subscribe.pick.map { " " + $0.pointer.text } ?? "") + rights.audience
     let subscription = PatternSubscription(
-      handle, to: PatternSource(key: key, changes: changes), value: { [rights] in rights.sources(of: $0)?.value($0) },
-      on: connection, isDistinct: subscribe.distinct ?? true,
+      handle, to: PatternSource(key: pattern.text + rights.audience, changes: changes),
+      value: { [rights] in rights.sources(of: $0)?.value($0) },
+      part: watchedPart(subscribe.pick), on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.minInterval?.milliseconds ?? 0)
     subscribe.describe(subscription)
     call.answerInPieces { buffer in
@@ -226,6 +227,14 @@ extension CallContext {
     }
     connection.add(subscription, of: subscribe.source)
     for change in values?.missed ?? [] { subscription.receive(change) }
+  }
+
+  private func watchedPart(_ pick: PartOfValue?) -> WatchedPart? {
+    pick.map { [parts = catalog.parts] pick in
+      WatchedPart(
+        key: pick.pointer.text, find: { parts.find(pick.pointer, in: $0) },
+        watch: { parts.watch(pick.pointer) })
+    }
   }
 
   /// Returns the present values of a pattern for a new subscription.

@@ -87,7 +87,9 @@ extension CallContext {
   package func eventSource(_ filter: EventFilter, withOrigin: Bool) -> LogSource {
     LogSource(
       key: "events \(withOrigin ? "who " : "")\(filter.key)\(rights.audience)",
-      live: host.events(filter.withoutConditions).map { LogEntry($0, withOrigin: withOrigin) },
+      live: host.events(filter.withoutConditions).map { [lines = catalog.parts.eventLines] in
+        lines.entry(of: $0, withOrigin: withOrigin)
+      },
       position: { [host] in host.durable },
       news: { [host] in filter.without == nil ? host.durable : host.durableNews },
       first: { [host] in host.first },
@@ -186,11 +188,9 @@ extension CallContext {
   ) -> LogSource {
     let isLiteral = pattern.isLiteral
     let isWanted = rights.readable(pattern)
-    let all = host.changes(in: service, matching: pattern).filter { isWanted($0.source) }
-    let live = part.map { catalog.parts.changes(of: $0, all) } ?? all
-    return LogSource(
-      key: "every " + pattern.text + (part.map { " " + $0.text } ?? "") + rights.audience,
-      live: live.map { LogEntry($0, isLiteral) },
+    let live = host.changes(in: service, matching: pattern).filter { isWanted($0.source) }
+    var source = LogSource(
+      key: "every " + pattern.text + rights.audience, live: live.map { LogEntry($0, isLiteral) },
       position: { [host] in host.durable }, first: { [host] in host.first },
       read: { [host, catalog] seq in
         host.readChanges(in: service, after: seq, where: isWanted)
@@ -201,6 +201,8 @@ extension CallContext {
           }
           .mapError { catalog.error($0) }
       })
+    source.convert = part.map { part in { $0.picking(part.find, isLiteral) } }
+    return source
   }
 
   // MARK: Start position
