@@ -250,7 +250,8 @@ let package = Package(
     .testTarget(
       name: "LuaScriptsTests",
       dependencies: [
-        "Configuration", "EventSourcing", "Features", "JSON", "LuaScripts", "TestSupport",
+        "Configuration", "EventSourcing", "Features", "JSON", "JournalMemory", "LuaScripts",
+        "ServiceTestSupport", "TestSupport",
       ]),
     .testTarget(
       name: "JournalTests",

@@ -13,7 +13,8 @@
   F(lua_rawset) F(lua_rawseti) F(lua_rawsetp) F(lua_rotate) F(lua_sethook) F(lua_setmetatable) \
   F(lua_settable) F(lua_settop) F(lua_setupvalue) F(lua_stringtonumber) F(lua_toboolean) \
   F(lua_tointegerx) F(lua_tolstring) F(lua_tonumberx) F(lua_touserdata) F(lua_type) \
-  F(lua_typename) F(lua_concat) F(lua_atpanic) F(lua_setfield) F(lua_getfield) F(lua_getupvalue)
+  F(lua_typename) F(lua_concat) F(lua_atpanic) F(lua_setfield) F(lua_getfield) F(lua_getupvalue) \
+  F(lua_topointer)
 
 struct clua_functions {
 #define DECLARE(name) __typeof__(&name) name;
@@ -81,6 +82,7 @@ extern struct clua_functions clua_lua;
 #define lua_tointegerx clua_lua.lua_tointegerx
 #define lua_tolstring clua_lua.lua_tolstring
 #define lua_tonumberx clua_lua.lua_tonumberx
+#define lua_topointer clua_lua.lua_topointer
 #define lua_touserdata clua_lua.lua_touserdata
 #define lua_type clua_lua.lua_type
 #define lua_typename clua_lua.lua_typename

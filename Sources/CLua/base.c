@@ -96,7 +96,9 @@ static int to_number(lua_State *L) {
 static int raise(lua_State *L) {
   lua_Integer level = want_integer_or(L, 2, 1);
   lua_settop(L, 1);
-  if (lua_type(L, 1) == LUA_TSTRING && level > 0) {
+  if (lua_type(L, 1) != LUA_TSTRING && lua_type(L, 1) != LUA_TNUMBER)
+    return fail(L, "error() was called without a text");
+  if (level > 0) {
     push_where(L, level > 10 ? 10 : (int)level);
     lua_rotate(L, 1, 1);
     lua_concat(L, 2);
@@ -198,7 +200,7 @@ static int array(lua_State *L) {
     lua_settop(L, 0);
     lua_createtable(L, 0, 0);
   }
-  want_table(L, 1);
+  want_own_table(L, 1);
   lua_settop(L, 1);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &array_key);
   lua_setmetatable(L, 1);

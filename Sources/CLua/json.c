@@ -27,6 +27,7 @@ void plain_number(lua_State *L, int index) {
   if (!is_number_text(L, index)) return;
   index = lua_absindex(L, index);
   const char *text = lua_touserdata(L, index);
+  charge(L, 10 + lua_rawlen(L, index) / 4);
   if (lua_stringtonumber(L, text) == 0) lua_pushnumber(L, 0);
   lua_replace(L, index);
 }
@@ -199,6 +200,7 @@ static void read_number(reader *r) {
     push_number_text(r->L, start, count);
     return;
   }
+  charge(r->L, 20);
   char *rest;
   double value = strtod(text, &rest);
   if (rest != text + count || !isfinite(value)) fail_json(r);
@@ -586,7 +588,9 @@ static void write_value(lua_State *L, int index, clua_bytes_buffer *buffer, int 
     case LUA_TUSERDATA:
       if (is_number_text(L, index)) {
         const char *text = lua_touserdata(L, index);
-        add(L, buffer, text, strlen(text));
+        size_t count = strlen(text);
+        charge(L, count / 4 + 1);
+        add(L, buffer, text, count);
         return;
       }
       break;

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 // Places in the registry: the description, the functions by name, the running method's description,
 // and the metatables of sources.
@@ -161,13 +162,13 @@ static void read_row(lua_State *L, int32_t table, clua_text key) {
   json_push(L, s->given.bytes, s->given.count);
 }
 
-// Writes the value at an index; nil or false removes the row.
+// Writes the value at an index; nil, null or false removes the row.
 static void write_row(lua_State *L, int32_t table, clua_text key, int index) {
   clua *s = clua_of(L);
   want_fold(L);
   charge(L, 40);
   clua_text json = {NULL, 0};
-  if (lua_toboolean(L, index)) {
+  if (lua_toboolean(L, index) && lua_type(L, index) != LUA_TLIGHTUSERDATA) {
     json_write(L, index, &s->scratch);
     json = (clua_text){s->scratch.bytes, s->scratch.count};
   }
@@ -768,7 +769,8 @@ void open_service(lua_State *L) {
 typedef struct {
   lua_State *L;
   clua_text text;
-  int seen;  // A table of the functions and tables that were written.
+  int seen;  // A table of the functions and tables that were written, with their numbers.
+  lua_Integer count;
 } digest;
 
 static void digest_value(digest *d, int index, int depth);
@@ -780,6 +782,7 @@ static void digest_add(digest *d, const char *bytes, size_t count) {
 
 static void digest_lines(digest *d, int first, int last) {
   const char *at = d->text.bytes, *end = at + d->text.count;
+  charge(d->L, (size_t)last / 8 + 1);
   for (int line = 1; at < end && line <= last; line++) {
     const char *next = memchr(at, '\n', (size_t)(end - at));
     next = next == NULL ? end : next + 1;
@@ -793,7 +796,15 @@ static void digest_function(digest *d, int index, int depth) {
   lua_Debug place;
   lua_pushvalue(L, index);
   if (!lua_getinfo(L, ">S", &place) || place.linedefined <= 0) {
-    digest_add(d, "C;", 2);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &function_names_key);
+    lua_pushvalue(L, index);
+    lua_rawget(L, -2);
+    size_t count = 0;
+    const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tolstring(L, -1, &count) : "";
+    digest_add(d, "C", 1);
+    digest_add(d, name, count);
+    digest_add(d, ";", 1);
+    lua_pop(L, 2);
     return;
   }
   digest_lines(d, place.linedefined, place.lastlinedefined);
@@ -805,17 +816,22 @@ static void digest_function(digest *d, int index, int depth) {
   }
 }
 
-// Whether a function or table was written before; notes it.
+// Whether a function or table was written before; then its number is written. Notes it.
 static bool is_seen(digest *d, int index) {
   lua_State *L = d->L;
   lua_pushvalue(L, index);
   lua_rawget(L, d->seen);
-  bool is_there = lua_type(L, -1) != LUA_TNIL;
+  lua_Integer number = lua_tointegerx(L, -1, NULL);
   lua_pop(L, 1);
+  if (number != 0) {
+    char text[32];
+    digest_add(d, text, (size_t)snprintf(text, sizeof text, "@%lld;", (long long)number));
+    return true;
+  }
   lua_pushvalue(L, index);
-  lua_pushboolean(L, 1);
+  lua_pushinteger(L, ++d->count);
   lua_rawset(L, d->seen);
-  return is_there;
+  return false;
 }
 
 static void digest_table(digest *d, int index, int depth) {
@@ -855,6 +871,11 @@ static void digest_value(digest *d, int index, int depth) {
     default: {
       size_t count;
       const char *text = push_text(L, index, &count);
+      // With type and length: 1 is not "1".
+      char start[32];
+      digest_add(
+          d, start,
+          (size_t)snprintf(start, sizeof start, "%c%zu:", type_name(L, index)[0], count));
       digest_add(d, text, count);
       digest_add(d, ";", 1);
       lua_pop(L, 1);
@@ -872,7 +893,7 @@ static void digest_globals(digest *d) {
 
 int digest_service(lua_State *L) {
   clua *s = clua_of(L);
-  digest d = {L, *(clua_text *)lua_touserdata(L, 1), 0};
+  digest d = {L, *(clua_text *)lua_touserdata(L, 1), 0, 0};
   s->result.count = 0;
   lua_createtable(L, 0, 8);
   d.seen = lua_gettop(L);
@@ -896,4 +917,128 @@ int describe_service(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &description_key);
   json_write(L, lua_gettop(L), &clua_of(L)->result);
   return 0;
+}
+
+// MARK: The fingerprint of the variables
+
+// It makes no object of Lua, so that nothing in it can fail. Objects count with their addresses,
+// which do not change; each one's content is added once, so the order does not matter.
+typedef struct {
+  lua_State *L;
+  clua *s;
+  uint64_t sum;
+} fingerprint;
+
+enum { FINGERPRINT_DEPTH = 150 };
+
+static uint64_t mix(uint64_t a) {
+  a = (a ^ a >> 32) * 0x9E3779B97F4A7C15;
+  a = (a ^ a >> 29) * 0xBF58476D1CE4E5B9;
+  return a ^ a >> 32;
+}
+
+static uint64_t address(const void *at) { return mix((uint64_t)(uintptr_t)at); }
+
+// Notes an object. Returns whether it was noted before, or cannot be.
+static bool is_met(clua *s, const void *at) {
+  if (s->met_count * 2 >= s->met_capacity) {
+    size_t capacity = s->met_capacity == 0 ? 256 : s->met_capacity * 2;
+    const void **met = calloc(capacity, sizeof *met);
+    if (met == NULL) return true;
+    for (size_t i = 0; i < s->met_capacity; i++) {
+      if (s->met[i] == NULL) continue;
+      size_t place = address(s->met[i]) & (capacity - 1);
+      while (met[place] != NULL) place = (place + 1) & (capacity - 1);
+      met[place] = s->met[i];
+    }
+    free(s->met);
+    s->met = met;
+    s->met_capacity = capacity;
+  }
+  size_t place = address(at) & (s->met_capacity - 1);
+  while (s->met[place] != NULL) {
+    if (s->met[place] == at) return true;
+    place = (place + 1) & (s->met_capacity - 1);
+  }
+  s->met[place] = at;
+  s->met_count++;
+  return false;
+}
+
+static uint64_t fingerprint_text(const char *bytes, size_t count) {
+  uint64_t hash = count;
+  for (; count >= 8; bytes += 8, count -= 8) {
+    uint64_t word;
+    memcpy(&word, bytes, 8);
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15;
+    hash ^= hash >> 32;
+  }
+  for (; count > 0; bytes++, count--) hash = (hash ^ (unsigned char)*bytes) * 0x100000001B3;
+  return mix(hash ^ 5);
+}
+
+// Returns the hash of a value, and adds the content of an object that is met for the first time.
+static uint64_t fingerprint_value(fingerprint *f, int index, int depth) {
+  lua_State *L = f->L;
+  switch (lua_type(L, index)) {
+    case LUA_TNIL: return 1;
+    case LUA_TBOOLEAN: return lua_toboolean(L, index) ? 3 : 2;
+    case LUA_TNUMBER: {
+      if (lua_isinteger(L, index)) return mix((uint64_t)lua_tointegerx(L, index, NULL) ^ 4);
+      double number = lua_tonumberx(L, index, NULL);
+      uint64_t bits;
+      memcpy(&bits, &number, 8);
+      return mix(~bits);
+    }
+    case LUA_TSTRING: {
+      size_t count;
+      const char *bytes = lua_tolstring(L, index, &count);
+      return fingerprint_text(bytes, count);
+    }
+    case LUA_TTABLE:
+    case LUA_TFUNCTION: break;
+    default: return address(lua_topointer(L, index));
+  }
+  const void *at = lua_topointer(L, index);
+  uint64_t own = address(at);
+  if (depth > FINGERPRINT_DEPTH || !lua_checkstack(L, 8) || is_met(f->s, at)) return own;
+  index = lua_absindex(L, index);
+  f->sum += own;
+  if (lua_type(L, index) == LUA_TFUNCTION) {
+    for (int i = 1; lua_getupvalue(L, index, i) != NULL; i++) {
+      f->sum += mix(own + (uint64_t)i * 3 + fingerprint_value(f, -1, depth + 1) * 5);
+      lua_pop(L, 1);
+    }
+    return own;
+  }
+  if (lua_getmetatable(L, index)) {
+    f->sum += mix(own ^ address(lua_topointer(L, -1)) * 7);
+    lua_pop(L, 1);
+  }
+  lua_pushnil(L);
+  while (lua_next(L, index)) {
+    uint64_t key = fingerprint_value(f, -2, depth + 1);
+    f->sum += mix(own + key * 3 + fingerprint_value(f, -1, depth + 1) * 5);
+    lua_pop(L, 1);
+  }
+  return own;
+}
+
+uint64_t clua_fingerprint(clua *s) {
+  lua_State *L = s->L;
+  fingerprint f = {L, s, 0};
+  s->met_count = 0;
+  if (s->met != NULL) memset(s->met, 0, s->met_capacity * sizeof *s->met);
+  if (!lua_checkstack(L, 8)) return 0;
+  int top = lua_gettop(L);
+  // The functions of the daemon do not change.
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &environment_key);
+  is_met(s, lua_topointer(L, -1));
+  void *keys[] = {&own_globals_key, &folds_key, &commands_key, &queries_key};
+  for (int i = 0; i < 4; i++) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, keys[i]);
+    fingerprint_value(&f, -1, 0);
+  }
+  lua_settop(L, top);
+  return f.sum;
 }

@@ -47,8 +47,13 @@ static int64_t nanoseconds(clockid_t clock) {
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+// The least size of a block that is charged as instructions.
+enum { LARGE_BLOCK = 4096 };
+
 static void *allocate(void *context, void *block, size_t old, size_t new) {
   clua *s = context;
+  // Without a block, Lua passes the type of an object; 0 for the elements of a table.
+  bool is_vector = block != NULL || old == 0;
   if (block == NULL) old = 0;
   if (new == 0) {
     free(block);
@@ -59,6 +64,14 @@ static void *allocate(void *context, void *block, size_t old, size_t new) {
       (s->stopped == CLUA_MEMORY || s->bytes + (new - old) > s->most)) {
     if (s->bytes + (new - old) > s->most) s->stopped = CLUA_MEMORY;
     return NULL;
+  }
+  // A full table is made again for one instruction, so its elements have a price.
+  if (is_vector && new >= LARGE_BLOCK && new > old && s->depth > 0 && !s->is_allocating_freely) {
+    s->left -= (int64_t)(new / 16);
+    if (s->left < 0) {
+      if (s->stopped == CLUA_OK) s->stopped = CLUA_INSTRUCTIONS;
+      return NULL;
+    }
   }
   void *moved = realloc(block, new);
   if (moved == NULL) return NULL;
@@ -79,16 +92,20 @@ int clua_stop(lua_State *L, clua_outcome limit) {
 enum { HOOK_EVERY = 100 };
 
 // The time between the first look at the clock of the processor and the next.
-static const int64_t second_look = 1000000;
+static int64_t second_look(const clua *s) {
+  // A long limit is for processor time alone, because a fold must not fail on a busy machine.
+  return s->limits.nanoseconds > 100000000 ? s->limits.nanoseconds / 2 : 1000000;
+}
 
 static void look_at_time(lua_State *L, clua *s) {
   int64_t now = nanoseconds(CLOCK_MONOTONIC);
   if (now < s->deadline) return;
   // The thread may not have run for all of that time.
   int64_t processor = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
-  if (s->processor >= 0 && processor - s->processor >= second_look * 3 / 4) clua_stop(L, CLUA_TIME);
+  if (s->processor >= 0 && processor - s->processor >= second_look(s) * 3 / 4)
+    clua_stop(L, CLUA_TIME);
   s->processor = processor;
-  s->deadline = now + second_look;
+  s->deadline = now + second_look(s);
 }
 
 static void hook(lua_State *L, lua_Debug *place) {
@@ -98,15 +115,18 @@ static void hook(lua_State *L, lua_Debug *place) {
   if (s->deadline != 0) look_at_time(L, s);
 }
 
-static void begin(clua *s) {
+static void begin(clua *s, clua_mode mode) {
+  // What a fold needs depends a little on what the interpreter holds. A fold that a command was
+  // allowed must not reach a limit in the replay.
+  int share = mode == MODE_FOLD ? 2 : 1;
   s->stopped = CLUA_OK;
-  s->left = s->limits.instructions;
-  s->most = s->bytes + s->limits.bytes;
+  s->left = s->limits.instructions * share;
+  s->most = s->bytes + s->limits.bytes * (size_t)share;
   if (s->most > s->limits.total_bytes) s->most = s->limits.total_bytes;
   s->deadline = 0;
   s->processor = -1;
   if (s->limits.nanoseconds > 0) {
-    int64_t wait = s->limits.nanoseconds - second_look;
+    int64_t wait = s->limits.nanoseconds - second_look(s);
     s->deadline = nanoseconds(CLOCK_MONOTONIC) + (wait > 0 ? wait : 0);
   }
   s->fault.count = s->word.count = s->text.count = s->result.count = 0;
@@ -144,7 +164,7 @@ static clua_outcome protect(clua *s, lua_CFunction function, void *context, clua
   lua_State *L = s->L;
   clua_mode before = s->mode;
   int top = lua_gettop(L);
-  if (s->depth == 0) begin(s);
+  if (s->depth == 0) begin(s, mode);
   if (s->depth > 8 || !lua_checkstack(L, 8)) {
     s->stopped = CLUA_MEMORY;
     return s->stopped;
@@ -223,6 +243,15 @@ void want_table(lua_State *L, int index) {
   if (lua_type(L, index) != LUA_TTABLE) fail_argument(L, index, "a table");
 }
 
+void want_own_table(lua_State *L, int index) {
+  want_table(L, index);
+  if (!lua_getmetatable(L, index)) return;
+  lua_pushstring(L, "__newindex");
+  lua_rawget(L, -2);
+  if (lua_type(L, -1) != LUA_TNIL) fail(L, "this table belongs to the daemon and cannot be changed");
+  lua_pop(L, 2);
+}
+
 // MARK: Texts on the stack of Lua
 
 void buffer_start(lua_State *L, text_buffer *buffer) {
@@ -274,10 +303,24 @@ void push_fixed(lua_State *L) {
   lua_replace(L, -2);
 }
 
+// The names of the functions of C, by function, in the registry.
+char function_names_key;
+
 void set_functions(lua_State *L, int table, const clua_function *functions) {
   table = lua_absindex(L, table);
   for (; functions->name != NULL; functions++) {
     lua_pushcclosure(L, functions->function, 0);
+    // For the digest: which function it is. Some names occur in several tables.
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &function_names_key);
+    lua_pushvalue(L, -2);
+    lua_rawgeti(L, -2, 0);
+    lua_Integer number = lua_tointegerx(L, -1, NULL) + 1;
+    lua_pop(L, 1);
+    lua_pushfstring(L, "%s.%I", functions->name, (LUAI_UACINT)number);
+    lua_rawset(L, -3);
+    lua_pushinteger(L, number);
+    lua_rawseti(L, -2, 0);
+    lua_pop(L, 1);
     lua_setfield(L, table, functions->name);
   }
 }
@@ -304,11 +347,13 @@ static int set_global(lua_State *L) {
 }
 
 // The environment of scripts, in the registry.
-static char environment_key;
+char environment_key;
 
 static int make(lua_State *L) {
   lua_createtable(L, 0, 0);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &own_globals_key);
+  lua_createtable(L, 0, 64);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &function_names_key);
   lua_createtable(L, 0, 32);
   open_json(L);
   open_base(L);
@@ -364,6 +409,7 @@ void clua_free(clua *s) {
   free(s->word.bytes);
   free(s->text.bytes);
   free(s->scratch.bytes);
+  free(s->met);
   free(s);
 }
 
@@ -390,6 +436,14 @@ static int run(lua_State *L) {
   lua_pushlstring(L, run->name.bytes, run->name.count);
   lua_concat(L, 2);
   clua_text text = run->text;
+  // Lua ends a line at a CR too, and the digest of the folds goes by lines.
+  int line = 1;
+  for (size_t i = 0; i < text.count; i++) {
+    if (text.bytes[i] == '\n') line++;
+    if (text.bytes[i] != '\r' || (i + 1 < text.count && text.bytes[i + 1] == '\n')) continue;
+    lua_pushfstring(L, "%s:%d: a CR without an LF", lua_tostring(L, -1) + 1, line);
+    return lua_error(L);
+  }
   if (lua_load(L, read_text, &text, lua_tostring(L, -1), "t") != LUA_OK) return lua_error(L);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &environment_key);
   if (lua_setupvalue(L, -2, 1) == NULL) lua_pop(L, 1);

@@ -34,6 +34,10 @@ struct clua {
   bool is_allocating_freely;
 
   int64_t user, process;
+
+  // The objects that the fingerprint has gone through: a hash table of addresses.
+  const void **met;
+  size_t met_count, met_capacity;
   clua_bytes_buffer given, result, fault, word, text, scratch;
 };
 
@@ -64,6 +68,7 @@ const char *want_text(lua_State *L, int index, size_t *count);
 lua_Integer want_integer(lua_State *L, int index);
 lua_Integer want_integer_or(lua_State *L, int index, lua_Integer otherwise);
 void want_table(lua_State *L, int index);
+void want_own_table(lua_State *L, int index);  // One that is not the daemon's, to change it.
 
 // A text that grows on the stack of Lua: its slot holds the memory.
 typedef struct {
@@ -85,7 +90,7 @@ void clua_release(clua_bytes_buffer *buffer);
 bool bytes_add(clua_bytes_buffer *buffer, const char *bytes, size_t count);
 
 // Numbers that keep their text; see json.c.
-extern char number_key, array_key, null_key, own_globals_key;
+extern char number_key, array_key, null_key, own_globals_key, function_names_key, environment_key;
 bool is_number_text(lua_State *L, int index);
 // Replaces a number text by a number.
 void plain_number(lua_State *L, int index);

@@ -137,7 +137,7 @@ bool keys_next(lua_State *L, int keys) {
 // MARK: The functions of `table`
 
 static lua_Integer length_of(lua_State *L, int index) {
-  want_table(L, index);
+  want_own_table(L, index);
   return (lua_Integer)lua_rawlen(L, index);
 }
 
@@ -205,7 +205,7 @@ static int move(lua_State *L) {
   want_table(L, 1);
   lua_Integer first = want_integer(L, 2), last = want_integer(L, 3), to = want_integer(L, 4);
   int target = lua_type(L, 5) > LUA_TNIL ? 5 : 1;
-  want_table(L, target);
+  want_own_table(L, target);
   if (last >= first) {
     if (!(first > 0 || last < LUA_MAXINTEGER + first)) return fail(L, "too many elements");
     lua_Integer count = last - first + 1;

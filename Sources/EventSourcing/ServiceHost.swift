@@ -545,6 +545,11 @@ package final class ServiceHost {
     return appender.grow(stream, in: streamNames, by: growth, for: running.user)
   }
 
+  /// Adjusts the charged size of a stream, whose state follows from its events by other rules now.
+  func remeasure(_ stream: Int, by growth: Int, isEmpty: Bool) {
+    appender.remeasure(stream, in: streamNames, by: growth, isEmpty: isEmpty)
+  }
+
   /// Ends the charge for the name of a stream that has no state after the last recorded event.
   @usableFromInline
   func release(_ stream: Int) { store.release(stream) }

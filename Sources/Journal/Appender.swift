@@ -73,6 +73,19 @@ package final class Appender {
       nameBytes: names.byteCount(of: stream))
   }
 
+  /// Adds to the bytes charged to a stream, because the rules of its state have changed.
+  ///
+  /// It is no effect of an event, and is not undone with one.
+  package func remeasure(_ stream: Int, in names: Names, by growth: Int, isEmpty: Bool) {
+    guard !isEmpty else { return heads.release(stream, at: last) }
+    guard growth != 0 else { return }
+    heads.grow(stream, in: names, by: growth, for: heads[stream].charge.user)
+    for i in 0..<before.count where before[i].stream == stream && before[i].head.charge.bytes > 0 {
+      let bytes = Int(before[i].head.charge.bytes) + growth
+      before[i].head.charge.bytes = UInt32(clamping: bytes)
+    }
+  }
+
   /// Charges nobody for a stream that has no state after the last appended event.
   package func release(_ stream: Int) {
     before.append((last, stream, heads[stream]))

@@ -32,6 +32,9 @@ final class LuaInterpreter: ScriptInterpreter, @unchecked Sendable {
   private(set) var declaration: ScriptDeclaration
   private(set) var foldDigest = ""
 
+  /// The variables and tables of the file, after the text has run.
+  private var fingerprint: UInt64 = 0
+
   /// The world of the running script.
   private var world: (any ScriptWorld)?
 
@@ -53,15 +56,23 @@ final class LuaInterpreter: ScriptInterpreter, @unchecked Sendable {
     declaration.order(by: text)
     if let failure = failure(text.withText { clua_digest(lua, $0) }) { throw failure }
     foldDigest = string(clua_result(lua))
+    fingerprint = clua_fingerprint(lua)
   }
+
+  var hasChanged: Bool { world == nil && clua_fingerprint(lua) != fingerprint }
 
   deinit { clua_free(lua) }
 
   /// The most processor time of a call, in nanoseconds.
   ///
-  /// It limits operations that count as one instruction and take long. A fold of a replay is not
-  /// limited, so that its result does not depend on the machine.
+  /// It limits operations that count as one instruction and take long.
   private static let maxNanoseconds: Int64 = 3_000_000
+
+  /// The most processor time of a fold in a replay.
+  ///
+  /// Far above what a command may use for the same fold, so that a slow machine can replay what
+  /// another one has recorded.
+  private static let maxReplayNanoseconds: Int64 = 1_000_000_000
 
   func call(_ call: ScriptCall, in world: any ScriptWorld) -> ScriptOutcome {
     let before = self.world
@@ -88,7 +99,7 @@ final class LuaInterpreter: ScriptInterpreter, @unchecked Sendable {
     self.world = world
     defer { self.world = before }
     let user = place.user.map { Int64($0) } ?? -1
-    clua_set_nanoseconds(lua, 0)
+    if before == nil { clua_set_nanoseconds(lua, Self.maxReplayNanoseconds) }
     let outcome = place.stream.withText { stream in
       var place = clua_place(
         seq: place.seq, version: place.version, time: place.time, user: user, stream: stream)

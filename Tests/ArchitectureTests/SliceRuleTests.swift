@@ -46,6 +46,7 @@ struct SliceRuleTests {
     "Features/Locks/LocksService.swift": .short, "Features/Programs/OpenCall.swift": .short,
     "Features/Programs/Programs.swift": .short, "Features/Readers/ReaderHolders.swift": .short,
     "Features/Readers/SharedReader.swift": .sliced,
+    "Features/Scripts/ScriptService.swift": .short,
     "Features/Scripts/ScriptsService.swift": .noted,
     "Apps/Chat/ChatService.swift": .short,
     "Apps/Chat/MessageWindow.swift": .noted, "Apps/Chat/MessagesService.swift": .passed,

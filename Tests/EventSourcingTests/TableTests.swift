@@ -103,6 +103,29 @@ struct TableTests {
   }
 
   @Test
+  func `a state from other rules takes the place of the present one, with its charges`() throws {
+    let house = try House()
+    let (ledger, store) = (house.ledger, house.store)
+    try house.record(.put(id: 1, title: "a"))
+    store.commit()
+    try house.record(.put(id: 2, title: "b"))
+    try house.record(.put(id: 3, title: "c"))
+    let bytes = house.host.stateBytes
+    // A reader has seen the second event before this ledger shows it.
+    var state = Shelf()
+    (state.titles[1], state.titles[2]) = ("a longer title", "b")
+    (state.total.value, state.seen["shelf"]) = (2, 2)
+    ledger.replace(with: state, upTo: 2, from: Shelf(), at: 1)
+    #expect(ledger.pending.total.value == 3)
+    #expect(house.host.stateBytes == bytes + 13)
+    store.commit()
+    #expect(ledger.value(of: "shelf")?.text == "3")
+    #expect(ledger.value(of: "shelf/1")?.text == "\"a longer title\"")
+    #expect(ledger.value(of: "shelf/3")?.text == "\"c\"")
+    #expect(house.host.stateBytes == bytes + 13)
+  }
+
+  @Test
   func `rows are sources, and their changes reach watchers when they are durable`() throws {
     let house = try House()
     let (ledger, store) = (house.ledger, house.store)

@@ -100,6 +100,105 @@ struct LuaServiceTests {
     }
   }
 
+  @Test(arguments: [
+    ("math.floor", "math.ceil"), ("1", "'1'"), ("{ 1, '2' }", "{ 1, 2 }"), ("{ 12 }", "{ 1, 2 }"),
+  ])
+  func `the digest tells values and functions apart`(one: String, other: String) throws {
+    func digest(_ value: String) throws -> String {
+      try FakeWorld("local x = \(value)\non.set = function() return x end").script.foldDigest
+    }
+    #expect(try digest(one) != digest(other))
+  }
+
+  @Test
+  func `a CR alone is no end of a line`() {
+    #expect(throws: ScriptFailure.fault("test.service:2: a CR without an LF")) {
+      try FakeWorld("local x = 1\nlocal y = 2\rlocal z = 3")
+    }
+    #expect(throws: Never.self) { try FakeWorld("local x = 1\r\nlocal y = 2\r\n") }
+  }
+
+  @Test(arguments: [
+    "local n = 0 on.x = function() n = n + 1 end",
+    "local s = 'a' on.x = function() s = s .. 'b' end",
+    "local t = {} on.x = function() t[1] = 1 end",
+    "local t = { a = { 1 } } on.x = function() t.a[1] = 2 end",
+    "local t = { 1, 2 } on.x = function() table.remove(t) end",
+    "local t = {} on.x = function() array(t) end",
+    "local function f() return 1 end on.x = function() f = nil end",
+    "local function f() local n = 0 return function() n = n + 1 end end on.x = f()",
+    "t = {} on.x = function() t.a = 1 end",
+    "local n on.x = function() end command.x = { 'Runs.', run = function() n = true end }",
+  ])
+  func `a call that changes a variable of the file is noticed`(text: String) throws {
+    let world = try FakeWorld(text)
+    #expect(!world.script.hasChanged)
+    if text.contains("command.x") {
+      #expect(world.call("x") == .done(nil))
+    } else {
+      #expect(world.fold("x") == nil)
+    }
+    #expect(world.script.hasChanged)
+  }
+
+  @Test
+  func `a call that changes its own variables only changes nothing`() throws {
+    let world = try FakeWorld(
+      rooms + """
+
+        local limits = { low = 1, high = { 2, 3 } }
+        on.x = function(e)
+          local n, t = limits.low, {}
+          for i = 1, 100 do n = n + i; t[i] = limits.high end
+          local function count() n = n + 1 end
+          count()
+        end
+        """)
+    #expect(world.fold("x") == nil)
+    _ = world.call("book", #"{"room":"blue","from":"09","to":"10"}"#)
+    #expect(!world.script.hasChanged)
+  }
+
+  @Test
+  func `null removes a row as nil does`() throws {
+    let world = try FakeWorld(
+      """
+      local r = rows("r/*", "Rows.")
+      on.set = function(e) r.a = 1 end
+      on.gone = function(e) r.a = null end
+      """)
+    #expect(world.fold("set") == nil)
+    #expect(world.rows() == ["a": "1"])
+    #expect(world.fold("gone") == nil)
+    #expect(world.rows().isEmpty)
+  }
+
+  @Test
+  func `a long result, and a table that is made again and again, reach a limit`() throws {
+    let digits = "0." + String(repeating: "3", count: 5000)
+    #expect(
+      try result("local t = {} for i = 1, 2000 do t[i] = p.x end return t", "{\"x\":\(digits)}")
+        == "it has used all of its instructions")
+    let world = try FakeWorld(
+      """
+      on.x = function()
+        local t = {}
+        for i = 1, 8192 do t[i + 0.5] = 1 end
+        for i = 1, 500 do t[i + 0.5] = nil; t[-i - 0.5] = 1 end
+      end
+      """)
+    #expect(world.fold("x") == .limit(.instructions))
+  }
+
+  @Test
+  func `a table of the daemon cannot be changed`() throws {
+    for body in ["table.insert(math, 1)", "table.move({ 1 }, 1, 1, 1, string)", "array(table)"] {
+      #expect(
+        try result(body) == "test.service:2: this table belongs to the daemon and cannot be changed"
+      )
+    }
+  }
+
   @Test
   func `a list has elements by place`() throws {
     let world = try FakeWorld(
@@ -234,7 +333,7 @@ struct LuaServiceTests {
     ),
     ("string.rep = 1", "test.service:1: this table belongs to the daemon and cannot be changed"),
     ("error('no')", "test.service:1: no"),
-    ("error({})", "error() was called without a text"),
+    ("error({})", "test.service:1: error() was called without a text"),
   ])
   func `a fault of a text has its line`(text: String, message: String) {
     #expect(throws: ScriptFailure.fault(message)) { try FakeWorld(text) }

@@ -1,7 +1,12 @@
 import Configuration
-import Features
+import EventSourcing
+import JSON
+import JournalMemory
 import LuaScripts
+import ServiceTestSupport
 import Testing
+
+@testable import Features
 
 /// Reads a text as the file `stock.service`, and returns its faults.
 private func faults(_ text: String) -> [String] {
@@ -74,6 +79,82 @@ struct ScriptTests {
       try Script(
         "x", named: nil, file: "stock.service", path: "stock.service", in: MissingLanguage())
     }
+  }
+
+  @Test
+  func `a source without a key has its value before the rows that match its name`() throws {
+    let script = try Script(
+      """
+      service('stock', 'x')
+      local all = rows('stock/**', 'x')
+      local some = rows('stock/*', 'x')
+      local total = value('stock/total', 'x')
+      """, named: "stock", file: "stock.service", path: "stock.service", in: Lua())
+    var state = ScriptState(script)
+    state.singles[0].value = JSONText(7)
+    state.rows[1]["a"] = JSONText(8)
+    state.rows[0]["a/b"] = JSONText(9)
+    #expect(state.value(of: "stock/total") == JSONText(7))
+    #expect(state.value(of: "stock/a") == JSONText(8))
+    #expect(state.value(of: "stock/a/b") == JSONText(9))
+    #expect(
+      script.fault(ofKey: "total", in: 1)
+        == "the key 'total': the source stock/total belongs to 'stock/total'")
+    #expect(
+      script.fault(ofKey: "a", in: 0) == "the key 'a': the source stock/a belongs to 'stock/*'")
+    #expect(script.fault(ofKey: "a/b", in: 0) == nil)
+    #expect(script.fault(ofKey: "a", in: 1) == nil)
+  }
+
+  @Test
+  func `an event of another daemon that cannot be folded stops the durable state too`() throws {
+    func script(_ fold: String) throws -> Script {
+      try Script(
+        "service('stock', 'x')\nlocal r = rows('stock/*', 'x')\non.set = function(e)\n\(fold)\nend",
+        named: "stock", file: "stock.service", path: "stock.service", in: Lua())
+    }
+    let (store, followed) = (MemoryStore(), MemoryStore())
+    let (host, follower) = (ServiceHost(store: store), ServiceHost(store: followed))
+    let leading = ScriptService(try script("r.a = 1"), in: host)
+    let following = ScriptService(try script("error('no')"), in: follower)
+    var stops: [UInt64] = []
+    following.onStop = { stops.append($0.seq) }
+    try host.start()
+    try follower.start()
+    followed.follow(store)
+    for _ in 1...2 {
+      try host.run { leading.ledger.record(ScriptEvent("set", JSONText(trusted: "{}")), in: nil) }
+      store.commit()
+    }
+    #expect(leading.ledger.value(of: "stock/a") == JSONText(1))
+    #expect(following.ledger.committed.stopped?.seq == 1)
+    #expect(following.stopped?.failure == .fault("stock.service:4: no"))
+    #expect(stops == [1])
+  }
+
+  @Test
+  func `a replay that changes a variable of the file stops at its last event`() throws {
+    let script = try Script(
+      "service('stock', 'x')\nlocal n = 0\non.set = function(e) if e.n then n = e.n end end",
+      named: "stock", file: "stock.service", path: "stock.service", in: Lua())
+    func stop(_ events: [String]) -> StoppedFold? {
+      var state = ScriptState(script)
+      for (i, event) in events.enumerated() {
+        let seq = UInt64(i + 1)
+        state.apply(
+          ScriptEvent("set", JSONText(trusted: event)),
+          at: ScriptPlace(seq: seq, version: seq, time: 1, user: 1, stream: "stock"))
+      }
+      state.checkVariables()
+      return state.stopped
+    }
+    #expect(stop(["{}", "{}", "{}"]) == nil)
+    #expect(stop(["{}", "{}", #"{"n":1}"#])?.seq == 3)
+    // It has its value again at the end.
+    #expect(stop([#"{"n":1}"#, #"{"n":0}"#])?.seq == 1)
+    #expect(
+      "\(try #require(stop([#"{"n":1}"#])).failure)".hasPrefix(
+        "stock.service: a call has changed a variable or table of the file"))
   }
 
   @Test

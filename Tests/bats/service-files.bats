@@ -193,3 +193,61 @@ restart_daemon() {
     restart_daemon
     run -4 bindctl call tally.add key=c
 }
+
+@test "a variable of the file that changes is an error, and nothing is recorded" {
+    tally 'rows[e.key] = e' > service.d/tally.service
+    {
+        echo 'local n = 0'
+        echo 'command.count = { "Counts.", run = function() n = n + 1 record("added", { key = "n" .. n }) end }'
+    } >> service.d/tally.service
+    bindctl reload
+    bindctl call tally.add key=a
+    for i in 1 2; do run -1 bindctl call tally.count; done
+    grep -q 'tally.service: a call has changed a variable or table of the file' log
+    [ "$(bindctl get 'tally/*')" = "$(printf 'tally/a\t{"key":"a"}')" ]
+    tally 'n = (n or 0) + 1 rows[e.key] = n' | sed '2i local n' > service.d/tally.service
+    run -5 bindctl service try service.d/tally.service
+    [[ "$output" == *'a call has changed a variable or table of the file'* ]]
+    bindctl reload
+    says() { bindctl doctor | grep -q "$1"; }
+    eventually says "the new text of service 'tally' is not used: service 'tally' stops at event"
+    [ "$(bindctl get tally/a)" = '{"key":"a"}' ]
+}
+
+@test "a new service that cannot fold its past stays unavailable until a text works" {
+    tally 'rows[e.key] = e' > service.d/tally.service
+    bindctl reload
+    bindctl call tally.add key=a
+    rm service.d/tally.service
+    bindctl reload
+    bindctl call scripts.forget service=tally
+    restart_daemon
+    tally 'error("no")' > service.d/tally.service
+    bindctl reload
+    stops() { bindctl call scripts.status | jq -e '.services[0].state == "stopped"'; }
+    eventually stops
+    run -1 bindctl call tally.add key=b
+    [[ "$output" == *"tally.service:3: no"* ]]
+    [ "$(bindctl events --since 0 | grep -c tally.added)" = 1 ]
+    tally 'rows[e.key] = e' > service.d/tally.service
+    bindctl reload
+    works() { bindctl call tally.add key=c; }
+    eventually works
+    [ "$(bindctl get 'tally/*' | wc -l)" = 2 ]
+}
+
+@test "forget that is rolled back ends nothing" {
+    tally 'rows[e.key] = e' > service.d/tally.service
+    bindctl reload
+    rm service.d/tally.service
+    bindctl reload
+    run -1 bindctl atomic -- call scripts.forget service=tally -- call tally.bad
+    bindctl call tally.add key=a
+}
+
+@test "a member that occurs twice is refused" {
+    tally 'rows[e.key] = e' > service.d/tally.service
+    bindctl reload
+    echo '{"id":1,"method":"tally.add","params":{"key":"a","key":"b"}}' | bindctl pipe | jq -e '.error.message | contains("duplicate")'
+    run -4 bindctl get tally/b
+}

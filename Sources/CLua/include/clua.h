@@ -98,6 +98,10 @@ clua_outcome clua_describe(clua *lua);
 // that they call, their constants, and the tables. `text` is that of the service.
 clua_outcome clua_digest(clua *lua, clua_text text);
 
+// A fingerprint of what the functions reach: the variables and tables of the file. Two of them differ
+// if something of it has changed in between. Not to be called within a call.
+uint64_t clua_fingerprint(clua *lua);
+
 // Runs a command, or a query, with parameters as a JSON object. clua_result() has the JSON of what
 // it returns; nothing for nil.
 clua_outcome clua_command(

@@ -6,12 +6,14 @@ package import Signals
 extension ServiceHost {
   /// Folds all events of a service, off the loop, for a state that replaces the present one.
   ///
-  /// Events that become durable meanwhile are not in it; see ``Ledger/replace(with:from:)``.
+  /// Events that become durable meanwhile are not in it; see ``Ledger/replace(with:upTo:from:at:)``.
   ///
-  /// - Parameter initial: The state before the first event.
+  /// - Parameters:
+  ///   - initial: The state before the first event that is folded.
+  ///   - seq: The position of the last event in this state; 0 for none.
   /// - Returns: A signal of the state and the last position that was read.
   package func fold<State: ServiceState>(
-    _ service: String, from initial: State
+    _ service: String, from initial: State, after seq: UInt64 = 0
   ) -> Signal<(state: State, seq: UInt64), JournalError> {
     reading(.care) { reader throws(JournalError) in
       let bounds = try reader.bounds()
@@ -21,7 +23,7 @@ extension ServiceHost {
         throw .outOfRange(first: removed + 1, last: bounds.last)
       }
       let projection = StateProjection<State>(service: service, Names(), from: initial)
-      var end: UInt64 = 0
+      var end = seq
       while end < bounds.last {
         let records = try reader.records(after: end, limit: 512)
         guard let last = records.last else { break }
@@ -49,17 +51,27 @@ extension Ledger where State: TableState {
   ///
   /// - Parameters:
   ///   - state: The state after all durable events.
+  ///   - folded: The position of the last event in it. Some that this ledger does not show yet may be
+  ///     in it, because a reader has seen them first.
   ///   - initial: The state before the first event, for the past and for snapshots.
   ///   - seq: The position of the change.
-  package func replace(with state: State, from initial: State, at seq: UInt64) {
+  package func replace(with state: State, upTo folded: UInt64, from initial: State, at seq: UInt64)
+  {
     setInitial(initial)
     let before = committed
+    let names = Set(before.sources).union(pending.sources).union(state.sources)
+    let streams = Set(names).union([service]).compactMap { streamNames.number(of: $0) }
+    let sizes = streams.map { TableLookup<State>.size(of: $0, self) }
     TableLookup<State>.start(state, self)
-    for pending in recorded {
+    for pending in recorded where pending.appended.seq > folded {
       TableLookup<State>.apply(
         pending.event, at: place(of: pending, in: stream(pending.stream)), self)
     }
-    let names = Set(before.sources).union(state.sources)
+    for (stream, size) in zip(streams, sizes) {
+      host.remeasure(
+        stream, by: TableLookup<State>.size(of: stream, self) - size,
+        isEmpty: TableLookup<State>.isEmpty(stream, self))
+    }
     for name in names {
       let (old, new) = (before.value(of: name), state.value(of: name))
       guard old != new else { continue }

@@ -83,19 +83,25 @@ package final class Script: Sendable {
     }
     self.places = places
     patterns = declaration.tables.map { SourcePattern($0.name) }
+    let sources: [TableSource<ScriptState>] = zip(declaration.tables, places).map { table, place in
+      switch place {
+      case .rows(let i):
+        .rows(
+          table.name, table.doc, get: { $0.rows[i] },
+          access: { state, body in body(&state.rows[i]) })
+      case .single(let i):
+        .single(
+          table.name, table.doc, get: { $0.singles[i] },
+          access: { state, body in body(&state.singles[i]) })
+      }
+    }
+    // The first one that matches has a source: `rooms/log` before `rooms/*` before `rooms/**`.
+    func isDeep(_ source: TableSource<ScriptState>) -> Bool {
+      source.pattern?.text.hasSuffix("**") == true
+    }
     tables = TableList(
-      zip(declaration.tables, places).map { table, place in
-        switch place {
-        case .rows(let i):
-          .rows(
-            table.name, table.doc, get: { $0.rows[i] },
-            access: { state, body in body(&state.rows[i]) })
-        case .single(let i):
-          .single(
-            table.name, table.doc, get: { $0.singles[i] },
-            access: { state, body in body(&state.singles[i]) })
-        }
-      })
+      sources.filter { !$0.hasKey } + sources.filter { $0.hasKey && !isDeep($0) }
+        + sources.filter { $0.hasKey && isDeep($0) })
   }
 
   var rowCount: Int { places.count { if case .rows = $0 { true } else { false } } }
@@ -116,7 +122,12 @@ package final class Script: Sendable {
     if key.utf8.contains(UInt8(ascii: "/")), !pattern.text.hasSuffix("**") {
       return "the key '\(key.prefix(40))' has a '/', and '*' is one segment"
     }
-    return SourceName.fault(in: pattern.name(key)).map { "the key '\(key.prefix(40))': \($0)" }
+    let name = pattern.name(key)
+    if let rule = SourceName.fault(in: name) { return "the key '\(key.prefix(40))': \(rule)" }
+    guard let other = tables.table(of: name)?.pattern?.text, other != pattern.text else {
+      return nil
+    }
+    return "the key '\(key.prefix(40))': the source \(name) belongs to '\(other)'"
   }
 
   // MARK: Checking

@@ -17,13 +17,19 @@ package protocol ScriptLanguage: Sendable {
 
 /// A text of a service that has run once, with its functions.
 ///
-/// It keeps nothing between two calls. One thread uses it at a time.
+/// It may keep nothing between two calls; see ``hasChanged``. One thread uses it at a time.
 package protocol ScriptInterpreter: AnyObject, Sendable {
   /// The declarations of the text.
   var declaration: ScriptDeclaration { get }
 
   /// Everything on which the folds depend, as a text; commands and queries are not in it.
   var foldDigest: String { get }
+
+  /// Whether a call has changed a variable or a table of the file; `false` within a call.
+  ///
+  /// Such a change is state that is in no snapshot and is not rolled back, so the interpreter is not
+  /// used any more.
+  var hasChanged: Bool { get }
 
   /// Runs a command or a query.
   func call(_ call: ScriptCall, in world: any ScriptWorld) -> ScriptOutcome
@@ -142,5 +148,14 @@ package enum ScriptFailure: Error, Equatable, Sendable, CustomStringConvertible 
     case .limit(.memory): "it has used all of its memory"
     case .limit(.time): "it has used all of its time"
     }
+  }
+}
+
+extension ScriptFailure {
+  /// The failure of a call after ``ScriptInterpreter/hasChanged``.
+  static func changed(_ script: Script) -> ScriptFailure {
+    .fault(
+      "\(script.file): a call has changed a variable or table of the file; what lasts belongs into "
+        + "rows, a value or a list")
   }
 }

@@ -1,6 +1,7 @@
 package import EventSourcing
 internal import JSON
 internal import Model
+internal import Signals
 
 /// A service in a script: its present text, and the state that its folds have made.
 package final class ScriptService {
@@ -21,6 +22,26 @@ package final class ScriptService {
   init(_ script: Script, in host: ServiceHost) {
     (self.script, self.host) = (script, host)
     ledger = Ledger(script.name, in: host, from: ScriptState(script))
+    ledger.happened.observeNext { [unowned self] _, place in showStop(place.seq) }.dispose(in: bag)
+  }
+
+  /// Called when an event of another daemon has stopped it.
+  var onStop: (StoppedFold) -> Void = { _ in }
+  private let bag = DisposeBag()
+
+  /// Stops the durable state too, so that no snapshot is made of it.
+  private func showStop(_ seq: UInt64) {
+    guard let stopped = ledger.pending.stopped, stopped.seq <= seq,
+      ledger.committed.stopped == nil
+    else { return }
+    ledger.committed.stopped = stopped
+    onStop(stopped)
+  }
+
+  /// Stops it if the folds of the past have changed a variable of the file.
+  func checkVariables() {
+    ledger.pending.checkVariables()
+    ledger.committed.stopped = ledger.pending.stopped
   }
 
   /// The fold that has failed; the methods are unavailable.
@@ -29,6 +50,7 @@ package final class ScriptService {
   /// Stops it, because its events cannot be read.
   func stop(_ reason: String) {
     ledger.pending.stopped = StoppedFold(seq: 0, kind: "", failure: .fault(reason))
+    ledger.committed.stopped = ledger.pending.stopped
   }
 
   /// Runs a command within ``ServiceHost/perform(_:_:)``, or a query.
@@ -45,6 +67,10 @@ package final class ScriptService {
     let outcome = interpreter.call(call, in: world)
     // Its event is rolled back, so the service goes on.
     if world.hasFailed { ledger.pending.stopped = nil }
+    if interpreter.hasChanged {
+      ledger.pending.interpreter = nil
+      guard case .failed = outcome else { throw FailedScript(script.file, .changed(script)) }
+    }
     switch outcome {
     case .done(let value): return value
     case .refused(let refusal): throw refusal
@@ -63,9 +89,10 @@ package final class ScriptService {
   /// Uses another text and the state that it has made.
   ///
   /// - Parameter seq: The position of the change.
-  func use(_ script: Script, with state: ScriptState, at seq: UInt64) {
+  /// - Parameter folded: The position of the last event in the state.
+  func use(_ script: Script, with state: ScriptState, upTo folded: UInt64, at seq: UInt64) {
     self.script = script
-    ledger.replace(with: state, from: ScriptState(script), at: seq)
+    ledger.replace(with: state, upTo: folded, from: ScriptState(script), at: seq)
   }
 }
 
@@ -74,7 +101,8 @@ struct FailedScript: Error, CustomStringConvertible {
   let description: String
 
   init(_ file: String, _ failure: ScriptFailure) {
-    if case .fault(let text) = failure {
+    // Some faults have no line, such as one in what a command returns.
+    if case .fault(let text) = failure, text.hasPrefix(file + ":") {
       description = text
     } else {
       description = "\(file): \(failure)"

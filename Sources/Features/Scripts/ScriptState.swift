@@ -62,6 +62,9 @@ package struct ScriptState: TableState {
   /// The number of events that were applied, for a trial.
   package private(set) var appliedCount = 0
 
+  /// The last event that was applied.
+  private var (lastSeq, lastKind): (UInt64, String) = (0, "")
+
   package mutating func apply(_ event: ScriptEvent, at place: EventContext) {
     apply(event, at: ScriptPlace(place))
   }
@@ -80,6 +83,7 @@ package struct ScriptState: TableState {
     swap(&world.rows, &rows)
     swap(&world.singles, &singles)
     appliedCount += 1
+    (lastSeq, lastKind) = (place.seq, event.kind)
     if let failure { stopped = StoppedFold(seq: place.seq, kind: event.kind, failure: failure) }
   }
 
@@ -88,10 +92,21 @@ package struct ScriptState: TableState {
   ) -> ScriptFailure? {
     do throws(ScriptFailure) {
       let interpreter = try makeInterpreter()
-      return interpreter.fold(event.kind, event.data, at: place, in: world)
+      if let failure = interpreter.fold(event.kind, event.data, at: place, in: world) {
+        return failure
+      }
+      // Now and then: after a command it is checked anyway, and a replay must be fast.
+      let count = appliedCount + 1
+      return count & (count - 1) == 0 && interpreter.hasChanged ? .changed(script) : nil
     } catch {
       return error
     }
+  }
+
+  /// Stops at the last event if the folds have changed a variable of the file.
+  mutating func checkVariables() {
+    guard stopped == nil, let interpreter, interpreter.hasChanged else { return }
+    stopped = StoppedFold(seq: lastSeq, kind: lastKind, failure: .changed(script))
   }
 
   /// Returns the interpreter, which is made if there is none.

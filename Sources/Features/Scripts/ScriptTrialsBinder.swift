@@ -179,6 +179,8 @@ private final class ScriptTrial: ScriptWorld {
   private var events: [JSONText] = []
 
   init(_ script: Script, _ state: ScriptState, _ scripts: ScriptsService) {
+    var state = state
+    state.checkVariables()
     (self.script, self.state, self.scripts) = (script, state, scripts)
     (stopped, count) = (state.stopped, state.appliedCount)
     var before: [String: JSONText] = [:]
@@ -188,13 +190,18 @@ private final class ScriptTrial: ScriptWorld {
 
   func run(_ call: Call, by caller: Peer) -> JSONText {
     events = []
-    let kept = state
+    var kept = state
     var outcome = ScriptOutcome.failed(.fault("the fold of the past has failed"))
     if stopped == nil {
       do throws(ScriptFailure) {
         let call = ScriptCall(
           call.name, isQuery: call.isQuery, call.parameters, uid: caller.uid, pid: caller.pid)
-        outcome = try state.makeInterpreter().call(call, in: self)
+        let interpreter = try state.makeInterpreter()
+        outcome = interpreter.call(call, in: self)
+        if interpreter.hasChanged {
+          (kept.interpreter, state.interpreter) = (nil, nil)
+          if case .failed = outcome {} else { outcome = .failed(.changed(script)) }
+        }
       } catch {
         outcome = .failed(error)
       }

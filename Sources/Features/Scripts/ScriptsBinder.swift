@@ -155,6 +155,11 @@ private struct ScriptMethod {
         ], retry: false)
     }
     guard service.isNew else { return }
+    if let refused = service.refused, !service.isFolding {
+      throw WireError(
+        .unavailable, refused,
+        ["service": .string(service.name), "reason": .string("service_stopped")], retry: false)
+    }
     throw WireError(
       .unavailable, "service '\(service.name)' folds its past first",
       ["service": .string(service.name), "reason": .string("folding")])
@@ -200,6 +205,7 @@ struct ScriptParameters {
 
   private func named(_ text: JSONText) throws(WireError) -> JSONText {
     var (found, hasOptions): (Int, Bool) = (0, false)
+    var seen: UInt64 = 0
     var fault: JSONDecodingError?
     let isObject = text.forEachMember(inBytes: { name, value in
       guard fault == nil else { return }
@@ -207,6 +213,12 @@ struct ScriptParameters {
         hasOptions = true
       } else if let i = index(of: name) {
         fault = declared[i].fault(of: value)
+        // A method has at most 32 parameters.
+        if seen & (1 << UInt64(i)) != 0 {
+          fault = JSONDecodingError(
+            path: "/\(declared[i].name)", expected: "each member once", got: "a duplicate")
+        }
+        seen |= 1 << UInt64(i)
         if !declared[i].isOptional { found += 1 }
       } else {
         let name = String(validUTF8: name)
@@ -297,7 +309,8 @@ extension ScriptService {
     var object: JSONObject = [
       "service": .string(name), "file": .string(script.file),
       "sha256": .string(SHA256.hash(script.text)),
-      "state": .string(stopped != nil ? "stopped" : isFolding ? "folding" : "runs"),
+      "state": .string(
+        stopped != nil || isNew && !isFolding ? "stopped" : isFolding ? "folding" : "runs"),
     ]
     if let stopped {
       object["seq"] = .number(JSONNumber(stopped.seq))

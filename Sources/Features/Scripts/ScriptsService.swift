@@ -40,9 +40,22 @@ package final class ScriptsService {
 
     /// Applies the events that have become durable meanwhile; returns the fold that has failed.
     func catchUp() -> StoppedFold? {
-      for (event, place) in later where place.seq > seq { state?.apply(event, at: place) }
+      for (event, place) in later where place.seq > seq {
+        state?.apply(event, at: place)
+        seq = place.seq
+      }
       later = []
+      state?.checkVariables()
       return state?.stopped
+    }
+
+    /// The most events that are applied on the loop.
+    static let mostLater = 100
+
+    /// Whether so many events have become durable meanwhile that they are folded off the loop too.
+    var isFarBehind: Bool {
+      state?.stopped == nil && later.count > Self.mostLater
+        && later[later.count - Self.mostLater].place.seq > seq
     }
   }
   private var isActive = false
@@ -59,7 +72,10 @@ package final class ScriptsService {
     self.files = files.scripts
     ledger = Ledger("scripts", in: host)
     ledger.happened.observeNext { [unowned self] event, place in
-      guard case .changed(let name, let text, _) = event else { return }
+      guard case .changed(let name, let text, _) = event else {
+        if case .removed(let name) = event { hide(name) }
+        return
+      }
       if let folding = folding[name], folding.state != nil, folding.script.text == text {
         replace(folding, at: place.seq)
       } else if !host.isActive {
@@ -82,7 +98,12 @@ package final class ScriptsService {
   }
 
   private func add(_ script: Script) {
-    services[script.name] = ScriptService(script, in: host)
+    let service = ScriptService(script, in: host)
+    service.onStop = { [unowned self, unowned service] stopped in
+      host.setComplete(false, service.name)
+      onMessage(service.message(of: stopped), true)
+    }
+    services[script.name] = service
   }
 
   /// Returns the script of a text in the journal; `nil` if it cannot be used.
@@ -106,6 +127,7 @@ package final class ScriptsService {
   package func checkStart() {
     for service in services.values {
       if let fault = host.startFault(of: service.name) { service.stop("\(fault)") }
+      service.checkVariables()
       guard let stopped = service.stopped else { continue }
       host.setComplete(false, service.name)
       onMessage(service.message(of: stopped), true)
@@ -210,9 +232,18 @@ package final class ScriptsService {
       return fold(script)
     }
     let wasForgotten = forgotten.remove(script.name) != nil
-    guard service.script.text != script.text || wasForgotten else { return nil }
-    if service.script.foldHash == script.foldHash, service.stopped == nil,
-      folding[script.name] == nil
+    let isFolding = folding[script.name] != nil
+    if service.script.text == script.text, isFolding, !service.isNew, service.stopped == nil {
+      // The file has its former text again, while a later one folds the past.
+      endFolding(script.name)
+      finish(script)
+      return .done
+    }
+    guard
+      service.script.text != script.text || wasForgotten || service.isNew && !isFolding
+    else { return nil }
+    if service.script.foldHash == script.foldHash, service.stopped == nil, !service.isNew,
+      !isFolding
     {
       service.use(script)
       finish(script)
@@ -239,16 +270,22 @@ package final class ScriptsService {
     service.ledger.happened.observeNext { event, place in
       folding.later.append((event, ScriptPlace(place)))
     }.dispose(in: folding.work)
-    host.fold(script.name, from: ScriptState(script)).observe { [unowned self] event in
+    read(folding, from: ScriptState(script))
+    return .folding
+  }
+
+  /// Folds the events after those of a state.
+  private func read(_ folding: Folding, from state: ScriptState) {
+    let script = folding.script
+    host.fold(script.name, from: state, after: folding.seq).observe { [unowned self] event in
       switch event {
       case .next(let folded):
         (folding.state, folding.seq) = (folded.state, folded.seq)
-        finish(folding)
+        if folding.isFarBehind { read(folding, from: folded.state) } else { finish(folding) }
       case .failed(let error): refuse(script, "\(error)")
       case .completed: break
       }
     }.dispose(in: folding.work)
-    return .folding
   }
 
   /// Records the text, so that the new state takes its place when the text is durable.
@@ -266,7 +303,7 @@ package final class ScriptsService {
     _ = folding.catchUp()
     endFolding(script.name)
     guard let service = services[script.name], let state = folding.state else { return }
-    service.use(script, with: state, at: seq)
+    service.use(script, with: state, upTo: folding.seq, at: seq)
     host.setComplete(state.stopped == nil, script.name)
     onMessage(
       "service '\(script.name)' has folded \(state.appliedCount) events by its new text", false)
@@ -303,6 +340,12 @@ package final class ScriptsService {
         .rejected(reason: "in_file"), "service '\(name)' is in a file: remove the file and reload")
     }
     ledger.record(.removed(service: name), in: "scripts/\(name)")
+  }
+
+  /// Hides a service whose end is durable, in each daemon of the journal.
+  private func hide(_ name: String) {
+    guard services[name] != nil, ledger.pending.texts[name] == nil else { return }
+    endFolding(name)
     forgotten.insert(name)
     onChange()
   }
