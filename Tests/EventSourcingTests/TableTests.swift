@@ -126,6 +126,24 @@ struct TableTests {
   }
 
   @Test
+  func `the past is folded in parts`() throws {
+    let house = try House()
+    let bag = DisposeBag()
+    var (state, seq) = (Shelf(), UInt64(0))
+    for title in ["a", "b"] {
+      try house.record(.put(id: 1, title: title), .queued(list: "l", value: 7))
+      house.store.commit()
+      house.host.fold("shelf", from: state, after: seq).observeNext { folded in
+        (state, seq) = (folded.state, folded.seq)
+      }.dispose(in: bag)
+      house.store.read()
+      #expect(seq == house.host.durable)
+    }
+    #expect(state.total.value == 4 && state.titles[1] == "b" && state.lists["l"] == [7, 7])
+    bag.dispose()
+  }
+
+  @Test
   func `rows are sources, and their changes reach watchers when they are durable`() throws {
     let house = try House()
     let (ledger, store) = (house.ledger, house.store)

@@ -408,7 +408,9 @@ struct LuaLimitTests {
       on.tick = function() for i = 1, 1000 do end end
       command.go = { "Goes.", run = function() while true do record("tick") end end }
       """)
-    #expect(world.call("go") == .failed(.limit(.instructions)))
+    // On a busy machine the time may come first; it is shared too.
+    let outcome = world.call("go")
+    #expect(outcome == .failed(.limit(.instructions)) || outcome == .failed(.limit(.time)))
     #expect(world.events.count < 200)
   }
 

@@ -158,6 +158,30 @@ struct ScriptTests {
   }
 
   @Test
+  func `a fold that is far behind goes on off the loop, and applies no event twice`() throws {
+    let script = try Script(
+      """
+      service('stock', 'x')
+      local n = value('stock', 'x')
+      on.set = function() n:set((n:get() or 0) + 1) end
+      """, named: "stock", file: "stock.service", path: "stock.service", in: Lua())
+    let folding = ScriptsService.Folding(script)
+    folding.state = ScriptState(script)
+    for seq: UInt64 in 1...300 {
+      let place = ScriptPlace(seq: seq, version: seq, time: 1, user: 1, stream: "stock")
+      folding.later.append((ScriptEvent("set", JSONText(trusted: "{}")), place))
+    }
+    #expect(folding.isFarBehind)
+    folding.seq = 200
+    #expect(folding.isFarBehind)
+    folding.seq = 201
+    #expect(!folding.isFarBehind)
+    #expect(folding.catchUp() == nil)
+    #expect(folding.state?.value(of: "stock") == JSONText(99))
+    #expect(folding.seq == 300)
+  }
+
+  @Test
   func `the hash of a text is SHA-256`() {
     #expect(
       SHA256.hash("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")

@@ -25,7 +25,7 @@ package final class ScriptsService {
   private var folding: [String: Folding] = [:]
 
   /// The past of a service that is folded by another text.
-  private final class Folding {
+  final class Folding {
     let script: Script
     let work = DisposeBag()
 
