@@ -44,6 +44,12 @@ extension ServiceHost {
     var searches: [ChangeOfSource] = []
     for source in sources {
       guard let ledger = ledger(source.firstSegment) else { continue }
+      if ledger.makeProjection().dependsOnState {
+        searches.append(
+          ChangeOfSource(
+            source: source, stream: source, head: 0, makeProjection: ledger.makeProjection))
+        continue
+      }
       for stream in source.prefixes {
         let head = head(of: stream).seq
         guard head > 0 else { continue }
@@ -86,12 +92,18 @@ private struct ChangeOfSource: Sendable {
     _ reader: any JournalReader, upTo seq: UInt64, steps: Int, _ forms: [String: EventForms]
   ) throws(JournalError) -> ChangeFinding {
     let fold = makeProjection()
+    if fold.dependsOnState {
+      let last = try reader.lastFoldedChanges(
+        of: [source], of: source.firstSegment, upTo: seq, steps: steps, makeProjection)
+      guard let found = last.found[source] else { return last.end == 0 ? .none : .lost }
+      return .found(FoundChange(of: source, by: found, forms))
+    }
     var (next, left) = (head, steps)
     while next > 0, left > 0 {
       let records = try reader.records(ofStream: stream, from: next, limit: 64)
       guard let oldest = records.last else { return .lost }
       for record in records
-      where record.seq <= seq && fold.sources(changedBy: record).contains(source) {
+      where record.seq <= seq && fold.sources(changedBy: record)?.contains(source) == true {
         return .found(FoundChange(of: source, by: record, fold, forms))
       }
       left -= records.count
@@ -103,7 +115,64 @@ private struct ChangeOfSource: Sendable {
   }
 }
 
+/// A change that a fold has found.
+struct FoldedChange {
+  let record: Record
+  let change: SourceChange
+}
+
+extension JournalReader {
+  /// Returns the last change of each source up to a position, for a service whose events do not say
+  /// what they change.
+  ///
+  /// Folds the events behind a snapshot, then those behind the one before, until all are found.
+  ///
+  /// - Parameters:
+  ///   - steps: The search goes no further back after that many events.
+  /// - Returns: The changes, and the last position at which the other sources may have changed; 0 if
+  ///   they have not.
+  func lastFoldedChanges(
+    of sources: Set<String>, of service: String, upTo seq: UInt64, steps: Int,
+    _ makeProjection: () -> any Projection
+  ) throws(JournalError) -> (found: [String: FoldedChange], end: UInt64) {
+    var found: [String: FoldedChange] = [:]
+    var (end, left) = (seq, steps)
+    while end > 0, found.count < sources.count, left > 0 {
+      let fold = makeProjection()
+      let begin: UInt64
+      do throws(JournalError) {
+        begin = try fold.start(self, of: service, upTo: end - 1)
+      } catch {
+        guard case .outOfRange = error else { throw error }
+        return (found, end)
+      }
+      var newest: [String: FoldedChange] = [:]
+      var position = begin
+      while position < end {
+        let records = try records(after: position, limit: 1000)
+        guard let last = records.last else { break }
+        for record in records where record.seq <= end && record.service == service {
+          for change in fold.changes(by: record) where sources.contains(change.source) {
+            newest[change.source] = FoldedChange(record: record, change: change)
+          }
+        }
+        left -= records.count
+        position = last.seq
+      }
+      found.merge(newest) { later, _ in later }
+      end = begin
+    }
+    return (found, end)
+  }
+}
+
 extension FoundChange {
+  fileprivate init(of source: String, by found: FoldedChange, _ forms: [String: EventForms]) {
+    self.source = source
+    event = JournalEvent(found.record, forms)
+    value = found.change.step == nil ? found.change.value : nil
+  }
+
   fileprivate init(
     of source: String, by record: Record, _ fold: (any Projection)?, _ forms: [String: EventForms]
   ) {

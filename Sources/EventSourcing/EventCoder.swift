@@ -11,6 +11,25 @@ package final class EventCoder {
 
   private static let keptBytes = 64 << 10
 
+  /// The reason why the last event cannot be stored, because of a value that a client has given.
+  private var fault: StorageFault?
+
+  /// Whether the last event cannot be stored.
+  @usableFromInline
+  private(set) var hasFault = false
+
+  /// Lets the command of the event that is written now fail, because the event is too large.
+  package func refuse(_ fault: ValueFault) { (self.fault, hasFault) = (.value(fault), true) }
+
+  /// Returns the fault, and forgets it.
+  func removeFault() -> StorageFault? {
+    defer { (fault, hasFault) = (nil, false) }
+    return fault
+  }
+
+  /// The kind of an event that cannot be written; its command fails.
+  private static let unwritten = "unwritten"
+
   package init() {}
 
   /// Encodes a value as JSON text.
@@ -32,13 +51,15 @@ package final class EventCoder {
 
   /// Appends the data of an event that the compiler encodes as `{"kind":data}`.
   ///
-  /// - Returns: The kind.
+  /// - Returns: The kind. If the event has a number that is not finite, ``hasFault`` is set.
   package func write(_ event: some Encodable, to data: inout ByteBuffer) -> String {
     whole.removeAll(keepingCapacity: Self.keptBytes)
     do {
       try encoder.encode(event, to: &whole)
     } catch {
-      preconditionFailure("\(type(of: event)) does not encode: \(error)")
+      (fault, hasFault) = (.notEncoded(type: "\(type(of: event))"), true)
+      data.append("null")
+      return Self.unwritten
     }
     guard let kind = Self.split(whole, to: &data) else {
       preconditionFailure("\(type(of: event)) is not an enum that the compiler encodes")

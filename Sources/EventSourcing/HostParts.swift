@@ -31,8 +31,8 @@ struct RunningCommand {
   /// The first stream in which its caller may not record events.
   private var deniedStream: String?
 
-  /// The first stream with an invalid name.
-  private var badStream: StreamFault?
+  /// The first reason, found while it recorded, why it fails when it ends.
+  private var refusal: Refusal?
   private var metas = MetaTexts()
 
   @usableFromInline
@@ -50,7 +50,7 @@ struct RunningCommand {
     if let mayRecord = command.mayRecord { rights = mayRecord }
     lastAppended = nil
     if deniedStream != nil { deniedStream = nil }
-    if badStream != nil { badStream = nil }
+    if refusal != nil { refusal = nil }
   }
 
   mutating func end() {
@@ -71,17 +71,18 @@ struct RunningCommand {
   /// Checks the name of a new stream; if it is invalid, the command fails when it ends.
   mutating func checkName(_ name: @autoclosure () -> String, of service: @autoclosure () -> String)
   {
-    if badStream == nil { badStream = StreamFault(name(), of: service()) }
+    if refusal == nil, let fault = StreamFault(name(), of: service()) { refuse(.service(fault)) }
   }
 
-  /// Lets the command fail when it ends, because of the name of a source.
-  mutating func refuseName(_ fault: StreamFault) {
-    if badStream == nil { badStream = fault }
+  /// Lets the command fail when it ends.
+  mutating func refuse(_ refusal: Refusal) {
+    if self.refusal == nil { self.refusal = refusal }
   }
 
-  /// - Throws: ``Refusal`` if a stream's name is invalid, or the caller may not record in it.
+  /// - Throws: ``Refusal`` if a stream's name or an event is invalid, or the caller may not record in
+  ///   a stream.
   func checkStreams() throws(Refusal) {
-    if let badStream { throw .service(badStream) }
+    if let refusal { throw refusal }
     if let deniedStream { throw .denied(stream: deniedStream) }
   }
 }

@@ -114,7 +114,9 @@ final class JournalProjection: Projection {
     return []
   }
 
-  func sources(changedBy record: Record) -> [String] { [] }
+  func sources(changedBy record: Record) -> [String]? { [] }
+
+  var dependsOnState: Bool { false }
 
   func knows(_ record: Record) -> Bool { true }
 

@@ -17,7 +17,11 @@ extension Ledger {
     if let rule = State.Lookup.fault(of: event, at: place, self) {
       throw .corrupt(seq: record.seq, detail: "\(record.type) in \(record.stream): \(rule)")
     }
-    note(State.Lookup.follow(event, at: place, self))
+    let effect = State.Lookup.follow(event, at: place, self)
+    if let fault = effect.fault {
+      throw .notUnderstood(seq: record.seq, detail: "\(record.type) in \(record.stream): \(fault)")
+    }
+    note(effect)
     State.Lookup.show(event, at: place, self)
     tell(event, at: place)
   }

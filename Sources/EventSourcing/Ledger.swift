@@ -82,7 +82,7 @@ package final class Ledger<State: ServiceState> {
     .init(
       isAnyWatched: { [watchers] in !watchers.isEmpty }, isWatched: watchers.isWatched,
       send: watchers.send, updateName: names.update,
-      refuseName: { [unowned host] in host.refuseName(StreamFault(stream: $0, rule: $1)) }))
+      refuse: { [unowned host] in host.refuse(Refusal($0)) }))
 
   @usableFromInline
   typealias Pending = PendingEvent<State.Event, State.Inverse>
@@ -160,7 +160,14 @@ package final class Ledger<State: ServiceState> {
     // First, because the answer to a command has the position of its last event.
     if host.isLeasing { recordLeasable(event, in: stream) }
     let kind = host.write { event.write(to: &$0, coder) }
+    if coder.hasFault { refuseUnwritten() }
     State.Lookup.record(event, kind, in: stream, emptying: emptied, self)
+  }
+
+  /// Lets the running command fail because an event of it cannot be stored.
+  @usableFromInline
+  func refuseUnwritten() {
+    if let fault = coder.removeFault() { host.refuse(.service(RowFault(fault: fault))) }
   }
 
   /// Ends the charge for a stream if it has no state after the last recorded event.
@@ -419,9 +426,10 @@ extension Ledger {
 
   /// Makes ``pending`` a copy of ``committed`` with the pending events.
   private func rebuildNewest() {
-    pending = committed
+    State.Lookup.restart(self)
     for pending in recorded {
-      self.pending.apply(pending.event, at: place(of: pending, in: stream(pending.stream)))
+      State.Lookup.reapply(
+        pending.event, at: place(of: pending, in: stream(pending.stream)), self)
     }
   }
 

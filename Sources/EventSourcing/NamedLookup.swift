@@ -32,9 +32,7 @@ package enum NamedLookup<State: ServiceState>: StateLookup {
   }
 
   @usableFromInline
-  package static func sources(
-    changedBy event: State.Event, at place: EventContext, from initial: State
-  ) -> [String] {
+  package static func sources(changedBy event: State.Event, at place: EventContext) -> [String]? {
     State.sources(changedBy: event, at: place)
   }
 

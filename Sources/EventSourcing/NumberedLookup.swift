@@ -35,9 +35,7 @@ package enum NumberedLookup<State: NumberedState>: StateLookup {
   }
 
   @usableFromInline
-  package static func sources(
-    changedBy event: State.Event, at place: EventContext, from initial: State
-  ) -> [String] {
+  package static func sources(changedBy event: State.Event, at place: EventContext) -> [String]? {
     [place.stream]
   }
 

@@ -41,7 +41,8 @@ struct Past: Sendable {
       steps += records.count
       next = oldest.previous
       // A stream that was forgotten begins again with a higher version.
-      if next == 0, oldest.version == 1 { return .some(nil) }
+      // Where changes depend on the state, an event of another stream may have set the value before.
+      if next == 0, oldest.version == 1, fold.given(by: oldest) != nil { return .some(nil) }
     }
     return nil
   }

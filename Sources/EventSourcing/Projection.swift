@@ -18,8 +18,12 @@ package protocol Projection: AnyObject {
   @discardableResult
   func apply(_ record: Record) -> [String]
 
-  /// Returns the sources that a record of any service may change.
-  func sources(changedBy record: Record) -> [String]
+  /// Returns the sources that a record of any service may change; `nil` if they depend on the state
+  /// before it.
+  func sources(changedBy record: Record) -> [String]?
+
+  /// Whether the sources that an event changes depend on the state before it.
+  var dependsOnState: Bool { get }
 
   /// Returns whether a record is an event that the state consists of.
   func knows(_ record: Record) -> Bool
@@ -128,7 +132,7 @@ final class StateProjection<State: ServiceState>: Projection {
     guard let event = event(of: record) else { return [] }
     let place = place(of: record)
     state.apply(event, at: place)
-    return sources(changedBy: event, at: place)
+    return State.Lookup.sources(changedBy: event, at: place) ?? []
   }
 
   private func stream(_ number: Int) -> Stream {
@@ -139,12 +143,9 @@ final class StateProjection<State: ServiceState>: Projection {
     EventContext(record, in: stream(names.add(record.stream)))
   }
 
-  private func sources(changedBy event: State.Event, at place: EventContext) -> [String] {
-    State.Lookup.sources(changedBy: event, at: place, from: initial)
-  }
-
-  func sources(changedBy record: Record) -> [String] {
-    event(of: record).map { sources(changedBy: $0, at: place(of: record)) } ?? []
+  func sources(changedBy record: Record) -> [String]? {
+    guard let event = event(of: record) else { return [] }
+    return State.Lookup.sources(changedBy: event, at: place(of: record))
   }
 
   func changes(by record: Record) -> [SourceChange] {
@@ -224,6 +225,8 @@ final class StateProjection<State: ServiceState>: Projection {
     else { return nil }
     return State.Event(kind: kind, data: data, coder)
   }
+
+  var dependsOnState: Bool { State.Lookup.dependsOnState }
 
   func knows(_ record: Record) -> Bool { event(of: record) != nil }
 

@@ -289,7 +289,17 @@ extension ServiceHost {
     let streams = streams(for: sources)
     return try readNow { reader throws(JournalError) in
       var changes: [String: LastChange] = [:]
-      for source in sources {
+      for service in Set(sources.map(\.firstSegment)) {
+        guard let ledger = ledger(service), ledger.makeProjection().dependsOnState else { continue }
+        let own = sources.filter { $0.firstSegment == service }
+        let last = try reader.lastFoldedChanges(
+          of: own, of: service, upTo: durable, steps: Self.maxSteps, ledger.makeProjection)
+        for source in own {
+          changes[source] =
+            last.found[source].map { LastChange($0.record) } ?? LastChange(0...last.end)
+        }
+      }
+      for source in sources where changes[source] == nil {
         var last = LastChange(0...0)
         if let fold = ledger(source.firstSegment)?.makeProjection() {
           for stream in streams[source] ?? [] {
@@ -340,7 +350,7 @@ extension JournalReader {
       let records = try records(ofStream: stream, from: next, limit: 64)
       guard let oldest = records.last, left > 0 else { return LastChange(0...next) }
       for record in records where record.seq > seq {
-        if fold.sources(changedBy: record).contains(source) { return LastChange(record) }
+        if fold.sources(changedBy: record)?.contains(source) == true { return LastChange(record) }
       }
       left -= records.count
       next = oldest.previous

@@ -215,6 +215,15 @@ package final class ServiceHost {
     return isFound
   }
 
+  /// Returns the durable states of services, as snapshots have them.
+  package func stateTexts(of services: [String]) -> [String: JSONText] {
+    var texts: [String: JSONText] = [:]
+    for ledger in ledgers where services.contains(ledger.service) {
+      texts[ledger.service] = JSONText(trusted: ledger.snapshot()(durable).data)
+    }
+    return texts
+  }
+
   /// Registers a ledger and returns its number.
   ///
   /// After the start the service must not have events, or get its state by
@@ -531,9 +540,9 @@ package final class ServiceHost {
     return appended
   }
 
-  /// Lets the running command fail because of the name of a source.
-  func refuseName(_ fault: StreamFault) {
-    if isPerforming { running.refuseName(fault) }
+  /// Lets the running command fail when it ends.
+  func refuse(_ refusal: Refusal) {
+    if isPerforming { running.refuse(refusal) }
   }
 
   /// Adjusts the charged size of a stream by the effect of the last recorded event, in bytes.

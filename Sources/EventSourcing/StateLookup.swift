@@ -27,12 +27,12 @@ package protocol StateLookup<State> {
   /// Returns the numbers of the names of the sources that have a value, in any order.
   static func numbers(of state: State, _ names: Names) -> [Int]
 
-  /// Returns the sources whose values an event may change.
-  ///
-  /// - Parameter initial: The state before the first event.
-  static func sources(
-    changedBy event: State.Event, at place: EventContext, from initial: State
-  ) -> [String]
+  /// Whether the sources that an event changes depend on the state before it.
+  static var dependsOnState: Bool { get }
+
+  /// Returns the sources whose values an event may change; `nil` if they depend on the state before
+  /// it.
+  static func sources(changedBy event: State.Event, at place: EventContext) -> [String]?
 
   /// Applies an event to a state of its own, outside of a ledger, and returns its changes.
   static func apply(
@@ -54,6 +54,13 @@ package protocol StateLookup<State> {
   static func revert(
     _ inverse: State.Inverse?, at place: EventContext, _ ledger: some PendingState<State>
   ) -> Bool
+
+  /// Makes the pending state the durable one, to apply the recorded events again.
+  static func restart(_ ledger: some PendingState<State>)
+
+  /// Applies a recorded event again; see ``restart(_:)``.
+  static func reapply(
+    _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>)
 
   /// Returns the pending value of a source by its full name, or `nil` if it has none.
   static func pendingValue(of source: String, _ ledger: some PendingState<State>) -> JSONText?
@@ -94,6 +101,21 @@ package protocol StateLookup<State> {
 }
 
 extension StateLookup {
+  @usableFromInline
+  package static var dependsOnState: Bool { false }
+
+  @usableFromInline
+  package static func restart(_ ledger: some PendingState<State>) {
+    ledger.pending = ledger.committed
+  }
+
+  @usableFromInline
+  package static func reapply(
+    _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
+  ) {
+    ledger.pending.apply(event, at: place)
+  }
+
   @usableFromInline
   package static func apply(
     _ event: State.Event, at place: EventContext, to state: inout State
@@ -183,4 +205,7 @@ package struct FollowedEffect {
 
   /// The streams of these that have no state any more.
   var released: [Int] = []
+
+  /// The reason why the state cannot follow; `nil` if it does.
+  var fault: String?
 }

@@ -44,3 +44,16 @@ extension ValueFault: CustomStringConvertible {
     }
   }
 }
+
+/// The reason why a row or an event cannot be stored.
+enum StorageFault: CustomStringConvertible {
+  case value(ValueFault)
+  case notEncoded(type: String)
+
+  var description: String {
+    switch self {
+    case .value(let fault): "\(fault)"
+    case .notEncoded(let type): "a \(type) cannot be written as JSON: a number in it is not finite"
+    }
+  }
+}

@@ -64,7 +64,7 @@ extension Ledger where State: TableState {
     let sizes = streams.map { TableLookup<State>.size(of: $0, self) }
     TableLookup<State>.start(state, self)
     for pending in recorded where pending.appended.seq > folded {
-      TableLookup<State>.apply(
+      TableLookup<State>.reapply(
         pending.event, at: place(of: pending, in: stream(pending.stream)), self)
     }
     for (stream, size) in zip(streams, sizes) {

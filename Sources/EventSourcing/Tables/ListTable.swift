@@ -91,6 +91,12 @@ package struct ListTable<Key: TableKey, Element: TableRow>: Sendable {
     change(key, .move(from: from, to: to))
   }
 
+  /// Removes all lists; see ``Table/removeAll()``.
+  @inlinable
+  package mutating func removeAll() {
+    for key in Array(lists.keys) { self[key] = [] }
+  }
+
   @inlinable
   func element(_ index: Int, _ key: Key) -> Element? {
     guard let list = lists[key], list.indices ~= index else { return nil }
@@ -168,7 +174,7 @@ extension ListTable: NotedTable {
   }
 
   @inlinable
-  package mutating func setNoting(_ isOn: Bool) { notes.isOn = isOn }
+  package mutating func setNoting(as number: Int?) { notes.setNoting(as: number) }
 
   @usableFromInline
   package mutating func makeUnique() { lists.reserveCapacity(lists.count) }
@@ -187,14 +193,18 @@ extension ListTable.Step {
   }
 
   /// The change of the list's size in bytes.
-  func growth(_ size: (Element) -> Int) -> Int {
+  ///
+  /// - Parameters:
+  ///   - sizeBefore: Returns the size of an element that the step removes.
+  ///   - size: Returns the size of an element that it adds.
+  func growth(before sizeBefore: (Element) -> Int, _ size: (Element) -> Int) -> Int {
     switch self {
     case .insert(_, let element): size(element)
-    case .update(_, let element, let before): size(element) - size(before)
-    case .remove(_, let before): -size(before)
+    case .update(_, let element, let before): size(element) - sizeBefore(before)
+    case .remove(_, let before): -sizeBefore(before)
     case .move: 0
     case .replace(let elements, let before):
-      elements.reduce(0) { $0 + size($1) } - before.reduce(0) { $0 + size($1) }
+      elements.reduce(0) { $0 + size($1) } - before.reduce(0) { $0 + sizeBefore($1) }
     }
   }
 }

@@ -83,7 +83,7 @@ extension Single: NotedTable {
   }
 
   @inlinable
-  package mutating func setNoting(_ isOn: Bool) { notes.isOn = isOn }
+  package mutating func setNoting(as number: Int?) { notes.setNoting(as: number) }
 
   @usableFromInline
   package mutating func makeUnique() {}

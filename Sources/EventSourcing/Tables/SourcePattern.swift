@@ -92,6 +92,35 @@ package struct SourcePattern: Equatable, Sendable {
     return number
   }
 
+  /// Returns a name that this pattern and another one may have; `nil` if there is none.
+  ///
+  /// It depends on the types of the keys whether the name is one.
+  package func example(with other: SourcePattern) -> String? {
+    let (mine, others) = (segments, other.segments)
+    var example: [Substring] = []
+    for i in 0..<max(mine.count, others.count) {
+      let (a, b) = (Self.segment(i, of: mine), Self.segment(i, of: others))
+      switch (a, b) {
+      case (nil, _), (_, nil): return nil
+      case ("*"?, "*"?): example.append("1")
+      case ("*"?, let b?): example.append(b)
+      case (let a?, "*"?): example.append(a)
+      case (let a?, let b?):
+        guard a == b else { return nil }
+        example.append(a)
+      }
+    }
+    return example.joined(separator: "/")
+  }
+
+  private var segments: [Substring] { text.split(separator: "/", omittingEmptySubsequences: false) }
+
+  /// Returns a segment, where `**` is any number of them.
+  private static func segment(_ index: Int, of segments: [Substring]) -> Substring? {
+    if index >= segments.count - 1, segments.last == "**" { return "*" }
+    return index < segments.count ? segments[index] : nil
+  }
+
   /// Returns the name for a key.
   @usableFromInline
   package func name(_ key: some LosslessStringConvertible) -> String {
@@ -137,11 +166,23 @@ extension TableReport {
   /// Lets the running command fail if ``name`` is not the name of a source.
   @usableFromInline
   func checkName<Key: LosslessStringConvertible>(_ pattern: SourcePattern, _ key: Key) {
-    guard Key.self != Int.self else { return }
+    if Key.self == Int.self {
+      // There must be a next number.
+      if unsafe unsafeBitCast(key, to: Int.self) == .max { refuseName("the number is too high") }
+      return checkIsFree()
+    }
     if !pattern.isDeep, key.description.utf8.contains(UInt8(ascii: "/")) {
       refuseName("the * of \(pattern.text) is one segment")
     } else if let rule = SourceName.fault(in: name.string) {
       refuseName(rule)
+    } else {
+      checkIsFree()
     }
+  }
+
+  /// Lets the running command fail if ``name`` is the name of another table's source.
+  @usableFromInline
+  func checkIsFree() {
+    if let isTaken, isTaken(name.string) { refuseName("another source has this name") }
   }
 }

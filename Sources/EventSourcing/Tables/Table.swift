@@ -88,10 +88,21 @@ package struct Table<Key: TableKey, Row: TableRow>: Sendable {
     _modify {
       let before = notes.isOn ? rows[key] : nil
       let lastID = lastID
+      // Runs too if the caller throws: it may have written before.
+      defer {
+        if rows[key] != nil { raiseLastID(key) }
+        if notes.isOn { recordWrite(key, before, lastID) }
+      }
       yield &rows[key]
-      if rows[key] != nil { raiseLastID(key) }
-      if notes.isOn { recordWrite(key, before, lastID) }
     }
+  }
+
+  /// Removes all rows.
+  ///
+  /// A new table in place of this one would have no notes, and the event would be refused.
+  @inlinable
+  package mutating func removeAll() {
+    for key in Array(rows.keys) { self[key] = nil }
   }
 
   /// Keeps a key that is a number, so that it is never given again.
@@ -126,13 +137,44 @@ extension Table: Codable {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     rows = try members.decode([Key: Row].self, forKey: .rows)
     lastID = try members.decodeIfPresent(Int.self, forKey: .lastID) ?? 0
+    // A snapshot of a program whose keys were no numbers, or one made by hand, has none.
+    for key in rows.keys { raiseLastID(key) }
   }
 
   @usableFromInline
   package func encode(to encoder: any Encoder) throws {
     var members = encoder.container(keyedBy: CodingKeys.self)
-    try members.encode(rows, forKey: .rows)
+    if Key.self is any CodingKeyRepresentable.Type {
+      try members.encode(rows, forKey: .rows)
+    } else {
+      // As the dictionary does, and in order: equal tables have equal texts.
+      var list = members.nestedUnkeyedContainer(forKey: .rows)
+      for (key, row) in rows.sorted(by: { $0.key < $1.key }) {
+        try list.encode(key)
+        try list.encode(row)
+      }
+    }
     if Key.self == Int.self { try members.encode(lastID, forKey: .lastID) }
+  }
+}
+
+// A table that a newer program has added is not in older snapshots. The compiler's `init(from:)`
+// prefers these functions to the general one.
+extension KeyedDecodingContainer {
+  /// Returns the rows of a table; none if the snapshot is from before the table.
+  @usableFromInline
+  package func decode<TableKey, Row>(
+    _ type: Table<TableKey, Row>.Type, forKey key: Key
+  ) throws -> Table<TableKey, Row> {
+    try decodeIfPresent(type, forKey: key) ?? Table()
+  }
+
+  /// Returns lists; none if the snapshot is from before them.
+  @usableFromInline
+  package func decode<ListKey, Element>(
+    _ type: ListTable<ListKey, Element>.Type, forKey key: Key
+  ) throws -> ListTable<ListKey, Element> {
+    try decodeIfPresent(type, forKey: key) ?? ListTable()
   }
 }
 
@@ -167,7 +209,7 @@ extension Table: NotedRows {
   }
 
   @inlinable
-  package mutating func setNoting(_ isOn: Bool) { notes.isOn = isOn }
+  package mutating func setNoting(as number: Int?) { notes.setNoting(as: number) }
 
   // `reserveCapacity` copies the dictionary if its storage is shared.
   @usableFromInline
@@ -184,9 +226,15 @@ package protocol TableNote {
 /// The notes of a table: of the events that are not durable yet, and of the one that is applied.
 @usableFromInline
 package struct TableNotes<Note: TableNote> {
-  /// Whether writes are noted.
+  /// The number of the table plus 1 while writes are noted; otherwise 0.
+  ///
+  /// Tells a table from another one that was put in its place.
   @usableFromInline
-  var isOn = false
+  var number = 0
+
+  /// Whether writes are noted.
+  @inlinable
+  var isOn: Bool { number != 0 }
 
   @usableFromInline
   var queue = Queue<Note>()
@@ -204,6 +252,14 @@ package struct TableNotes<Note: TableNote> {
 
   @inlinable
   var isEmpty: Bool { queue.isEmpty }
+
+  /// Notes the writes to the table with a number; `nil` ends that.
+  @inlinable
+  mutating func setNoting(as number: Int?) { self.number = number.map { $0 &+ 1 } ?? 0 }
+
+  /// Whether these are the notes of the table with a number.
+  @inlinable
+  func isOf(_ number: Int) -> Bool { self.number == number &+ 1 }
 
   @inlinable
   mutating func add(_ note: Note) {
@@ -266,8 +322,8 @@ extension TableNotes: Sendable where Note: Sendable {}
 /// committed state.
 @usableFromInline
 package protocol NotedTable: Sendable {
-  /// Turns notes on for the pending state.
-  mutating func setNoting(_ isOn: Bool)
+  /// Notes writes as those of the table with a number; `nil` turns notes off.
+  mutating func setNoting(as number: Int?)
 
   /// Undoes the newest event, which is at a position.
   mutating func revertEvent(at seq: UInt64)

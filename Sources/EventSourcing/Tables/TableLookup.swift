@@ -35,10 +35,12 @@ package enum TableLookup<State: TableState>: StateLookup {
   }
 
   @usableFromInline
-  package static func sources(
-    changedBy event: State.Event, at place: EventContext, from initial: State
-  ) -> [String] {
-    initial.sources(changedBy: event, at: place)
+  package static var dependsOnState: Bool { true }
+
+  // The same event writes other rows in another state, and may be one that `apply` skips.
+  @usableFromInline
+  package static func sources(changedBy event: State.Event, at place: EventContext) -> [String]? {
+    nil
   }
 
   @usableFromInline
@@ -46,7 +48,7 @@ package enum TableLookup<State: TableState>: StateLookup {
     _ event: State.Event, at place: EventContext, to state: inout State
   ) -> [SourceChange] {
     let tables = state.tables
-    tables.setNoting(true, in: &state)
+    tables.startNoting(in: &state)
     state.apply(event, at: place)
     return tables.popChanges(of: &state, at: place.seq)
   }
@@ -58,9 +60,10 @@ package enum TableLookup<State: TableState>: StateLookup {
     _ event: State.Event, _ kind: String, in stream: Stream, emptying emptied: String?,
     _ ledger: some PendingState<State>
   ) {
+    let isNew = !ledger.streamNames.isHeld(stream.number, by: .stream)
     var (place, isBare) = ledger.append(event, kind, inverse: nil, in: stream, growing: 0)
     let report = ledger.tables
-    apply(event, at: place, ledger)
+    apply(event, at: place, isNew: isNew, ledger)
     if report.growth != 0 { isBare = ledger.grow(stream.number, by: report.growth) ?? isBare }
     if isBare { ledger.releaseEmpty(stream.number) }
     guard report.hasOthers else { return }
@@ -70,16 +73,20 @@ package enum TableLookup<State: TableState>: StateLookup {
   }
 
   /// Applies an event to the pending state, and measures what it has written.
+  ///
+  /// - Parameter isNew: Whether the stream had no events before, or they were forgotten.
   @inlinable
   static func apply(
-    _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
+    _ event: State.Event, at place: EventContext, isNew: Bool, _ ledger: some PendingState<State>
   ) {
     let report = ledger.tables
     report.beginRecording(in: place.number)
-    if place.version == 1 { report.adopt(size(of: place.number, ledger)) }
+    if isNew { report.adopt(size(of: place.number, ledger)) }
     ledger.pending.apply(event, at: place)
-    for source in ledger.pending.tables.sources {
-      source.finish(&ledger.pending, place.seq, report)
+    let tables = ledger.pending.tables
+    for number in tables.sources.indices {
+      report.begin(number, tables.taken[number])
+      tables.sources[number].finish(&ledger.pending, place.seq, report)
     }
   }
 
@@ -88,7 +95,8 @@ package enum TableLookup<State: TableState>: StateLookup {
     _ inverse: State.Inverse?, at place: EventContext, _ ledger: some PendingState<State>
   ) -> Bool {
     for source in ledger.pending.tables.sources { source.revert(&ledger.pending, place.seq) }
-    return true
+    // A table that was put in the place of another one does not know what was before.
+    return !ledger.tables.isReplaced
   }
 
   @usableFromInline
@@ -138,7 +146,20 @@ package enum TableLookup<State: TableState>: StateLookup {
     ledger.pending = state
     ledger.committed = state
     ledger.committed.makeUnique()
-    ledger.pending.tables.setNoting(true, in: &ledger.pending)
+    ledger.pending.tables.startNoting(in: &ledger.pending)
+    ledger.tables.endReplacement()
+  }
+
+  @usableFromInline
+  package static func restart(_ ledger: some PendingState<State>) {
+    start(ledger.committed, ledger)
+  }
+
+  @usableFromInline
+  package static func reapply(
+    _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
+  ) {
+    apply(event, at: place, isNew: false, ledger)
   }
 
   @inlinable
@@ -165,9 +186,11 @@ package enum TableLookup<State: TableState>: StateLookup {
   package static func follow(
     _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
   ) -> FollowedEffect {
-    apply(event, at: place, ledger)
+    let isNew = !ledger.streamNames.isHeld(place.number, by: .stream)
+    apply(event, at: place, isNew: isNew, ledger)
     let report = ledger.tables
     var effect = FollowedEffect()
+    if report.isReplaced { effect.fault = report.replacementFault }
     effect.growth = report.growth
     effect.others = report.others
     for stream in [place.number] + effect.others.map(\.stream) where isEmpty(stream, ledger) {

@@ -12,6 +12,15 @@ package final class TableReport {
   private let streamNames: Names
   private let service: String
 
+  /// The reason why the running command fails.
+  enum Fault {
+    case name(_ source: String, _ rule: String)
+    case stored(StorageFault)
+
+    /// `apply` breaks a rule.
+    case program(_ rule: String)
+  }
+
   /// The effects of a report on the ledger.
   struct Actions {
     /// Whether some source of the service is watched.
@@ -24,8 +33,8 @@ package final class TableReport {
     /// Updates whether the source with a name has a value.
     let updateName: (_ number: Int, _ isThere: Bool) -> Void
 
-    /// Lets the running command fail because of the name of a source.
-    let refuseName: (_ source: String, _ rule: String) -> Void
+    /// Lets the running command fail.
+    let refuse: (Fault) -> Void
   }
 
   /// Encodes rows.
@@ -39,6 +48,13 @@ package final class TableReport {
   // The running event.
 
   private var stream = 0
+
+  /// The number of the table whose rows are reported.
+  @usableFromInline
+  private(set) var table = 0
+
+  /// See ``begin(_:_:)``.
+  private(set) var isTaken: (@Sendable (String) -> Bool)?
 
   /// The bytes by which the event has grown the state of its stream.
   @usableFromInline
@@ -114,7 +130,89 @@ package final class TableReport {
   }
 
   /// Lets the running command fail because of a rule that ``name`` breaks.
-  func refuseName(_ rule: String) { actions.refuseName(name.string, rule) }
+  func refuseName(_ rule: String) {
+    actions.refuse(.name(name.string, rule))
+  }
+
+  /// Returns the bytes that are charged for a new row, and lets the running command fail if the row
+  /// cannot be stored.
+  @inlinable
+  func size<Row: TableRow>(_ row: Row?) -> Int {
+    guard let row else { return 0 }
+    if Row.self == String.self {
+      let bytes = (unsafe unsafeBitCast(row, to: String.self)).utf8.count &+ 2
+      if bytes > Self.maxBytes { refuseLong(bytes) }
+      return bytes
+    }
+    if Row.self == JSONText.self { return check(unsafe unsafeBitCast(row, to: JSONText.self)) }
+    guard let text = try? encoder.text(row) else {
+      refuseUnencoded(Row.self)
+      return 0
+    }
+    return check(text)
+  }
+
+  @usableFromInline
+  func check(_ text: JSONText) -> Int {
+    if let fault = ValueFault(text) { refuse(fault) }
+    return text.text.utf8.count
+  }
+
+  /// See ``ValueFault/maxBytes``.
+  @usableFromInline
+  static var maxBytes: Int { 256 * 1024 }
+
+  @usableFromInline
+  func refuseLong(_ bytes: Int) { refuse(.tooLong(bytes: bytes)) }
+
+  private func refuse(_ fault: ValueFault) {
+    actions.refuse(.stored(.value(fault)))
+  }
+
+  @usableFromInline
+  func refuseUnencoded(_ type: Any.Type) {
+    actions.refuse(.stored(.notEncoded(type: "\(type)")))
+  }
+
+  // MARK: Replaced tables
+
+  /// Whether `apply` has put another table in the place of one, so that its notes are lost.
+  @usableFromInline
+  private(set) var isReplaced = false
+
+  /// Begins with the rows of the table with a number.
+  ///
+  /// - Parameter isTaken: Whether a name may be one of another table; `nil` if none can be.
+  @usableFromInline
+  func begin(_ table: Int, _ isTaken: (@Sendable (String) -> Bool)?) {
+    self.table = table
+    if isTaken != nil || self.isTaken != nil { self.isTaken = isTaken }
+  }
+
+  /// Checks that the notes are those of the table that is reported.
+  ///
+  /// If they are not, `apply` has assigned another table. The changes are unknown, so the command
+  /// fails.
+  @inlinable
+  func checkIsNoted<Note>(_ notes: borrowing TableNotes<Note>) -> Bool {
+    if notes.isOf(table) { return true }
+    refuseReplaced()
+    return false
+  }
+
+  @usableFromInline
+  func refuseReplaced() {
+    isReplaced = true
+    actions.refuse(.program(replacementFault))
+  }
+
+  /// The rule that `apply` breaks.
+  var replacementFault: String {
+    "'apply' of \(service) assigns a whole table (number \(table + 1) of its list): it must write "
+      + "rows, or call removeAll()"
+  }
+
+  func endReplacement() { isReplaced = false }
 
   /// Returns the number of the name ``name``.
   @usableFromInline
@@ -232,11 +330,8 @@ enum RowText {
 
   @usableFromInline
   static func encoded<Row: TableRow>(_ row: Row, _ encoder: JSONEncoder) -> JSONText {
-    do {
-      return try encoder.text(row)
-    } catch {
-      preconditionFailure("a row \(Row.self) does not encode: \(error)")
-    }
+    // The command that writes a row without a text fails, but may ask for the row before it ends.
+    (try? encoder.text(row)) ?? .null
   }
 
   /// Returns the bytes that are charged for a row; 0 for none.

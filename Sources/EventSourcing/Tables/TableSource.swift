@@ -30,7 +30,8 @@ package struct TableSource<State>: Sendable {
   /// Whether a name is one of a source, with or without a value.
   package let matches: @Sendable (_ name: String) -> Bool
 
-  let setNoting: @Sendable (inout State, Bool) -> Void
+  /// Turns notes on, with the number of the table, or off.
+  let setNoting: @Sendable (inout State, Int?) -> Void
   let makeUnique: @Sendable (inout State) -> Void
 
   // The pending state.
@@ -107,7 +108,7 @@ package struct TableSource<State>: Sendable {
       pattern: pattern, doc: doc, shape: Shape(of: Row.self), kind: .state, path: path,
       hasKey: true,
       matches: { [pattern] name in (pattern?.key(of: name) as Key?) != nil },
-      setNoting: { state, isOn in access(&state) { $0.setNoting(isOn) } },
+      setNoting: { state, number in access(&state) { $0.setNoting(as: number) } },
       makeUnique: { state in access(&state) { $0.makeUnique() } },
       finish: finishRows(pattern, access),
       revert: { state, seq in access(&state) { $0.revertEvent(at: seq) } },
@@ -115,8 +116,8 @@ package struct TableSource<State>: Sendable {
       popChanges: { [pattern] state, seq in
         var changes: [SourceChange] = []
         access(&state) { table in
-          table.finishEvent(at: seq) { key, _, after in
-            guard let pattern else { return }
+          table.finishEvent(at: seq) { key, before, after in
+            guard let pattern, before != nil || after != nil else { return }
             changes.append(
               SourceChange(
                 source: pattern.name(key), seq: seq,
@@ -160,10 +161,10 @@ package struct TableSource<State>: Sendable {
   ) -> @Sendable (inout State, UInt64, TableReport) -> Void {
     { state, seq, report in
       access(&state) { table in
+        guard report.checkIsNoted(table.notes) else { return }
         guard table.notes.fresh > 0 else { return }
         table.finishEvent(at: seq) { key, before, after in
-          let growth =
-            RowText.size(after, report.encoder) - RowText.size(before, report.encoder)
+          let growth = report.size(after) - RowText.size(before, report.encoder)
           guard let pattern else { return report.chargeService(growth) }
           report.setName(pattern, key)
           report.charge(growth)
@@ -210,7 +211,7 @@ package struct TableSource<State>: Sendable {
     pattern: SourcePattern?, doc: String, shape: Shape, kind: SourceKind,
     path: (any PartialKeyPath<State> & Sendable)?, hasKey: Bool,
     matches: @escaping @Sendable (String) -> Bool,
-    setNoting: @escaping @Sendable (inout State, Bool) -> Void,
+    setNoting: @escaping @Sendable (inout State, Int?) -> Void,
     makeUnique: @escaping @Sendable (inout State) -> Void,
     finish: @escaping @Sendable (inout State, UInt64, TableReport) -> Void,
     revert: @escaping @Sendable (inout State, UInt64) -> Void,
@@ -272,13 +273,13 @@ extension TableSource {
       pattern: pattern, doc: doc, shape: Shape(of: Row.self), kind: .state, path: path,
       hasKey: false,
       matches: { $0 == pattern?.text },
-      setNoting: { state, isOn in access(&state) { $0.setNoting(isOn) } },
+      setNoting: { state, number in access(&state) { $0.setNoting(as: number) } },
       makeUnique: { _ in },
       finish: { state, seq, report in
         access(&state) { single in
+          guard report.checkIsNoted(single.notes) else { return }
           single.finishEvent(at: seq) { before, after in
-            let growth =
-              RowText.size(after, report.encoder) - RowText.size(before, report.encoder)
+            let growth = report.size(after) - RowText.size(before, report.encoder)
             guard let pattern else { return report.chargeService(growth) }
             report.setName(pattern)
             report.charge(growth)
@@ -368,12 +369,15 @@ extension TableSource {
     return TableSource(
       pattern: pattern, doc: doc, shape: .array(Shape(of: Element.self)), kind: .list,
       path: path, hasKey: true, matches: { (pattern?.key(of: $0) as Key?) != nil },
-      setNoting: { state, isOn in access(&state) { $0.setNoting(isOn) } },
+      setNoting: { state, number in access(&state) { $0.setNoting(as: number) } },
       makeUnique: { state in access(&state) { $0.makeUnique() } },
       finish: { state, seq, report in
         access(&state) { lists in
+          guard report.checkIsNoted(lists.notes) else { return }
           lists.finishEvent(at: seq) { key, step in
-            let growth = step.growth { RowText.size($0, report.encoder) }
+            let growth = step.growth(before: { RowText.size($0, report.encoder) }) {
+              report.size($0)
+            }
             guard let pattern else { return report.chargeService(growth) }
             report.setName(pattern, key)
             report.charge(growth)

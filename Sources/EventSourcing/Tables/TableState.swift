@@ -43,11 +43,25 @@ package final class TableList<State>: Sendable {
   /// The numbers of the tables by the key paths to them.
   private let paths: [(path: any PartialKeyPath<State> & Sendable, number: Int)]
 
+  /// For each table, whether a name may be one of another table; `nil` if no other one can have such
+  /// names.
+  @usableFromInline
+  let taken: [(@Sendable (_ name: String) -> Bool)?]
+
   @usableFromInline
   package init(_ sources: [TableSource<State>]) {
     self.sources = sources
     paths = sources.enumerated().compactMap { number, source in
       source.path.map { ($0, number) }
+    }
+    let all = sources
+    taken = all.indices.map { number in
+      guard let pattern = all[number].pattern else { return nil }
+      let others = all.indices.filter { other in
+        other != number && all[other].pattern?.example(with: pattern) != nil
+      }
+      if others.isEmpty { return nil }
+      return { name in others.contains { all[$0].matches(name) } }
     }
   }
 
@@ -67,9 +81,9 @@ package final class TableList<State>: Sendable {
     sources.first { $0.matches(source) }
   }
 
-  /// Turns the notes of all tables on or off.
-  func setNoting(_ isOn: Bool, in state: inout State) {
-    for source in sources { source.setNoting(&state, isOn) }
+  /// Turns the notes of all tables on.
+  func startNoting(in state: inout State) {
+    for (number, source) in sources.enumerated() { source.setNoting(&state, number) }
   }
 
   /// Ends an event in a state of its own, and returns its changes.
@@ -106,26 +120,10 @@ extension TableState {
     tables.table(of: stream.name)?.size(self, stream.name) ?? 0
   }
 
-  /// Returns the sources that an event writes in this state, which has no rows.
-  ///
-  /// It may write others where rows exist.
-  func sources(changedBy event: Event, at place: EventContext) -> [String] {
-    var state = self
-    let tables = state.tables
-    tables.setNoting(true, in: &state)
-    state.apply(event, at: place)
-    var sources = tables.popChanges(of: &state, at: place.seq).map(\.source)
-    // Most events of a row's stream change the row.
-    if !sources.contains(place.stream), tables.table(of: place.stream) != nil {
-      sources.append(place.stream)
-    }
-    return sources
-  }
-
+  /// Never called: which rows an event changes depends on the state; see
+  /// ``StateLookup/sources(changedBy:at:)``.
   @usableFromInline
-  package static func sources(changedBy event: Event, at place: EventContext) -> [String] {
-    Self().sources(changedBy: event, at: place)
-  }
+  package static func sources(changedBy event: Event, at place: EventContext) -> [String] { [] }
 
   @usableFromInline
   package mutating func makeUnique() {

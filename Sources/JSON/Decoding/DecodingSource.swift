@@ -125,6 +125,13 @@ final class DecodingSource {
     return value
   }
 
+  /// Returns a number that a `Float` can hold.
+  func float(_ place: Place, at path: @autoclosure () -> [any CodingKey]) throws -> Float {
+    let value = Float(try double(place, at: path()))
+    guard value.isFinite else { throw mismatch("number of 32 bits", place, path()) }
+    return value
+  }
+
   private func number(
     _ place: Place, at path: @autoclosure () -> [any CodingKey]
   ) throws -> JSONNumber {

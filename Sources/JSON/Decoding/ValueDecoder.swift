@@ -24,7 +24,7 @@ extension ValueDecoder: SingleValueDecodingContainer {
   func decode(_: Bool.Type) throws -> Bool { try source.bool(place, at: codingPath) }
   func decode(_: String.Type) throws -> String { try source.string(place, at: codingPath) }
   func decode(_: Double.Type) throws -> Double { try source.double(place, at: codingPath) }
-  func decode(_: Float.Type) throws -> Float { Float(try decode(Double.self)) }
+  func decode(_: Float.Type) throws -> Float { try source.float(place, at: codingPath) }
   func decode(_ type: Int.Type) throws -> Int { try integer(type) }
   func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
   func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
@@ -72,7 +72,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func decode(_: Float.Type, forKey key: Key) throws -> Float {
-    Float(try decode(Double.self, forKey: key))
+    try unsafe object.source.float(try place(key, "number"), at: codingPath + [key])
   }
 
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(type, key) }
