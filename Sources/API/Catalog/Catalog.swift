@@ -40,6 +40,9 @@ package final class Catalog {
     /// Removes the value of a source; `nil` if the sources always have one.
     package var clearer: Clearer?
 
+    /// The sources of its ledger; `nil` if it has none.
+    var journaled: SourceProvider?
+
     /// The sources that are not journaled, sorted by name.
     var sampled: [(description: SourceProvider.Description, source: SampledSource)] = []
 

@@ -140,7 +140,7 @@ extension Rights {
     return [
       "doc": .string(description.doc), "kind": .string(description.kind.rawValue),
       "type": .string(description.shape.name), "writable": .bool(isWritable),
-      "journaled": .bool(sources.isJournaled && description.kind != .loading),
+      "journaled": .bool(sources.isJournaled(description)),
     ]
   }
 

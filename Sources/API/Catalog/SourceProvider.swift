@@ -38,6 +38,9 @@ package final class SourceProvider {
   /// Whether clients can subscribe to a source, even if it has no value now.
   package let exists: (_ source: String) -> Bool
 
+  /// The names of the sources beside the journaled ones that are not journaled.
+  private let unjournaled: Set<String>
+
   /// Whether a source exists that the role may not read.
   package let hides: (_ source: String) -> Bool
 
@@ -84,7 +87,7 @@ package final class SourceProvider {
     neighbours: @escaping (String) -> [String],
     changes: @escaping (String) -> Signal<SourceChange, Never>,
     changesMatching: @escaping (Pattern) -> Signal<SourceChange, Never>,
-    hides: @escaping (String) -> Bool = { _ in false }
+    hides: @escaping (String) -> Bool = { _ in false }, unjournaled: Set<String> = []
   ) {
     self.descriptions = descriptions
     let kinds = Set(descriptions.map(\.kind))
@@ -101,6 +104,7 @@ package final class SourceProvider {
     self.changes = changes
     self.changesMatching = changesMatching
     self.hides = hides
+    self.unjournaled = unjournaled
   }
 
   /// Returns the kind of a source.
@@ -120,15 +124,42 @@ package final class SourceProvider {
   /// Whether the changes of a source are events in the journal.
   package func isJournaled(_ source: String) -> Bool {
     isJournaled && (commonKind != nil || kind(of: source) != .loading)
+      && !unjournaled.contains(source)
   }
 
   /// Whether the changes of all sources that a pattern may match are events in the journal.
   func isJournaled(_ pattern: Pattern) -> Bool {
-    isJournaled
+    isJournaled && !unjournaled.contains(where: pattern.matches)
       && (commonKind != nil
         || !descriptions.contains { description in
           description.kind == .loading && Pattern(description.name)?.overlaps(pattern) != false
         })
+  }
+
+  /// Returns these sources, which are journaled, together with some that are not.
+  func beside(_ others: SourceProvider) -> SourceProvider {
+    let names = Set(others.descriptions.map(\.name))
+    return SourceProvider(
+      // The first description of a name is the one of the source.
+      descriptions: others.descriptions + descriptions, isJournaled: isJournaled,
+      exists: { [exists] in names.contains($0) || exists($0) },
+      value: { [value] in names.contains($0) ? others.value($0) : value($0) },
+      newest: { [newest] in names.contains($0) ? others.newest($0) : newest($0) },
+      collection: { [collection] in names.contains($0) ? nil : collection($0) },
+      search: { [search] pattern, excluded, place, body throws(NameIndex.TooVain) in
+        guard names.sorted().search(pattern, excluded, body) else { return }
+        try search(pattern, excluded, &place, body)
+      },
+      neighbours: { [neighbours] source in names.sorted() + neighbours(source) },
+      changes: { [changes] in names.contains($0) ? others.changes($0) : changes($0) },
+      changesMatching: { [changesMatching] pattern in
+        others.changesMatching(pattern).merge(with: changesMatching(pattern))
+      }, hides: hides, unjournaled: names)
+  }
+
+  /// Whether the changes of the sources of a description are events in the journal.
+  func isJournaled(_ description: Description) -> Bool {
+    isJournaled && description.kind != .loading && !unjournaled.contains(description.name)
   }
 
   /// Returns these sources together with loaded ones.

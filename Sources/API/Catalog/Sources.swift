@@ -114,19 +114,20 @@ extension Catalog {
     if let loading { sources = sources.beside(loading) }
     line(.sources) { [unowned self] in
       let service = offered(ledger.service, for: "sources of \(ledger.service)")
-      precondition(service.sources == nil, "the sources of \(service.name) are offered twice")
-      service.sources = sources
+      precondition(service.journaled == nil, "the sources of \(service.name) are offered twice")
+      service.journaled = sources
+      service.mergeSources()
       addWriter(service)
     }
   }
 
-  /// Calls a function with each source of a service that has a value.
+  /// Calls a function with each journaled source of a service that has a value.
   package func forEachValue(of service: String, _ body: (String, JSONText) -> Void) {
     guard let sources = self.service(named: service)?.sources else { return }
     for pattern in [service, service + "/**"].compactMap({ Pattern($0) }) {
       var place = SearchPlace()
       try? sources.search(pattern, [], &place) { name in
-        if let value = sources.value(name) { body(name, value) }
+        if sources.isJournaled(name), let value = sources.value(name) { body(name, value) }
         return true
       }
     }
@@ -166,12 +167,11 @@ extension Catalog {
       let name = description.name
       let service = offered(String(name.prefix { $0 != "/" }), for: "the source \(name)")
       precondition(
-        (service.sources != nil) == !service.sampled.isEmpty
-          && service.sampled.allSatisfy { $0.description.name != name },
+        service.sampled.allSatisfy { $0.description.name != name },
         "the source \(name) is offered twice")
       let place = service.sampled.firstIndex { $0.description.name > name }
       service.sampled.insert((description, source), at: place ?? service.sampled.count)
-      service.sources = SourceProvider(sampled: service.sampled)
+      service.mergeSources()
     }
   }
 }
@@ -192,6 +192,15 @@ package struct TableWriter {
 struct SampledSource {
   let value: () -> JSONText
   let changes: Signal<SourceChange, Never>
+}
+
+extension Catalog.Service {
+  /// Makes one provider of the journaled sources and of the others.
+  fileprivate func mergeSources() {
+    guard !sampled.isEmpty else { return sources = journaled }
+    let others = SourceProvider(sampled: sampled)
+    sources = journaled?.beside(others) ?? others
+  }
 }
 
 extension SourceProvider {
