@@ -31,7 +31,7 @@ package final class ManualTime: Scheduler {
   package func schedule(after seconds: Double, _ action: @escaping () -> Void) -> any Disposable {
     lastID += 1
     let id = lastID
-    waiting.append((id, milliseconds + UInt64((seconds * 1000).rounded(.up)), action))
+    waiting.append((id, milliseconds + UInt64((max(seconds, 0) * 1000).rounded(.up)), action))
     return BlockDisposable { [unowned self] in waiting.removeAll { $0.id == id } }
   }
 

@@ -20,6 +20,13 @@ public final class TestClient {
     weak var view: TestView?
   }
 
+  /// The calls that are not answered yet, by id.
+  private var calls: [String: OpenCall] = [:]
+
+  private struct OpenCall {
+    weak var call: TestCall?
+  }
+
   init(_ daemon: TestDaemon, _ connection: TestConnection) {
     (self.daemon, self.connection) = (daemon, connection)
   }
@@ -47,25 +54,26 @@ public final class TestClient {
 
   /// Sends a request, and returns the whole result.
   ///
-  /// - Throws: ``CallError``.
+  /// - Throws: ``CallError``; `no_answer` if the commits are held, see ``TestDaemon/holdCommits()``.
   @discardableResult
   public func request(
     _ method: String, _ parameters: JSONObject = [:]
   ) throws(CallError) -> JSONObject {
+    try begin(method, parameters).result()
+  }
+
+  /// Sends a request whose answer is read later.
+  public func begin(_ method: String, _ parameters: JSONObject = [:]) -> TestCall {
     lastID += 1
-    let id = lastID
+    let call = TestCall(self, method)
+    calls["\(lastID)"] = OpenCall(call: call)
     connection.send(
       JSONValue.object([
-        "id": .number(JSONNumber(id)), "method": .string(method), "params": .object(parameters),
+        "id": .number(JSONNumber(lastID)), "method": .string(method),
+        "params": .object(parameters),
       ]).text.text)
-    var answer: JSONObject?
-    for frame in receive() where frame["id"]?.text.text == "\(id)" { answer = frame }
-    guard let answer else {
-      throw CallError(name: "no_answer", message: "\(method) was not answered", data: [:])
-    }
-    if let error = answer["error"] { throw CallError(error) }
-    if case .object(let result)? = answer["result"] { return result }
-    return [:]
+    receive()
+    return call
   }
 
   /// Returns the value of a source.
@@ -115,15 +123,13 @@ public final class TestClient {
   // MARK: Frames
 
   /// Finishes the turn of the daemon, and sorts what was received.
-  @discardableResult
-  func receive() -> [JSONObject] {
+  func receive() {
     daemon.finishTurn()
-    var answers: [JSONObject] = []
     for line in connection.lines() {
       guard case .object(let frame)? = try? JSONValue(parsing: line) else { continue }
       guard case .string(let method)? = frame["method"], case .object(let params)? = frame["params"]
       else {
-        answers.append(frame)
+        if let id = frame["id"]?.text.text { calls.removeValue(forKey: id)?.call?.answer = frame }
         continue
       }
       guard let view = params["view"]?.text.text else {
@@ -132,7 +138,6 @@ public final class TestClient {
       }
       apply(method, params, to: view)
     }
-    return answers
   }
 
   private func apply(_ method: String, _ params: JSONObject, to view: String) {
@@ -148,6 +153,33 @@ public final class TestClient {
       for parent in views.values { parent.view?.children.removeAll { $0 === closed } }
     default: notifications.append(params)
     }
+  }
+}
+
+/// A call whose answer is read later.
+public final class TestCall {
+  private let client: TestClient
+  private let method: String
+  fileprivate var answer: JSONObject?
+
+  init(_ client: TestClient, _ method: String) { (self.client, self.method) = (client, method) }
+
+  /// Whether it is answered.
+  public var isAnswered: Bool {
+    client.receive()
+    return answer != nil
+  }
+
+  /// Returns the whole result.
+  ///
+  /// - Throws: ``CallError``; `no_answer` if there is none yet.
+  public func result() throws(CallError) -> JSONObject {
+    guard isAnswered, let answer else {
+      throw CallError(name: "no_answer", message: "\(method) was not answered", data: [:])
+    }
+    if let error = answer["error"] { throw CallError(error) }
+    if case .object(let result)? = answer["result"] { return result }
+    return [:]
   }
 }
 

@@ -28,6 +28,7 @@ public final class TestDaemon {
   private var store: MemoryStore
   private var run: Run
   private var nextFailure: JournalError?
+  private var holdsCommits = false
 
   /// Starts a daemon.
   ///
@@ -77,15 +78,32 @@ public final class TestDaemon {
     finishTurn()
   }
 
+  // MARK: Commits
+
+  /// Lets what is recorded wait, as a slow disk does, until ``releaseCommits()``.
+  ///
+  /// Then the pending and the committed state differ, so that a test finds a command that is checked
+  /// against the wrong one. A call that records is not answered; see ``TestClient/begin(_:_:)``.
+  public func holdCommits() { holdsCommits = true }
+
+  /// Commits what has waited.
+  public func releaseCommits() {
+    holdsCommits = false
+    finishTurn()
+  }
+
   // MARK: Faults
 
   /// Stops the daemon in order, and starts it again on its journal.
+  ///
+  /// As in a real one, the states are saved as snapshots, and read by the next start.
   ///
   /// The clients are disconnected.
   ///
   /// - Throws: The event that a service cannot read.
   public func restart() throws {
-    finishTurn()
+    releaseCommits()
+    run.saveSnapshots()
     run.end(time)
     try start(store.killed())
   }
@@ -97,6 +115,7 @@ public final class TestDaemon {
   /// - Throws: The event that a service cannot read.
   public func crash() throws {
     let store = store.killed(upTo: store.durable)
+    holdsCommits = false
     run.end(time)
     try start(store)
   }
@@ -107,19 +126,27 @@ public final class TestDaemon {
     nextFailure = .readOnly(reason: "the disk is full", outcome: .none)
   }
 
-  /// Replays the journal into a new state, and compares all sources of the daemon's own services.
+  /// Replays the journal into a new state, and compares the states of the daemon's own services: all
+  /// sources, and what clients do not see.
   ///
   /// It finds an `apply` that depends on something else than the event and its context.
   ///
   /// - Throws: ``ReplayDifference`` with the first source whose value differs.
   public func checkReplay() throws {
-    finishTurn()
-    let again = try Run(store.killed(), services, ManualTime(), build)
+    releaseCommits()
+    // Without the snapshots, from which a start would begin.
+    let events = MemoryStore(epoch: "test", records: store.records, clock: { [store] in store.now })
+    let again = try Run(events, services, ManualTime(), build)
     defer { again.end(ManualTime()) }
     let (mine, replayed) = (run.values, again.values)
     for source in Set(mine.keys).union(replayed.keys).sorted()
     where mine[source] != replayed[source] {
       throw ReplayDifference(source: source, value: mine[source], replayed: replayed[source])
+    }
+    let (state, replayedState) = (run.states, again.states)
+    for service in state.keys.sorted() where state[service] != replayedState[service] {
+      throw ReplayDifference(
+        source: "the state of \(service)", value: state[service], replayed: replayedState[service])
     }
   }
 
@@ -131,6 +158,10 @@ public final class TestDaemon {
   /// Commits what was recorded, and sends the answers.
   func finishTurn() {
     for _ in 0..<8 {
+      if holdsCommits {
+        run.table.flush()
+        continue
+      }
       if let failure = nextFailure, store.last > store.durable {
         nextFailure = nil
         store.reject(failure)
@@ -194,6 +225,14 @@ public final class TestDaemon {
       return values
     }
 
+    /// The whole states of the daemon's own services, with sorted members.
+    var states: [String: JSONText] {
+      host.stateTexts(of: own.serviceNames).mapValues { $0.value.sorted.text }
+    }
+
+    /// Saves the states, as a daemon does that is stopped.
+    func saveSnapshots() { host.saveSnapshots() }
+
     func end(_ time: ManualTime) {
       table.closeAll(.shutdown)
       table.flush()
@@ -202,6 +241,22 @@ public final class TestDaemon {
       standard.liveBindings?.end()
       rights.keep(only: [])
       catalog.end()
+    }
+  }
+}
+
+extension JSONValue {
+  /// The value with sorted members: those of a dictionary are in no order.
+  fileprivate var sorted: JSONValue {
+    switch self {
+    case .object(let object):
+      var sorted: JSONObject = [:]
+      for member in object.members.sorted(by: { $0.name < $1.name }) {
+        sorted[member.name] = member.value.sorted
+      }
+      return .object(sorted)
+    case .array(let elements): return .array(elements.map(\.sorted))
+    default: return self
     }
   }
 }
