@@ -16,7 +16,10 @@ extension Catalog {
   ) {
     let service = ledger.service
     guard claim("service '\(service)'", SourcePlace(file, line)) else { return }
-    begin(service, knows: StoredEvent<S>.knows)
+    let tables = S.sources.map(\.table)
+    begin(
+      service, isRow: { name in tables.contains { $0.matches(name) } },
+      knows: StoredEvent<S>.knows)
     add { [unowned self] catalog in
       catalog.add(service, doc, events: recordedKinds(of: service).map { "\(service).\($0)" })
       let (writers, kinds) = writers(of: service)

@@ -23,6 +23,7 @@ extension Catalog {
     guard claim("view '\(name)'", place) else { return }
     var described: [API.Method.Parameter] = []
     repeat described.append((each parameters).described)
+    guard host.checkNames(of: described, of: "the view '\(name)'", place) else { return }
     let reads = sources.isEmpty ? nil : sources
     add { catalog in
       catalog.offerView(name, of: service, doc, taking: described, reads: reads) {

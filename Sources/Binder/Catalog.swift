@@ -31,6 +31,9 @@ public final class Catalog {
   /// The functions with which administrators remove rows.
   private(set) var removers: [Remover] = []
 
+  /// Whether a name may be one of a row of the service that was offered last.
+  private var isRow: (String) -> Bool = { _ in false }
+
   /// The place at which each method and view was offered.
   private var places: [String: SourcePlace] = [:]
 
@@ -46,9 +49,14 @@ public final class Catalog {
 
   /// Begins the offers of a service.
   ///
-  /// - Parameter isKind: Whether its events have a kind.
-  package func begin(_ service: String, knows isKind: @escaping (String) -> Bool) {
-    self.service = service
+  /// - Parameters:
+  ///   - isRow: Whether a name may be one of a row.
+  ///   - isKind: Whether its events have a kind.
+  package func begin(
+    _ service: String, isRow: @escaping (String) -> Bool = { _ in false },
+    knows isKind: @escaping (String) -> Bool
+  ) {
+    (self.service, self.isRow) = (service, isRow)
     knownKinds[service] = isKind
   }
 
@@ -112,6 +120,10 @@ public final class Catalog {
   ) {
     let place = SourcePlace(file, line)
     guard claim(name, "source", "/", place) else { return }
+    if isRow(name) {
+      return host.addMistake(
+        "a row of '\(service ?? "")' may have the name of the source '\(name)'", place)
+    }
     add { $0.offerSource(name, doc, property) }
   }
 
@@ -128,10 +140,14 @@ public final class Catalog {
     let method = Method(name, parameters, isCommand: records != nil)
     guard claim(name, "method", ".", place) else { return method }
     let service = String(name.prefix { $0 != "." })
-    guard checkKinds(records ?? [], of: service, for: name, place) else { return method }
-    let run: (CallContext, [JSONText?]) throws -> JSONText? = { context, texts in
+    guard checkKinds(records ?? [], of: service, for: name, place),
+      host.checkNames(of: parameters, of: name, place)
+    else { return method }
+    let run: (CallContext, [JSONText?]) throws -> JSONText? = { [host] context, texts in
       do {
-        return try body(context, texts, context.catalog.decoder)
+        let decoder = context.catalog.decoder
+        if records != nil { return try body(context, texts, decoder) }
+        return try host.query(name) { try body(context, texts, decoder) }
       } catch {
         throw ServiceRejection.adapted(error)
       }

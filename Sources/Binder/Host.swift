@@ -1,3 +1,4 @@
+internal import API
 package import EventSourcing
 internal import JSON
 public import Signals
@@ -21,6 +22,12 @@ public final class Host {
 
   /// The place at which each service was made.
   private var services: [String: SourcePlace] = [:]
+
+  /// The query that runs, which must not record.
+  private var runningQuery: String?
+
+  /// Whether ``runningQuery`` has tried to record.
+  private var hasRecorded = false
 
   package init(_ engine: ServiceHost, on scheduler: any Scheduler) {
     (self.engine, self.scheduler) = (engine, scheduler)
@@ -49,13 +56,15 @@ public final class Host {
   ///
   /// It runs when ``schedule(after:_:)`` does.
   ///
-  /// - Parameter seconds: The interval, more than 0.
+  /// - Parameter seconds: The interval; a millisecond if it is shorter.
   /// - Returns: A disposable that ends the calls.
   @discardableResult
   public func every(_ seconds: Double, _ action: @escaping () -> Void) -> any Disposable {
     let next = SerialDisposable(otherDisposable: nil)
+    // Without an end, calls that are due at once would let nobody else run.
+    let interval = seconds > 0.001 ? seconds : 0.001
     func wait() {
-      next.otherDisposable = schedule(after: seconds) {
+      next.otherDisposable = schedule(after: interval) {
         action()
         if !next.isDisposed { wait() }
       }
@@ -74,6 +83,15 @@ public final class Host {
   /// - Returns: The result of `body`.
   /// - Throws: The error of `body`; ``NotRecorded`` if the journal takes nothing now.
   public func perform<Value>(_ method: String, _ body: () throws -> Value) throws -> Value {
+    // The engine would stop the daemon.
+    guard !engine.isPerforming else {
+      throw NotRecorded(
+        reason: "'\(method)' begins within another command: call the method of the service itself")
+    }
+    if let query = runningQuery {
+      hasRecorded = true
+      throw NotRecorded(reason: "'\(method)' begins within the query '\(query)'")
+    }
     var result: Result<Value, any Error>?
     do throws(Refusal) {
       _ = try engine.perform(Command(method: method, caller: engine.daemon)) {
@@ -93,6 +111,27 @@ public final class Host {
     return try result.get()
   }
 
+  /// Runs a query, and makes it an error if it records.
+  func query<Value>(_ method: String, _ body: () throws -> Value) throws -> Value {
+    let before = (runningQuery, hasRecorded)
+    (runningQuery, hasRecorded) = (method, false)
+    defer { (runningQuery, hasRecorded) = before }
+    let result = Result(catching: body)
+    if hasRecorded { throw RecordingQuery(method: method) }
+    return try result.get()
+  }
+
+  /// Whether an event can be recorded now; a query that tries it fails.
+  @usableFromInline
+  func mayRecord() -> Bool {
+    guard runningQuery != nil else { return true }
+    hasRecorded = true
+    return false
+  }
+
+  /// Names of the engine's own services, and the first parts of methods without a service.
+  private static let reserved: Set = ["daemon", "journal", "rpc", "system"]
+
   /// The names of the services.
   package var serviceNames: [String] { services.keys.sorted() }
 
@@ -102,6 +141,8 @@ public final class Host {
   package func claim(_ service: String, _ place: SourcePlace) -> String {
     if let earlier = services[service] {
       mistakes.append(ProgramMistake(place, "the service '\(service)' exists, from \(earlier)"))
+    } else if engine.hasService(service) || Self.reserved.contains(service) {
+      mistakes.append(ProgramMistake(place, "'\(service)' is the name of a standard service"))
     } else if !service.isServiceName {
       mistakes.append(
         ProgramMistake(
@@ -117,6 +158,26 @@ public final class Host {
     return free
   }
 
+  /// Notes parameters of one name, and names that have another meaning in `params`.
+  ///
+  /// - Returns: Whether there are none.
+  func checkNames(
+    of parameters: [API.Method.Parameter], of what: String, _ place: SourcePlace
+  ) -> Bool {
+    var names: Set<String> = []
+    var isRight = true
+    for name in parameters.map(\.name) {
+      if !names.insert(name).inserted {
+        addMistake("\(what) has two parameters '\(name)'", place)
+        isRight = false
+      } else if name == "_meta" {
+        addMistake("\(what) has a parameter '_meta', which is that of every request", place)
+        isRight = false
+      }
+    }
+    return isRight
+  }
+
   package func addMistake(_ text: String, _ place: SourcePlace) {
     mistakes.append(ProgramMistake(place, text))
   }
@@ -129,6 +190,14 @@ public struct NotRecorded: Error, CustomStringConvertible {
 
   /// The reason.
   public var description: String { reason }
+}
+
+/// A query that has tried to record an event.
+struct RecordingQuery: Rejecting, CustomStringConvertible {
+  let method: String
+
+  var rejection: Rejection { .rejected("query_records", description) }
+  var description: String { "the query '\(method)' records an event: offer it as a command" }
 }
 
 /// A mistake in the program of a daemon, which ends its start.

@@ -21,6 +21,8 @@ final class HostTimers {
   func schedule(after seconds: Double, _ action: @escaping () -> Void) -> any Disposable {
     lastID += 1
     let id = lastID
+    // A delay that has passed, and a number that is none, count as 0.
+    let seconds = seconds > 0 ? seconds : 0
     let start = { [unowned self] in
       running[id] = scheduler.schedule(after: seconds) { [weak self] in
         guard let self, running.removeValue(forKey: id) != nil else { return }

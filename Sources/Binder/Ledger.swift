@@ -10,6 +10,9 @@ public final class Ledger<S: State> {
   @usableFromInline
   let engine: EventSourcing.Ledger<Stored<S>>
 
+  @usableFromInline
+  let host: Host
+
   /// The numbers of the tables, by the key paths that the service uses.
   @usableFromInline
   var numbers: [(path: AnyKeyPath, number: Int)] = []
@@ -23,6 +26,7 @@ public final class Ledger<S: State> {
     _ service: String, in host: Host, file: StaticString = #fileID, line: UInt = #line
   ) {
     let place = SourcePlace(file, line)
+    self.host = host
     let claimed = host.claim(service, place)
     for mistake in Source<S>.mistakes(in: service) { host.addMistake(mistake, place) }
     engine = EventSourcing.Ledger(claimed, in: host.engine, from: Stored())
@@ -46,7 +50,9 @@ public final class Ledger<S: State> {
   /// It takes effect in ``pending`` now, and in ``committed`` once it is durable. Only for methods that
   /// are called by a client or in ``Host/perform(_:_:)``.
   @inlinable
-  public func record(_ event: S.Event) { engine.record(StoredEvent(event)) }
+  public func record(_ event: S.Event) {
+    if host.mayRecord() { engine.record(StoredEvent(event)) }
+  }
 
   /// Records an event in the stream of a row, which then has a history, versions and rights of its own.
   ///
@@ -59,7 +65,7 @@ public final class Ledger<S: State> {
   public func record<Key: TableKey, Row: TableRow>(
     _ event: S.Event, of path: KeyPath<S, Table<Key, Row>>, _ key: Key
   ) {
-    engine.record(StoredEvent(event), inTable: number(of: path), key)
+    if host.mayRecord() { engine.record(StoredEvent(event), inTable: number(of: path), key) }
   }
 
   @inlinable
@@ -73,7 +79,8 @@ public final class Ledger<S: State> {
     guard let number = S.sources.firstIndex(where: { $0.path as AnyKeyPath == path }) else {
       preconditionFailure("'sources' of \(S.self) does not list \(path)")
     }
-    numbers.append((path, number))
+    // Generic code makes a new object for the same path at each call.
+    if !numbers.contains(where: { $0.path == path }) { numbers.append((path, number)) }
     return number
   }
 

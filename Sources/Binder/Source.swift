@@ -130,6 +130,17 @@ public struct Source<S: State>: Sendable {
     for name in Set(names) where names.count(where: { $0 == name }) > 1 {
       mistakes.append("two tables of \(S.self) have the sources '\(name)'")
     }
+    for (index, source) in sources.enumerated() {
+      for other in sources[..<index] {
+        guard let pattern = source.table.pattern, let earlier = other.table.pattern,
+          pattern != earlier, let name = pattern.example(with: earlier),
+          source.table.matches(name), other.table.matches(name)
+        else { continue }
+        mistakes.append(
+          "the sources '\(pattern.text)' and '\(earlier.text)' of \(S.self) may have the same name, such "
+            + "as '\(name)'")
+      }
+    }
     let paths = sources.map(\.path)
     for (index, path) in paths.enumerated() where paths[..<index].contains(where: { $0 == path }) {
       mistakes.append("a table of \(S.self) is listed twice in 'sources'")

@@ -35,6 +35,8 @@ public protocol State: Codable, Sendable {
 
   /// Applies an event; one that makes no sense in this state changes nothing.
   ///
+  /// It writes rows, and never assigns a whole table; see ``Table/removeAll()``.
+  ///
   /// The only function that changes the state. It runs for each new event, and again for old ones when
   /// the daemon starts and when a client looks at the past. So it depends on nothing but its
   /// arguments: no clock, no random number, no file.
@@ -193,7 +195,13 @@ struct StoredEvent<S: State>: ServiceEvent {
 
   @usableFromInline
   func write(to data: inout ByteBuffer, _ coder: EventCoder) -> String {
-    coder.write(event, to: &data)
+    let kind = coder.write(event, to: &data)
+    // Each answer and page must be able to contain it.
+    if data.count > 2 * ValueFault.maxDepth, let fault = ValueFault(JSONText(trusted: data.string))
+    {
+      coder.refuse(fault)
+    }
+    return kind
   }
 
   @usableFromInline

@@ -31,6 +31,12 @@ public struct Table<Key: TableKey, Row: TableRow>: NotingTable, Sequence {
     _modify { yield &engine[key] }
   }
 
+  /// Removes all rows.
+  ///
+  /// `apply` must not assign a new table: nobody would know the rows before, so the command fails.
+  @inlinable
+  public mutating func removeAll() { engine.removeAll() }
+
   /// The number of rows.
   @inlinable
   public var count: Int { engine.count }
@@ -70,7 +76,29 @@ extension Table where Key == Int {
   public var nextID: Int { engine.nextID }
 }
 
+// A table that a newer program has added is not in older snapshots. The compiler's `init(from:)`
+// prefers these functions to the general one.
+extension KeyedDecodingContainer {
+  /// Returns the rows of a table; none if the snapshot is from before the table.
+  public func decode<RowKey, Row>(
+    _ type: Table<RowKey, Row>.Type, forKey key: Key
+  ) throws -> Table<RowKey, Row> {
+    try decodeIfPresent(type, forKey: key) ?? Table()
+  }
+
+  /// Returns lists; none if the snapshot is from before them.
+  public func decode<ListKey, Element>(
+    _ type: Lists<ListKey, Element>.Type, forKey key: Key
+  ) throws -> Lists<ListKey, Element> {
+    try decodeIfPresent(type, forKey: key) ?? Lists()
+  }
+}
+
 /// One value of a state, without a key.
+///
+/// A value that is added to a state later is not in older snapshots; add it to them in ``State/forms``:
+///
+///     static let forms = [Upcaster.adding("count", JSONText(0))]
 public struct Single<Row: TableRow>: NotingTable {
   @usableFromInline
   var engine: EventSourcing.Single<Row>
@@ -145,6 +173,10 @@ public struct Lists<Key: TableKey, Element: TableRow>: NotingTable {
   public mutating func move(from: Int, to: Int, in key: Key) {
     engine.move(from: from, to: to, in: key)
   }
+
+  /// Removes all lists; see ``Table/removeAll()``.
+  @inlinable
+  public mutating func removeAll() { engine.removeAll() }
 
   /// Reads the lists from a snapshot.
   public init(from decoder: any Decoder) throws { engine = try .init(from: decoder) }

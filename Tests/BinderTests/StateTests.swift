@@ -1,6 +1,7 @@
 import Binder
 import BinderTesting
 import JSON
+import Signals
 import TestSupport
 import Testing
 
@@ -149,6 +150,200 @@ struct StateTests {
   }
 }
 
+/// A state with tables that a program may use wrongly.
+private struct Stock: State {
+  enum Event: Codable {
+    case put(name: String, count: Int)
+    case weighed(Double)
+    case emptied
+    case replaced
+    case told
+  }
+
+  var counts = Table<String, Int>()
+  var weight = Single(0.0)
+  var told = Table<Int, String>()
+  static let sources = [
+    Source.rows(\Stock.counts, "stock/parts/*", "A count."), .hidden(\.weight), .hidden(\.told),
+  ]
+  nonisolated(unsafe) static var clock = 0
+
+  mutating func apply(_ event: Event, at context: EventContext) {
+    switch event {
+    case .put(let name, let count): counts[name] = count
+    case .weighed(let more): weight.value += more
+    case .emptied: counts.removeAll()
+    case .replaced: counts = Table()
+    case .told:
+      unsafe Self.clock += 1
+      told[told.nextID] = unsafe "\(Self.clock)"
+    }
+  }
+
+  static func bind(_ host: Host, _ catalog: Catalog) {
+    let ledger = Ledger<Stock>("stock", in: host)
+    catalog.offer("Stock.", ledger)
+    let total = Property(0)
+    catalog.source("stock/total", "How many.", total.readOnlyView)
+    catalog.command(
+      "stock.put", "Puts.", Parameter("name", "A name."), Parameter("count", "A number."),
+      records: "put"
+    ) { (name: String, count: Int) throws in
+      guard ledger.pending.counts[name] == nil else { throw Rejection.exists("part", name) }
+      ledger.record(.put(name: name, count: count))
+      total.value = ledger.pending.counts.count
+    }
+    catalog.command(
+      "stock.put_loosely", "Checks the wrong state.", Parameter("name", "A name."), records: "put"
+    ) { (name: String) throws in
+      guard ledger.committed.counts[name] == nil else { throw Rejection.exists("part", name) }
+      ledger.record(.put(name: name, count: 1))
+    }
+    catalog.command(
+      "stock.weigh", "Adds.", Parameter("more", "A number."), records: "weighed"
+    ) { (more: Double) in ledger.record(.weighed(more)) }
+    catalog.query("stock.round", "Rounds.", Parameter("to", "A number.")) { (to: Float) in to }
+    catalog.command("stock.empty", "Empties.", records: "emptied") { ledger.record(.emptied) }
+    catalog.command("stock.replace", "Replaces.", records: "replaced") {
+      ledger.record(.replaced)
+    }
+    catalog.command("stock.tell", "Tells.", records: "told") { ledger.record(.told) }
+    catalog.query("stock.wrong", "Records.") {
+      ledger.record(.emptied)
+      return 1
+    }
+    catalog.query("stock.perform", "Performs.") {
+      try host.perform("stock.clean") { ledger.record(.emptied) }
+      return 1
+    }
+    catalog.command("stock.nested", "Performs.", records: "emptied") {
+      try host.perform("stock.clean") { ledger.record(.emptied) }
+    }
+  }
+}
+
+@Suite(.leavesNothing)
+struct StockTests {
+  @Test
+  func `a value that is not journaled is offered beside tables`() throws {
+    let daemon = try TestDaemon { Stock.bind($0, $1) }
+    let client = daemon.connect()
+    #expect(try client.get("stock/total") == 0)
+    try client.subscribe("stock/total")
+    try client.subscribe("stock/parts/a")
+    try client.call("stock.put", ["name": "a", "count": 5])
+    #expect(try client.get("stock/total") == 1)
+    #expect(try client.get("stock/parts/a") == 5)
+    let frames = client.frames().map { JSONValue.object($0).text.text }
+    #expect(frames == [#"{"sub":1,"value":1}"#, #"{"sub":2,"seq":1,"value":5}"#])
+    let all = try client.request("get", ["source": "stock/**"])
+    let text = JSONValue.object(all).text.text
+    #expect(text.contains("stock/total") && text.contains("stock/parts/a"), "\(text)")
+    let described = JSONValue.object(try client.request("describe", ["path": "stock/total"]))
+    #expect(described.text.text.contains(#""journaled":false"#), "\(described.text.text)")
+  }
+
+  @Test
+  func `a program that assigns a whole table gets an error, and no other state`() throws {
+    let daemon = try TestDaemon { Stock.bind($0, $1) }
+    let client = daemon.connect()
+    try client.call("stock.put", ["name": "a", "count": 5])
+    #expect(throws: CallError.self) { try client.call("stock.replace") }
+    try client.call("stock.put", ["name": "b", "count": 5])
+    #expect(try client.get("stock/parts/a") == 5 && client.get("stock/parts/b") == 5)
+    try client.call("stock.empty")
+    #expect(throws: CallError.notFound) { try client.get("stock/parts/a") }
+    try daemon.checkReplay()
+  }
+
+  @Test
+  func `numbers that are too large are errors`() throws {
+    let daemon = try TestDaemon { Stock.bind($0, $1) }
+    let client = daemon.connect()
+    let large = try JSONValue(parsing: "1e308")
+    try client.call("stock.weigh", ["more": large])
+    #expect(throws: CallError.rejected("bad_value")) {
+      try client.call("stock.weigh", ["more": large])
+    }
+    #expect(throws: CallError.invalid) { try client.call("stock.round", ["to": large]) }
+    #expect(daemon.events.count == 1)
+  }
+
+  @Test
+  func `a query that records is an error, and so is a command within a command`() throws {
+    let daemon = try TestDaemon { Stock.bind($0, $1) }
+    let client = daemon.connect()
+    for method in ["stock.wrong", "stock.perform"] {
+      let error = #expect(throws: CallError.self) { try client.call(method) }
+      #expect(
+        error?.message.contains("offer it as a command") == true, "\(method): \(error as Any)")
+    }
+    #expect(throws: CallError.self) { try client.call("stock.nested") }
+    #expect(daemon.events.isEmpty)
+    try client.call("stock.empty")
+  }
+
+  @Test
+  func `held commits show which state a command is checked against`() throws {
+    let daemon = try TestDaemon { Stock.bind($0, $1) }
+    let client = daemon.connect()
+    daemon.holdCommits()
+    let first = client.begin("stock.put", ["name": "a", "count": 1])
+    let second = client.begin("stock.put", ["name": "a", "count": 2])
+    let loose = client.begin("stock.put_loosely", ["name": "a"])
+    #expect(!first.isAnswered)
+    #expect(daemon.events.isEmpty)
+    daemon.releaseCommits()
+    _ = try first.result()
+    #expect(throws: CallError.exists) { try second.result() }
+    // It is checked against the wrong state.
+    _ = try loose.result()
+    #expect(daemon.events.count == 2)
+  }
+
+  @Test
+  func `the replay check sees what clients do not see`() throws {
+    let daemon = try TestDaemon { Stock.bind($0, $1) }
+    try daemon.connect().call("stock.tell")
+    let fault = #expect(throws: ReplayDifference.self) { try daemon.checkReplay() }
+    #expect(fault?.description.contains("the state of stock") == true)
+  }
+
+  @Test
+  func `a restart reads the saved state`() throws {
+    /// A state whose snapshot loses a row.
+    struct Lossy: State {
+      enum Event: Codable { case put }
+      var rows = Table<Int, Int>()
+      static let sources = [Source.rows(\Lossy.rows, "lossy/*", "A number.")]
+      init() {}
+      init(from decoder: any Decoder) throws {}
+      func encode(to encoder: any Encoder) throws { try ["lost": true].encode(to: encoder) }
+      mutating func apply(_ event: Event, at context: EventContext) { rows[rows.nextID] = 1 }
+    }
+    let daemon = try TestDaemon { host, catalog in
+      let ledger = Ledger<Lossy>("lossy", in: host)
+      catalog.offer("Loses.", ledger)
+      catalog.command("lossy.put", "Puts.", records: "put") { ledger.record(.put) }
+    }
+    try daemon.connect().call("lossy.put")
+    #expect(try daemon.connect().get("lossy/1") == 1)
+    try daemon.restart()
+    #expect(throws: CallError.notFound) { try daemon.connect().get("lossy/1") }
+  }
+
+  @Test
+  func `an interval of nothing lets others run`() throws {
+    var calls = 0
+    let daemon = try TestDaemon { host, _ in
+      for interval in [0, -1, Double.nan] { host.every(interval) { calls += 1 } }
+      host.schedule(after: -5) { calls += 1000 }
+    }
+    daemon.advance(.milliseconds(10))
+    #expect(calls == 1030)
+  }
+}
+
 /// Not `leavesNothing`: a daemon that did not start is not taken apart.
 struct MistakeTests {
   @Test
@@ -177,6 +372,31 @@ struct MistakeTests {
       catalog.command("odd.put", "Puts.", records: "put") { 1 }
       catalog.query("odd.put", "Puts.") { 1 }
     }
+    struct Twin: State {
+      enum Event: Codable { case put(at: Int) }
+      var rows = Table<String, Int>()
+      var open = Single(0)
+      static let sources = [
+        Source.rows(\Twin.rows, "twin/*", ""), .single(\.open, "twin/open", ""),
+      ]
+      mutating func apply(_ event: Event, at context: EventContext) {}
+    }
+    let twin = mistakes { host, catalog in
+      catalog.offer("Twin.", Ledger<Twin>("twin", in: host))
+      catalog.source("twin/total", "Of all.", Property(1).readOnlyView)
+      catalog.query("twin.sum", "Adds.", Parameter("a", ""), Parameter("a", "")) {
+        (a: Int, b: Int) in a + b
+      }
+      catalog.query("twin.meta", "Shows.", Parameter("_meta", "")) { (a: Int) in a }
+      _ = Ledger<Odd>("cells", in: host)
+      _ = Ledger<Odd>("journal", in: host)
+    }
+    for part in [
+      "the sources 'twin/open' and 'twin/*' of Twin may have the same name, such as 'twin/open'",
+      "may have the name of the source 'twin/total'", "twin.sum has two parameters 'a'",
+      "twin.meta has a parameter '_meta'", "'cells' is the name of a standard service",
+      "'journal' is the name of a standard service",
+    ] { #expect(twin.contains(part), "\(part): \(twin)") }
     for part in [
       "'even/*' is no name of sources of 'odd': it does not begin with odd/",
       "'count' of Odd is no table", "Odd has 2 tables and lists 1",
