@@ -91,10 +91,13 @@ int clua_stop(lua_State *L, clua_outcome limit) {
 // of two long texts takes up to 50 µs.
 enum { HOOK_EVERY = 100 };
 
+// Whether the limit is for processor time alone. The thread may have little of it on a busy machine,
+// and a fold of the past must not fail then.
+static bool is_long(const clua *s) { return s->limits.nanoseconds > 100000000; }
+
 // The time between the first look at the clock of the processor and the next.
 static int64_t second_look(const clua *s) {
-  // A long limit is for processor time alone, because a fold must not fail on a busy machine.
-  return s->limits.nanoseconds > 100000000 ? s->limits.nanoseconds / 2 : 1000000;
+  return is_long(s) ? s->limits.nanoseconds / 2 : 1000000;
 }
 
 static void look_at_time(lua_State *L, clua *s) {
@@ -102,9 +105,9 @@ static void look_at_time(lua_State *L, clua *s) {
   if (now < s->deadline) return;
   // The thread may not have run for all of that time.
   int64_t processor = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
-  if (s->processor >= 0 && processor - s->processor >= second_look(s) * 3 / 4)
-    clua_stop(L, CLUA_TIME);
-  s->processor = processor;
+  int64_t most = is_long(s) ? s->limits.nanoseconds : second_look(s) * 3 / 4;
+  if (s->processor >= 0 && processor - s->processor >= most) clua_stop(L, CLUA_TIME);
+  if (s->processor < 0 || !is_long(s)) s->processor = processor;
   s->deadline = now + second_look(s);
 }
 

@@ -391,6 +391,23 @@ struct LuaLimitTests {
   }
 
   @Test
+  func `a fold of the past has a limit of time that a command never reaches`() throws {
+    // As many comparisons as possible with few instructions.
+    let comparisons = Array(repeating: "a < b", count: 50).joined(separator: " or ")
+    let world = try FakeWorld(
+      """
+      on.few = function() local a, b = ("x"):rep(1000):rep(400), ("x"):rep(1000):rep(400)
+        for i = 1, 20 do local _ = \(comparisons) end
+      end
+      on.many = function() local a, b = ("x"):rep(1000):rep(400), ("x"):rep(1000):rep(400)
+        while true do local _ = \(comparisons) end
+      end
+      """)
+    #expect(world.fold("few") == nil)
+    #expect(world.fold("many") == .limit(.time))
+  }
+
+  @Test
   func `a stopped command does not harm the next one`() throws {
     let world = try FakeWorld(rooms)
     for _ in 0..<50 {
