@@ -279,7 +279,10 @@ extension Connection {
   private func pumpBlocked() {
     guard !isEnded else { return }
     if subscribed.costlyCount > 0, context.time.begin(for: user) {
-      for subscription in subscribed.all where subscription.isDirty { subscription.catchUp() }
+      // The others collect in a later turn.
+      for subscription in subscribed.all where subscription.isDirty && !context.time.isUpNow() {
+        subscription.catchUp()
+      }
       context.time.end()
     }
     if outputBytes < outputSoft, !held.inOrder.isEmpty {

@@ -27,8 +27,11 @@ final class PatternBroadcast: Broadcast {
     fileprivate let round: UInt64
     var count: UInt64 = 1
 
-    /// The value before the first of them.
+    /// The value before the first of them, if ``isBeforeKnown``.
     let before: JSONText?
+
+    /// Whether ``before`` was kept: only for subscriptions to a part, and not too many bytes.
+    let isBeforeKnown: Bool
 
     /// Whether the source had no value before.
     fileprivate(set) var isNew: Bool
@@ -36,13 +39,15 @@ final class PatternBroadcast: Broadcast {
     /// The number of changes since the source had no value; `nil` if it always had one.
     fileprivate(set) var sinceGone: UInt64?
 
-    init(_ change: SourceChange, in round: UInt64 = 0) {
-      (self.round, before) = (round, change.before)
+    init(_ change: SourceChange, in round: UInt64 = 0, keepsBefore: Bool = true) {
+      (self.round, isBeforeKnown) = (round, keepsBefore)
+      before = keepsBefore ? change.before : nil
       (isNew, sinceGone) = (change.isNew, change.isGone ? 0 : nil)
     }
 
     init(isNew: Bool, isGone: Bool) {
-      (round, before, self.isNew, sinceGone) = (0, nil, isNew, isGone ? 0 : nil)
+      (round, before, isBeforeKnown) = (0, nil, false)
+      (self.isNew, sinceGone) = (isNew, isGone ? 0 : nil)
     }
 
     fileprivate mutating func add(_ change: SourceChange) {
@@ -51,16 +56,21 @@ final class PatternBroadcast: Broadcast {
     }
 
     /// Returns the run with the changes of the one before it.
+    ///
+    /// The value before them is not kept: a subscription may have collected some of the changes.
     fileprivate func joined(to former: Run) -> Run {
-      var run = Run(round: round, before: former.before, isNew: isNew && former.isNew)
+      var run = Run(round: round, isNew: isNew && former.isNew)
       run.count = count + former.count
       run.sinceGone = sinceGone ?? former.sinceGone.map { $0 + count }
       return run
     }
 
-    private init(round: UInt64, before: JSONText?, isNew: Bool) {
-      (self.round, self.before, self.isNew) = (round, before, isNew)
+    private init(round: UInt64, isNew: Bool) {
+      (self.round, before, isBeforeKnown, self.isNew) = (round, nil, false, isNew)
     }
+
+    /// The bytes of the value before.
+    fileprivate var bytes: Int { before?.text.utf8.count ?? 0 }
   }
 
   /// A source that has changed.
@@ -92,6 +102,13 @@ final class PatternBroadcast: Broadcast {
   /// The number of subscriptions by the first round that they have not collected.
   private var readers: [UInt64: Int] = [:]
 
+  /// The number of subscriptions to a part of each value, which compare it with that before.
+  private var partReaders = 0
+
+  /// The bytes of the values before that are kept, and the most of them.
+  private var beforeBytes = 0
+  private static let mostBeforeBytes = 4 << 20
+
   /// The number of entries from which those that all have collected are removed.
   private var mostEntries = 64
 
@@ -106,9 +123,11 @@ final class PatternBroadcast: Broadcast {
 
   /// Adds a subscription.
   ///
+  /// - Parameter isOfPart: Whether it sends a part of each value.
   /// - Returns: The first round whose changes are new to it.
-  func begin() -> UInt64 {
+  func begin(isOfPart: Bool) -> UInt64 {
     endRound()
+    if isOfPart { partReaders += 1 }
     readers[round, default: 0] += 1
     return round
   }
@@ -116,7 +135,8 @@ final class PatternBroadcast: Broadcast {
   /// Removes a subscription.
   ///
   /// - Parameter next: The first round that it has not collected.
-  func end(at next: UInt64) {
+  func end(at next: UInt64, isOfPart: Bool = false) {
+    if isOfPart { partReaders -= 1 }
     let count = readers[next, default: 1] - 1
     readers[next] = count > 0 ? count : nil
   }
@@ -164,7 +184,7 @@ final class PatternBroadcast: Broadcast {
   private func removeAll() {
     entries.removeAll(keepingCapacity: entries.count <= 64)
     order.removeAll(keepingCapacity: order.count <= 64)
-    mostEntries = 64
+    (mostEntries, beforeBytes) = (64, 0)
   }
 
   // MARK: Changes
@@ -175,7 +195,7 @@ final class PatternBroadcast: Broadcast {
     lastRound = round
     wake()
     guard var entry = entries[change.source] else {
-      let run = Run(change, in: round)
+      let run = makeRun(change)
       if entries.count >= mostEntries { removeCollected() }
       entries[change.source] = Entry(newest: new, runs: [run], place: order.count)
       order.append(change.source)
@@ -185,9 +205,10 @@ final class PatternBroadcast: Broadcast {
     if entry.round == round {
       entry.runs[entry.runs.count - 1].add(change)
     } else {
-      entry.runs.append(Run(change, in: round))
+      entry.runs.append(makeRun(change))
       // A subscription that has collected the first of them counts too many.
       if entry.runs.count > Self.mostRuns {
+        beforeBytes -= entry.runs[0].bytes + entry.runs[1].bytes
         entry.runs[1] = entry.runs[1].joined(to: entry.runs[0])
         entry.runs.removeFirst()
       }
@@ -198,10 +219,18 @@ final class PatternBroadcast: Broadcast {
     if order.count > 64, order.count > 2 * entries.count { compact() }
   }
 
+  private func makeRun(_ change: SourceChange) -> Run {
+    let bytes = change.before?.text.utf8.count ?? 0
+    let keeps = partReaders > 0 && beforeBytes + bytes <= Self.mostBeforeBytes
+    if keeps { beforeBytes += bytes }
+    return Run(change, in: round, keepsBefore: keeps)
+  }
+
   /// Removes the entries that all subscriptions have collected.
   private func removeCollected() {
     let first = readers.keys.min() ?? round
     entries = entries.filter { $0.value.round >= first }
+    beforeBytes = entries.values.reduce(0) { $1.runs.reduce($0) { $0 + $1.bytes } }
     compact()
     mostEntries = max(64, 2 * entries.count)
   }

@@ -68,11 +68,11 @@ package final class PatternSubscription: Subscription {
     pace.start(context)
     watch = part?.watch()
     broadcast.add(self)
-    next = broadcast.begin()
+    next = broadcast.begin(isOfPart: part != nil)
   }
 
   override func end() {
-    if let next { broadcast.end(at: next) }
+    if let next { broadcast.end(at: next, isOfPart: part != nil) }
     next = nil
     broadcast.remove(self)
     watch?.dispose()
@@ -101,8 +101,10 @@ package final class PatternSubscription: Subscription {
       guard let part else { return add(source, change, runs) }
       let (before, value) = (runs.first?.before.flatMap(part.find), change.value.flatMap(part.find))
       // Some of the changes may not have been of the part.
-      guard !isDistinct || before != value || pending[source] != nil else { return }
-      var run = PatternBroadcast.Run(isNew: before == nil, isGone: value == nil)
+      let isKnown = runs.first?.isBeforeKnown ?? true
+      guard !isDistinct || !isKnown || before != value || pending[source] != nil else { return }
+      let isNew = isKnown ? before == nil : runs.first?.isNew ?? false
+      var run = PatternBroadcast.Run(isNew: isNew, isGone: value == nil)
       run.count = runs.reduce(0) { $0 + $1.count }
       add(source, PatternChange(seq: change.seq, value: value), [run])
     }

@@ -105,6 +105,28 @@ struct PatternBroadcastTests {
     #expect(lines.filter { $0.contains(#""sub":2"#) }.map { $0.contains("a/y") } == [true])
   }
 
+  /// The values before changes are kept for parts only, and not more than 4 MiB of them.
+  @Test
+  func `30: a part is sent again when the value before it was too long to be kept`() {
+    let sources = Sources()
+    let part = WatchedPart(key: "/p", find: { $0.members?["p"] }) { SimpleDisposable() }
+    bench.connection.add(
+      PatternSubscription(.number(1), to: sources.pattern, part: part, on: bench.connection))
+    func text(_ part: Int, _ size: Int) -> String {
+      #"{"p":\#(part),"rest":"\#(String(repeating: "x", count: size))"}"#
+    }
+    sources.set("a/short", text(1, 10))
+    sources.set("a/long", text(1, 5 << 20))
+    #expect(bench.lines().count == 2)
+    // The part is the same: nothing is sent for the value that was kept.
+    sources.set("a/short", text(1, 11))
+    sources.set("a/long", text(1, 9))
+    let lines = bench.lines()
+    #expect(lines.count == 1 && lines[0].contains("a/long"), "\(lines)")
+    sources.set("a/long", text(1, 8))
+    #expect(bench.lines().isEmpty)
+  }
+
   @Test(arguments: 1...40)
   func `clients that read at different times get what each would get alone`(_ seed: UInt64) {
     var random = SeededRandom(seed: seed)

@@ -123,7 +123,7 @@ struct ShownSource {
   }
 }
 
-/// What the transformers of a line make of the value of its source.
+/// The result of the transformers of a line for the value of its source.
 ///
 /// A long value is converted in the time of the user who opened the first view, each in a step of its
 /// own; until then the last result is shown.

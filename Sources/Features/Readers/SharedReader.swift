@@ -107,10 +107,11 @@ final class SharedReader {
   ) {
     if workers.isEmpty {
       events = (source, key)
-      inbox.onEntry = { [unowned self] entry in
-        if isWanted?(entry) ?? true { addLive(entry) } else { cursor = entry.seq }
+      // The work of a user may hold the inbox for longer than this reader exists.
+      inbox.onEntry = { [weak self] entry in
+        if isWanted?(entry) ?? true { self?.addLive(entry) } else { self?.cursor = entry.seq }
       }
-      inbox.onEmpty = { [unowned self] in pump() }
+      inbox.onEmpty = { [weak self] in self?.pump() }
       watch = source.live.observeNext { [unowned self] entry in receive(entry) }
       reset()
     }
