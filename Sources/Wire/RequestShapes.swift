@@ -157,7 +157,8 @@ public struct RequestShapes: Sendable {
     let shape = unsafe shapes.span[unchecked: last]
     let name = start &+ Self.methodBytes
     request.set(shape: last, id: id, method: name..<name &+ shape.nameBytes)
-    if scanner.position == line.count { return true }
+    // A line may also end behind the name of its first parameter; then it is no JSON.
+    if scanner.position == line.count { return line[line.count &- 1] == UInt8(ascii: "}") }
     var next = shape.first
     let params = scanner.position &- nameBytes(next) &- 4  // a brace, two quotes and a colon
     while true {

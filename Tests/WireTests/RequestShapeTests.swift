@@ -91,6 +91,17 @@ struct RequestShapeTests {
     }
   }
 
+  @Test
+  func `the beginning of a usual line is no request`() {
+    var shapes = RequestShapes(Self.methods)
+    for line in Self.usual.map({ Array($0.utf8) }) {
+      for count in 0..<line.count {
+        let part = Array(line[..<count])
+        #expect(Self.read(part, &shapes) == nil, "\(String(decoding: part, as: UTF8.self))")
+      }
+    }
+  }
+
   @Test(arguments: 1...20)
   func `changed bytes are read by both readers as the same, or by one`(seed: UInt64) {
     var random = SeededRandom(seed: seed)

@@ -36,7 +36,8 @@ struct LineFaultTests {
     #expect(throws: (any Error).self) { for _ in 0..<1024 { try flood.send(bytes: chunk) } }
     #expect(try flood.line()?.contains("line_too_long") == true)
     #expect(try flood.line()?.contains(#""reason":"line_timeout","limit":"flood""#) == true)
-    #expect(DaemonProcess.isSanitized || bench.daemon.residentBytes - before < 2 << 20)
+    // Of a gibibyte; malloc keeps up to 8 MiB for the next long line.
+    #expect(DaemonProcess.isSanitized || bench.daemon.residentBytes - before < 12 << 20)
     flood.close()
     try finish()
   }
