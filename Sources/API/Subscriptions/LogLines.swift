@@ -15,9 +15,9 @@ extension LogEntry {
   /// Returns the entry of a change with a part of its value.
   func picking(_ find: (JSONText) -> JSONText?, _ isLiteral: Bool) -> LogEntry {
     // The tail ends the parameters, then the frame and the line.
-    let params = JSONText(trusted: "{" + tail.dropLast(2))
-    let source = isLiteral ? "" : params.member("source")?.string ?? ""
-    let value = params.member("value").flatMap(find)
+    let members = JSONText(trusted: "{" + tail.dropLast(2)).members ?? [:]
+    let source = isLiteral ? "" : members["source"]?.string ?? ""
+    let value = members["value"].flatMap(find)
     return LogEntry(SourceChange(source: source, seq: seq, value: value), isLiteral)
   }
 
