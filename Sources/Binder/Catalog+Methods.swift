@@ -22,15 +22,12 @@ extension Catalog {
     records kinds: String..., rejects reasons: String..., file: StaticString = #fileID,
     line: UInt = #line, calls body: @escaping (repeat each Value) throws -> Result
   ) -> Method {
-    var described: [API.Method.Parameter] = []
-    repeat described.append((each parameters).described)
-    return addMethod(
-      name, doc, described, value: Shape(of: Result.self), records: kinds, rejects: reasons,
+    offer(
+      name, doc, repeat each parameters, value: Shape(of: Result.self), records: kinds,
+      rejects: reasons,
       SourcePlace(file, line)
-    ) { context, texts, decoder in
-      var rest = texts[...]
-      let values = try (repeat (each parameters).value(of: rest.removeFirst(), decoder))
-      return try context.catalog.text(body(repeat each values))
+    ) { (context, value: repeat each Value) in
+      try context.catalog.text(body(repeat each value))
     }
   }
 
@@ -41,15 +38,11 @@ extension Catalog {
     records kinds: String..., rejects reasons: String..., file: StaticString = #fileID,
     line: UInt = #line, calls body: @escaping (repeat each Value) throws -> Void
   ) -> Method {
-    var described: [API.Method.Parameter] = []
-    repeat described.append((each parameters).described)
-    return addMethod(
-      name, doc, described, value: nil, records: kinds, rejects: reasons,
+    offer(
+      name, doc, repeat each parameters, value: nil, records: kinds, rejects: reasons,
       SourcePlace(file, line)
-    ) { context, texts, decoder in
-      var rest = texts[...]
-      let values = try (repeat (each parameters).value(of: rest.removeFirst(), decoder))
-      try body(repeat each values)
+    ) { (context, value: repeat each Value) in
+      try body(repeat each value)
       return nil
     }
   }
@@ -61,15 +54,12 @@ extension Catalog {
     records kinds: String..., rejects reasons: String..., file: StaticString = #fileID,
     line: UInt = #line, calls body: @escaping (Caller, repeat each Value) throws -> Result
   ) -> Method {
-    var described: [API.Method.Parameter] = []
-    repeat described.append((each parameters).described)
-    return addMethod(
-      name, doc, described, value: Shape(of: Result.self), records: kinds, rejects: reasons,
+    offer(
+      name, doc, repeat each parameters, value: Shape(of: Result.self), records: kinds,
+      rejects: reasons,
       SourcePlace(file, line)
-    ) { context, texts, decoder in
-      var rest = texts[...]
-      let values = try (repeat (each parameters).value(of: rest.removeFirst(), decoder))
-      return try context.catalog.text(body(Caller(context), repeat each values))
+    ) { (context, value: repeat each Value) in
+      try context.catalog.text(body(Caller(context), repeat each value))
     }
   }
 
@@ -80,15 +70,11 @@ extension Catalog {
     records kinds: String..., rejects reasons: String..., file: StaticString = #fileID,
     line: UInt = #line, calls body: @escaping (Caller, repeat each Value) throws -> Void
   ) -> Method {
-    var described: [API.Method.Parameter] = []
-    repeat described.append((each parameters).described)
-    return addMethod(
-      name, doc, described, value: nil, records: kinds, rejects: reasons,
+    offer(
+      name, doc, repeat each parameters, value: nil, records: kinds, rejects: reasons,
       SourcePlace(file, line)
-    ) { context, texts, decoder in
-      var rest = texts[...]
-      let values = try (repeat (each parameters).value(of: rest.removeFirst(), decoder))
-      try body(Caller(context), repeat each values)
+    ) { (context, value: repeat each Value) in
+      try body(Caller(context), repeat each value)
       return nil
     }
   }
@@ -102,15 +88,12 @@ extension Catalog {
     rejects reasons: String..., file: StaticString = #fileID, line: UInt = #line,
     calls body: @escaping (repeat each Value) throws -> Result
   ) -> Method {
-    var described: [API.Method.Parameter] = []
-    repeat described.append((each parameters).described)
-    return addMethod(
-      name, doc, described, value: Shape(of: Result.self), records: nil, rejects: reasons,
+    offer(
+      name, doc, repeat each parameters, value: Shape(of: Result.self), records: nil,
+      rejects: reasons,
       SourcePlace(file, line)
-    ) { context, texts, decoder in
-      var rest = texts[...]
-      let values = try (repeat (each parameters).value(of: rest.removeFirst(), decoder))
-      return try context.catalog.text(body(repeat each values))
+    ) { (context, value: repeat each Value) in
+      try context.catalog.text(body(repeat each value))
     }
   }
 
@@ -122,15 +105,31 @@ extension Catalog {
     rejects reasons: String..., file: StaticString = #fileID, line: UInt = #line,
     calls body: @escaping (Caller, repeat each Value) throws -> Result
   ) -> Method {
+    offer(
+      name, doc, repeat each parameters, value: Shape(of: Result.self), records: nil,
+      rejects: reasons,
+      SourcePlace(file, line)
+    ) { (context, value: repeat each Value) in
+      try context.catalog.text(body(Caller(context), repeat each value))
+    }
+  }
+
+  /// Offers a method whose function gets the values of its parameters.
+  ///
+  /// - Parameter records: The kinds of events that it may record; `nil` for a query.
+  private func offer<each Value: Decodable>(
+    _ name: String, _ doc: String, _ parameters: repeat Parameter<each Value>, value: Shape?,
+    records: [String]?, rejects: [String], _ place: SourcePlace,
+    body: @escaping (CallContext, repeat each Value) throws -> JSONText?
+  ) -> Method {
     var described: [API.Method.Parameter] = []
     repeat described.append((each parameters).described)
     return addMethod(
-      name, doc, described, value: Shape(of: Result.self), records: nil, rejects: reasons,
-      SourcePlace(file, line)
+      name, doc, described, value: value, records: records, rejects: rejects, place
     ) { context, texts, decoder in
       var rest = texts[...]
       let values = try (repeat (each parameters).value(of: rest.removeFirst(), decoder))
-      return try context.catalog.text(body(Caller(context), repeat each values))
+      return try body(context, repeat each values)
     }
   }
 }

@@ -41,7 +41,7 @@ public struct Table<Key: TableKey, Row: TableRow>: NotingTable, Sequence {
   @inlinable
   public var count: Int { engine.count }
 
-  /// Whether there are no rows.
+  /// Whether the table is empty.
   @inlinable
   public var isEmpty: Bool { engine.isEmpty }
 
@@ -53,7 +53,7 @@ public struct Table<Key: TableKey, Row: TableRow>: NotingTable, Sequence {
   @inlinable
   public var rows: some Collection<Row> { engine.rows.values }
 
-  /// Whether there is a row with a key.
+  /// Whether a row has this key.
   @inlinable
   public func contains(_ key: Key) -> Bool { engine.rows[key] != nil }
 

@@ -108,7 +108,7 @@ actor Releases {
   private var free = 0
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
-  func take() async {
+  func waitForOne() async {
     guard free == 0 else { return free -= 1 }
     await withCheckedContinuation { waiting.append($0) }
   }
@@ -127,7 +127,7 @@ let view = """
 func service(_ name: String, jobs: Int, _ releases: Releases) -> Service {
   let hold: @Sendable (ServiceCall, Named) async throws -> String = { call, held in
     show(["begun": .string(held.name)])
-    await releases.take()
+    await releases.waitForOne()
     let name = "held/\(held.name)"
     try call.set(name, to: try await call.get(name, or: 0) + 1)
     return held.name
