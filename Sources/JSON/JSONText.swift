@@ -242,7 +242,7 @@ public struct JSONText: Sendable {
 
   /// Returns the value of an object that ``init(member:_:)`` made with this name; `nil` for any
   /// other text.
-  public func member(_ name: StaticString) -> JSONText? {
+  public func onlyMember(_ name: StaticString) -> JSONText? {
     let bytes = text.utf8.span
     let count = name.utf8CodeUnitCount
     guard bytes.count > count + 5, bytes[0] == UInt8(ascii: "{"), bytes[1] == UInt8(ascii: "\""),

@@ -82,7 +82,7 @@ extension CellEvent: ServiceEvent {
   package init?(kind: String, data: JSONText, _ coder: EventCoder) {
     switch kind {
     case "set":
-      guard let value = data.member("value") else { return nil }
+      guard let value = data.onlyMember("value") else { return nil }
       self = .set(value)
     case "removed": self = .removed
     default: return nil
