@@ -70,7 +70,7 @@ export class ViewsPage {
     if (!view) {
       const isLoading = !this.#app.store.views.length;
       setAttribute(this.detail, "aria-busy", isLoading ? "true" : undefined);
-      this.detail.replaceChildren(isLoading ? busyLine(true) : h("p.empty", {}, name === undefined ? "Choose a view." : `There is no view ${name}.`));
+      this.detail.replaceChildren(isLoading ? busyLine(true) : name === undefined ? h("p.empty", {}, "Choose a view.") : h("p.fault", { role: "alert" }, `There is no view ${name}.`));
       if (isLoading) this.#wish = [name, args];
       return;
     }

@@ -47,6 +47,10 @@ recipe() { # title commands
 
 @test "a thermostat panel" { recipe 'A thermostat panel' 5; }
 
+@test "a shopping list" { recipe 'A shopping list' 5; }
+
+@test "a monitor of jobs" { recipe 'A monitor of jobs' 10; }
+
 @test "a stock" { recipe 'A stock' 7; }
 
 @test "a deploy board" { recipe 'A deploy board' 7; }

@@ -51,6 +51,8 @@ restart_daemon() {
     run -5 bindctl call rooms.book room=blue from=10:00
     [[ "$output" == *"missing parameter 'to'"* ]]
     [[ "$(bindctl get 'rooms/*')" == *'rooms/blue'*'"from":"09:00","to":"10:00"}}' ]]
+    # The view that every service has, here of `rooms` and `rooms/*`.
+    bindctl open rooms < /dev/null | jq -ce '[(.. | .rooms?, .all_rooms? // empty) | select(.)] | length == 2' | head -1
     bindctl describe rooms.book | grep -q 'refuses with  empty, taken'
     run -5 bindctl service try rooms.service --call 'book room=blue from=09:30 to=11:00' --diff
     [[ "${lines[0]}" == '1 events in '*' ms; 0 sources would differ' ]]

@@ -33,6 +33,9 @@ package final class Catalog {
     /// The types of its events, sorted.
     let events: [String]
 
+    /// Whether a file of the administrator is the service; its view is listed though nobody wrote one.
+    let isInFile: Bool
+
     /// All of its sources; `nil` if it has none.
     package var sources: SourceProvider?
     package var writer: Writer?
@@ -49,8 +52,8 @@ package final class Catalog {
     /// The event types that ``writer`` may record.
     var writes: [String] = []
 
-    init(name: String, doc: String, events: [String]) {
-      (self.name, self.doc, self.events) = (name, doc, events)
+    init(name: String, doc: String, events: [String], isInFile: Bool) {
+      (self.name, self.doc, self.events, self.isInFile) = (name, doc, events, isInFile)
     }
   }
 
@@ -179,11 +182,12 @@ package final class Catalog {
     add(ledger.service, doc, events: State.Event.types(of: ledger.service))
   }
 
-  package func add(_ service: String, _ doc: String, events: [String]) {
+  package func add(_ service: String, _ doc: String, events: [String], isInFile: Bool = false) {
     line(.service) { [unowned self] in
       precondition(self.service(named: service) == nil, "two services \(service)")
       let place = services.firstIndex { $0.name > service } ?? services.count
-      services.insert(Service(name: service, doc: doc, events: events), at: place)
+      let new = Service(name: service, doc: doc, events: events, isInFile: isInFile)
+      services.insert(new, at: place)
     }
   }
 

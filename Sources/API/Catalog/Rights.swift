@@ -114,7 +114,7 @@ package final class Rights {
   var views: [ViewBinder] {
     let all = catalog.allViews
     let own = all.values.filter { $0.isOffered(role) }
-    let others = programViews(isOffered).filter { all[$0.name] == nil }
+    let others = viewsOfOthers(isOffered).filter { all[$0.name] == nil }
     return (own + others).sorted { $0.name < $1.name }
   }
 

@@ -11,8 +11,14 @@ extension Rights {
   /// Returns the view of a service that has none: its sources, and a form for each method; `nil` if
   /// there is no such service, or it has a view.
   func defaultView(ofService name: String) -> ViewBinder? {
-    guard let text = defaultText(ofService: name) else { return nil }
-    let (file, faults) = ViewFile.read(text)
+    guard let lines = defaultLines(ofService: name) else { return nil }
+    var (file, faults) = ViewFile.read(lines.joined(separator: "\n"))
+    if !faults.isEmpty {
+      // A line that a view may not have is left out; the view shows the others.
+      let refused = Set(faults.map(\.line))
+      let others = lines.enumerated().filter { !refused.contains($0.offset + 1) }.map(\.element)
+      (file, faults) = ViewFile.read(others.joined(separator: "\n"))
+    }
     guard faults.isEmpty else { return nil }
     return Catalog.binder(file, named: name)
   }
@@ -24,12 +30,13 @@ extension Rights {
       guard let service = catalog.provided.service(name), isVisible(service) else { continue }
       names += [name] + service.views.map(\.name)
     }
+    names += catalog.services.filter { $0.isInFile && isVisible($0) }.map(\.name)
     return names.sorted()
   }
 
-  /// Returns the views of services made of programs: those that they declare, and the default view of
-  /// those that declare none of their own name.
-  func programViews(_ isOffered: (ViewBinder) -> Bool) -> [ViewBinder] {
+  /// Returns the views of services made of programs or files: those that they declare, and the default
+  /// view of those that declare none of their own name.
+  func viewsOfOthers(_ isOffered: (ViewBinder) -> Bool) -> [ViewBinder] {
     var views: [ViewBinder] = []
     for name in catalog.provided.names().prefix(Self.mostListed) {
       guard views.count < Self.mostListed else { break }
@@ -39,22 +46,26 @@ extension Rights {
         views.append(view)
       }
     }
+    for service in catalog.services where service.isInFile {
+      if let view = defaultView(ofService: service.name) { views.append(view) }
+    }
     return views
   }
 
-  private func defaultText(ofService name: String) -> String? {
+  private func defaultLines(ofService name: String) -> [String]? {
     var lines: [String] = []
+    var properties: Set<String> = []
     let doc: String
     if let service = catalog.service(named: name), isVisible(service) {
       guard !catalog.views.values.contains(where: { $0.service == name }) else { return nil }
       doc = service.doc
-      for description in sources(ofService: name)?.descriptions ?? [] {
-        lines += line(about: description.name, without: name.utf8.count + 1)
+      for source in literalsFirst((sources(ofService: name)?.descriptions ?? []).map(\.name)) {
+        lines += line(about: source, without: name.utf8.count + 1, beside: &properties)
       }
     } else if let service = catalog.provided.service(name), isVisible(service) {
       doc = service.doc
-      for source in service.sources {
-        lines += line(about: "services/\(name)/\(source.name)", without: name.utf8.count + 10)
+      for source in literalsFirst(service.sources.map { "services/\(name)/\($0.name)" }) {
+        lines += line(about: source, without: name.utf8.count + 10, beside: &properties)
       }
     } else {
       return nil
@@ -66,16 +77,30 @@ extension Rights {
       lines.append("\(short) -> \(method.name)" + asked.joined())
     }
     let about = doc.isEmpty ? "The service \(name)." : doc
-    return (["view \(JSONText(string: about).text)"] + lines).joined(separator: "\n")
+    return ["view \(JSONText(string: about).text)"] + lines
+  }
+
+  /// Returns names with those of one source before the patterns, so that the values of `rooms` and
+  /// `rooms/*` are `rooms` and `all_rooms`.
+  private func literalsFirst(_ names: [String]) -> [String] {
+    names.filter { !$0.contains("*") } + names.filter { $0.contains("*") }
   }
 
   /// Returns the line that shows a source or the sources of a pattern, if the role may read some.
-  private func line(about source: String, without bytes: Int) -> [String] {
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes of the name that belong to the service.
+  ///   - properties: The names of the lines before; the name of the line is added.
+  private func line(
+    about source: String, without bytes: Int, beside properties: inout Set<String>
+  ) -> [String] {
     guard let pattern = Pattern(source), role.read.mayAllow(pattern) else { return [] }
     let isOne = source.split(separator: "/").count { $0 == "*" || $0 == "**" } <= 1
     let name = source.dropFirst(bytes).map { "*/.-:".contains($0) ? "_" : $0 }
     let words = String(name).split(separator: "_").joined(separator: "_")
-    let property = words.isEmpty ? String(source.prefix { $0 != "/" }) : words
+    let first = words.isEmpty ? String(source.prefix { $0 != "/" }) : words
+    let property = properties.insert(first).inserted ? first : "all_" + first
+    properties.insert(property)
     guard isOne, property.isViewName else { return [] }
     return ["\(source) ~> \(property)" + (pattern.isLiteral ? "" : " limit 100")]
   }

@@ -36,7 +36,8 @@ package func bindScripts(_ catalog: Catalog, to scripts: ScriptsService) {
 /// Offers the sources and methods of a service in a file.
 private func bindScript(_ catalog: Catalog, to service: ScriptService) {
   let script = service.script
-  catalog.add(service.name, script.declaration.doc ?? "", events: script.eventTypes)
+  let doc = script.declaration.doc ?? ""
+  catalog.add(service.name, doc, events: script.eventTypes, isInFile: true)
   catalog.offerTables(of: service.ledger)
   for method in script.declaration.commands {
     catalog.add(ScriptMethod(method, isQuery: false, of: service).offered)
