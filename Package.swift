@@ -109,7 +109,8 @@ let package = Package(
       ], linkerSettings: [.linkedLibrary("crypt")]),
 
     // The language of services in files.
-    .target(name: "LuaScripts", dependencies: ["CLua", "EventSourcing", "Features", "JSON"]),
+    .target(
+      name: "LuaScripts", dependencies: ["CLua", "EventSourcing", "Features", "JSON", "Wire"]),
 
     // Stores: one target for each C library.
     .target(

@@ -107,6 +107,7 @@ class Field {
     }
     if (this.format === "secret") return h("input", { ...common, type: "password" });
     if (this.format === "date") return h("input", { ...common, type: "date" });
+    if (this.format === "clock") return h("input", { ...common, type: "time" });
     if (this.format === "time") return h("input", { ...common, value: text && local(text), type: "datetime-local", step: "1" });
     if (type === "boolean") {
       const choices = [["", this.isOptional ? "not given" : "choose"], ["true", "yes"], ["false", "no"]];

@@ -49,12 +49,13 @@ export function long(value) {
 const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
 /** Hints that say something else than the unit of a number. */
-const notUnits = new Set(["date", "time", "yesno", "before", "after", "quiet", "hidden"]);
+const notUnits = new Set(["date", "time", "clock", "yesno", "before", "after", "quiet", "hidden"]);
 
 /** Returns a value as a hint of a view says. */
 export function hinted(value, hint) {
   if (hint === "secret") return "••••";
   if (hint === "time" && typeof value === "string" && !Number.isNaN(Date.parse(value))) return new Date(value).toLocaleString();
+  if (hint === "time" && Number.isInteger(value)) return new Date(value / 1000).toLocaleString();
   if (typeof value !== "number") return value;
   if (hint === "bytes") {
     let unit = 0;

@@ -248,6 +248,7 @@ extension Shape {
     case .bool, .integer, .number, .string, .map: return ["type": .string(name)]
     case .natural: return ["type": .string(name), "minimum": .number(JSONNumber(0))]
     case .words(let words): return ["enum": .array(words.map { .string($0) })]
+    case .text: return ["type": .string(name)]
     case .array(let element):
       return ["type": .string(name), "items": .object(element.checked)]
     case .either(let shapes):

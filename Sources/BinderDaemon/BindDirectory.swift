@@ -71,15 +71,18 @@ struct DeclaredFiles {
   /// At a start these services are left out, or have the text of the journal.
   private(set) var scriptFaults: [ConfigurationFault] = []
 
+  /// The faults of views, which are left out at a start.
+  private(set) var viewFaults: [ConfigurationFault] = []
+
   /// Reads the files of all directories.
   ///
-  /// - Throws: All faults in the files of bindings and views.
+  /// - Throws: All faults in the files of bindings.
   init(_ settings: Settings) throws(ConfigurationFaults) {
     var (bindings, views) = (BindFiles(), FileViews())
-    var faults = try settings.bindDirectory.read { bindings.read($0, file: $1) } + bindings.faults
-    faults += try settings.viewDirectory.read { views.read($0, file: $1) } + views.faults
+    let faults = try settings.bindDirectory.read { bindings.read($0, file: $1) } + bindings.faults
     guard faults.isEmpty else { throw ConfigurationFaults(faults) }
-    (self.bindings, self.views) = (bindings, views)
+    viewFaults = try settings.viewDirectory.read { views.read($0, file: $1) } + views.faults
+    (self.bindings, self.views) = (bindings, views.withoutFaults)
     guard settings.options.program.services.contains(.scripts) else { return }
     var scripts = scripts
     let unread = try settings.serviceDirectory.read { scripts.read($0, file: $1) }
@@ -87,8 +90,17 @@ struct DeclaredFiles {
     self.scripts = scripts
   }
 
-  /// - Throws: All faults in the files of services.
-  func checkScripts() throws(ConfigurationFaults) {
-    guard scriptFaults.isEmpty else { throw ConfigurationFaults(scriptFaults) }
+  /// - Throws: All faults in the files of views and services.
+  func checkAll() throws(ConfigurationFaults) {
+    let faults = viewFaults + scriptFaults
+    guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+  }
+}
+
+extension ConfigurationFault {
+  /// The fault of a view that nobody can open because of it.
+  var withViewLeftOut: Self {
+    ConfigurationFault(
+      file: file, line: line, column: column, message: message + "; the view is left out")
   }
 }

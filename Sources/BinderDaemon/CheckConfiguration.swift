@@ -16,7 +16,7 @@ func reportConfiguration(_ options: Options) -> CInt {
     let configuration = try file.read()
     let settings = Settings(options: options, configuration: configuration)
     let files = try DeclaredFiles(settings)
-    try files.checkScripts()
+    try files.checkAll()
     for warning in configuration.warnings { print("warning: \(warning)") }
     guard !options.isQuiet else { return EXIT_SUCCESS }
     print(file.state)

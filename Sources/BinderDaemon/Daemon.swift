@@ -48,17 +48,28 @@ final class Daemon {
     }
     reload = Reload(
       file, settings, log, manager, warnings: warnings,
-      checkViews: { $0.check(for: access.rights[.owner]) }
+      checkViews: { files in
+        let changing = services.scripts?.changing(in: files.scripts) ?? []
+        return files.views.check(for: access.rights[.owner], changing: changing)
+      }
     ) { configuration, files in
       access.change(to: configuration, in: engine)
       engine.configure(configuration)
       services.configure(configuration)
-      let views = access.catalog.useFileViews(files.views, in: engine.table) ? ["views"] : []
-      guard case .active = engine.store.role else { return (views, []) }
-      let scripts = services.scripts?.use(files.scripts) ?? (hasChanged: false, warnings: [])
-      let (hasBound, faults) = services.reloadBindings(files.bindings, access)
+      let isActive = if case .active = engine.store.role { true } else { false }
+      // First the services, whose sources and methods the views and bindings have.
+      let scripts =
+        isActive
+        ? services.scripts?.use(files.scripts) ?? (hasChanged: false, warnings: [])
+        : (hasChanged: false, warnings: [])
+      let faults = files.views.check(for: access.rights[.owner]).faults
+      let good = files.views.without(files: Set(faults.map(\.file)))
+      let views = access.catalog.useFileViews(good, in: engine.table) ? ["views"] : []
+      let leftOut = faults.map(\.withViewLeftOut)
+      guard isActive else { return (views, leftOut) }
+      let (hasBound, unbound) = services.reloadBindings(files.bindings, access)
       let changed = (hasBound ? ["bindings"] : []) + (scripts.hasChanged ? ["services"] : [])
-      return (changed + views, scripts.warnings + faults)
+      return (changed + views, scripts.warnings + leftOut + unbound)
     }
     forwarding = engine.store.mail.map { mail in
       Forwarding(
@@ -164,7 +175,7 @@ final class Daemon {
   /// Offers the views of files; those with faults are left out.
   private func startViews(_ views: FileViews, _ log: Log) {
     let (faults, warnings) = views.check(for: access.rights[.owner])
-    for fault in faults { log.write(.error, "\(fault); the view is left out") }
+    for fault in faults { log.write(.error, "\(fault.withViewLeftOut)") }
     for warning in warnings { log.write(.warning, "\(warning)") }
     let files = Set(faults.map(\.file))
     _ = access.catalog.useFileViews(views.without(files: files), in: table)

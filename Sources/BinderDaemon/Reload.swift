@@ -10,8 +10,10 @@ typealias TakeOver = (Configuration, DeclaredFiles) -> (
   changed: [String], faults: [ConfigurationFault]
 )
 
-/// Checks views against the catalogue, and returns their faults and warnings.
-typealias CheckViews = (FileViews) -> (
+/// Checks the views of files against the catalogue, and returns their faults and warnings.
+///
+/// Sources and methods of services in files that change are checked when these are in use.
+typealias CheckViews = (DeclaredFiles) -> (
   faults: [ConfigurationFault], warnings: [ConfigurationFault]
 )
 
@@ -92,8 +94,8 @@ final class Reload {
     _ configuration: Configuration
   ) throws(ConfigurationFaults) -> (DeclaredFiles, [ConfigurationFault]) {
     let files = try DeclaredFiles(Settings(options: options, configuration: configuration))
-    try files.checkScripts()
-    let (faults, warnings) = checkViews(files.views)
+    try files.checkAll()
+    let (faults, warnings) = checkViews(files)
     guard faults.isEmpty else { throw ConfigurationFaults(faults) }
     return (files, warnings)
   }

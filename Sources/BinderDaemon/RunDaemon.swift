@@ -40,7 +40,10 @@ private func runOnce(
       try journal.checkDirectory(for: options.program)
     }
   }
-  for fault in files.scriptFaults { log.write(.error, "\(fault); the service is left out") }
+  for fault in files.viewFaults { log.write(.error, "\(fault.withViewLeftOut)") }
+  for fault in files.scriptFaults {
+    log.write(.error, "\(fault); the file is not used, but the text of the journal if it has one")
+  }
   let daemon = try Daemon(settings, file, log, manager, scripts: files.scripts)
   if let few = settings.configuration.limits.warning(descriptors: Process.descriptorLimit) {
     log.write(.warning, few)

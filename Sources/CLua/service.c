@@ -500,7 +500,7 @@ static int record(lua_State *L) {
 enum { MOST_METHODS = 128, MOST_PARAMETERS = 32, MOST_REASONS = 32 };
 
 static const char *types[] = {
-    "text", "number", "integer", "yesno", "date", "time", "secret", "any", "list", "map", NULL,
+    "text", "name", "number", "integer", "yesno", "date", "time", "clock", "secret", "any", "list", "map", NULL,
 };
 
 // Writes "type", "type?" or "type: doc" at the top into the parameter's description below it.
@@ -517,8 +517,8 @@ static void read_type(lua_State *L, const char *parameter) {
   if (!is_known) {
     lua_pushlstring(L, text, length);
     fail(
-        L, "parameter '%s': there is no type '%s'; write text, number, integer, yesno, date, time, "
-        "secret, any, list or map", parameter, lua_tostring(L, -1));
+        L, "parameter '%s': there is no type '%s'; write text, name, number, integer, yesno, date, time, "
+        "clock, secret, any, list or map", parameter, lua_tostring(L, -1));
   }
   lua_pushlstring(L, text, length);
   lua_setfield(L, -3, "type");

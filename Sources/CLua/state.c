@@ -2,6 +2,7 @@
 #include "state.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -79,9 +80,24 @@ static void *allocate(void *context, void *block, size_t old, size_t new) {
   return moved;
 }
 
+// Keeps file and line of the script as the fault. It takes no memory of Lua, of which there may be none.
+static void keep_place(lua_State *L, clua *s) {
+  lua_Debug place;
+  for (int level = 0; level < 8 && lua_getstack(L, level, &place); level++) {
+    if (!lua_getinfo(L, "Sl", &place) || place.currentline <= 0) continue;
+    char text[LUA_IDSIZE + 16];
+    int count = snprintf(text, sizeof text, "%s:%d", place.short_src, place.currentline);
+    if (count > 0) bytes_set(&s->fault, text, (size_t)count < sizeof text ? (size_t)count : sizeof text - 1);
+    return;
+  }
+}
+
 int clua_stop(lua_State *L, clua_outcome limit) {
   clua *s = clua_of(L);
-  if (s->stopped == CLUA_OK) s->stopped = limit;
+  if (s->stopped == CLUA_OK) {
+    s->stopped = limit;
+    keep_place(L, s);
+  }
   s->left = -1;
   lua_pushlightuserdata(L, s);
   return lua_error(L);

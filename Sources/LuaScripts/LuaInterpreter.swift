@@ -2,6 +2,7 @@ internal import CLua
 internal import EventSourcing
 package import Features
 internal import JSON
+internal import Wire
 
 /// Lua 5.4 for services in files; the library is loaded at first use.
 package struct Lua: ScriptLanguage {
@@ -112,13 +113,40 @@ final class LuaInterpreter: ScriptInterpreter, @unchecked Sendable {
 
   private func failure(_ outcome: clua_outcome) -> ScriptFailure? {
     switch outcome {
-    case CLUA_FAULT: .fault(string(clua_fault(lua)))
-    case CLUA_INSTRUCTIONS: .limit(.instructions)
+    case CLUA_FAULT: .fault(withGuess(string(clua_fault(lua))))
+    case CLUA_INSTRUCTIONS: .limit(.instructions, at: place)
     case CLUA_MEMORY: .limit(.memory)
-    case CLUA_TIME: .limit(.time)
+    case CLUA_TIME: .limit(.time, at: place)
     default: nil
     }
   }
+
+  /// The file and line at which a limit was reached; `nil` if they are not known.
+  private var place: String? {
+    let text = string(clua_fault(lua))
+    return text.isEmpty ? nil : text
+  }
+
+  /// Returns an error of Lua with the name that was meant, if a global name has no value.
+  private func withGuess(_ text: String) -> String {
+    guard
+      let name = text.split(separator: "a nil value (global '").dropFirst().first?.prefix(while: {
+        $0 != "'"
+      })
+    else { return text }
+    let guess = nearest(to: String(name), among: Self.globals)
+    return text
+      + (guess.map { "; did you mean '\($0)'?" } ?? "; a service has nothing of this name")
+  }
+
+  /// The functions that a script may call.
+  private static let globals = [
+    "service", "rows", "value", "list", "ignore", "record", "reject", "invalid", "not_found",
+    "exists",
+    "now", "assert", "error", "ipairs", "next", "pairs", "rawequal", "select", "tonumber",
+    "tostring",
+    "type",
+  ]
 
   private func refusal(_ outcome: clua_outcome) -> ScriptRefusal {
     let word = string(clua_refusal_word(lua))

@@ -170,6 +170,33 @@ public struct Timestamp: Comparable, Hashable, Sendable {
   }
 }
 
+extension Shape.Format {
+  /// Returns a string in the form in which strings of the format can be compared.
+  ///
+  /// A time becomes one in UTC with six digits of a second.
+  ///
+  /// - Returns: `nil` if the string is not of the format.
+  public func normal(_ text: String) -> String? {
+    let bytes = text.utf8.count
+    switch self {
+    case .secret: return text
+    case .time: return Timestamp(text)?.text
+    case .date: return bytes == 10 && Timestamp(text + "T00:00Z") != nil ? text : nil
+    case .clock: return bytes == 5 && Timestamp("2000-01-01T\(text)Z") != nil ? text : nil
+    }
+  }
+
+  /// The format with its article and an example, as used in errors.
+  public var article: String {
+    switch self {
+    case .date: "a date such as 2026-12-31"
+    case .time: "a time such as 2026-12-31T18:00:00Z"
+    case .clock: "a time of day such as 18:00"
+    case .secret: "a string"
+    }
+  }
+}
+
 extension Int64 {
   fileprivate func quotient(roundingDown divisor: Int64) -> Int64 {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)

@@ -97,9 +97,23 @@ struct ViewFileTests {
     ("title = {rom}", "2:10: the view has no argument 'rom'"),
     (
       "title = 1 as farenheit",
-      "2:14: no type 'farenheit'; write one of text number integer yesno date time secret"
+      "2:14: no type 'farenheit'; write one of text number integer yesno date time clock secret bytes "
+        + "seconds share; a unit of your own needs quotes: as \"farenheit\""
     ),
     ("title = 1 as tex", "2:14: no type 'tex'; did you mean 'text'?"),
+    (
+      "cells/a ~> a as °C",
+      "2:17: expected a type, or a unit in quotes such as \"°C\", found '°C'"
+    ),
+    ("cells/a ~> a as \"K\" as \"F\"", "2:21: 'as' is given twice"),
+    ("cells/* ~> a limit 5 limit 6", "2:22: 'limit' is given twice"),
+    ("cells/a ~> a limit many", "2:20: a limit is a number from 1 to 10000"),
+    ("cells/a | round(1 ~> a", "2:16: this '(' has no ')'"),
+    ("(cells/a, cells/b ~> a", "2:1: this '(' has no ')'"),
+    (
+      "cells/a -> a",
+      "2:9: '->' calls a method and stands behind the name of an intent; a source is shown with '~>'"
+    ),
     ("title = 1 by x", "2:1: 'where', 'by' and 'limit' need a list from a source"),
     ("title = 1 hiden", "2:11: unexpected 'hiden'; did you mean 'hidden'?"),
     ("cells/a ~~> a", "2:9: unknown operator '~~>'"),
@@ -124,7 +138,7 @@ struct ViewFileTests {
     ),
     ("cells/* | debounce(1s) ~> a", "2:11: 'debounce' keeps a state, which rows have not"),
     ("cells/a <~ away", "2:12: 'away' has no value to begin with; assign one, or write '<~!'"),
-    ("cells/a ~> a limit 0", "2:20: a limit is 1 to 10000"),
+    ("cells/a ~> a limit 0", "2:20: a limit is a number from 1 to 10000"),
     (
       "cells/* ~> a where x",
       "2:21: expected one of == != < <= > >= exists !exists, found the end of the line"

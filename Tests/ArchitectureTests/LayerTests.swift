@@ -33,7 +33,7 @@ private let law: [String: Set<String>] = [
     "API", "Configuration", "Connections", "EventSourcing", "JSON", "Model", "Signals", "Wire",
   ],
   "Adapters": ["EventLoop", "Features", "Glibc"],
-  "LuaScripts": ["CLua", "EventSourcing", "Features", "JSON"],
+  "LuaScripts": ["CLua", "EventSourcing", "Features", "JSON", "Wire"],
   "AppAdapters": [
     "Apps", "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Glibc", "JSON", "Model",
     "Signals", "Wire",

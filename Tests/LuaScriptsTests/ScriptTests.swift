@@ -24,7 +24,7 @@ struct ScriptTests {
     ("local x = = 1", "/etc/stock.service:1:11: unexpected symbol near '='"),
     (
       "service('stock', 'x')\n  rowz('stock/*', 'x')",
-      "/etc/stock.service:2:3: attempt to call a nil value (global 'rowz')"
+      "/etc/stock.service:2:3: attempt to call a nil value (global 'rowz'); did you mean 'rows'?"
     ),
     (
       "local x = 1",
@@ -46,7 +46,7 @@ struct ScriptTests {
       "service('stock', 'x')\nvalue('stock/*', 'x')",
       "/etc/stock.service:2:1: 'stock/*': it has a *, and this source has no key"
     ),
-    ("while true do end", "/etc/stock.service: it has used all of its instructions"),
+    ("while true do end", "/etc/stock.service:1:1: it has used all of its instructions"),
   ])
   func `a fault has file, line and column`(text: String, fault: String) {
     #expect(faults(text) == [fault])

@@ -15,6 +15,20 @@ struct NamesTests {
     #expect(Timestamp(text)?.microseconds == microseconds)
   }
 
+  @Test(
+    arguments: [
+      (.date, "2026-12-31", "2026-12-31"), (.date, "2026-02-29", nil), (.date, "31.12.2026", nil),
+      (.date, "2026-1-1", nil), (.clock, "09:00", "09:00"), (.clock, "9:00", nil),
+      (.clock, "24:00", nil), (.clock, "09:00:00", nil), (.clock, "today", nil),
+      (.time, "2026-12-31T19:00+01:00", "2026-12-31T18:00:00.000000Z"), (.time, "19:00", nil),
+      (.secret, "", ""),
+    ] as [(Shape.Format, String, String?)])
+  func `strings of a format compare as they follow each other`(
+    format: Shape.Format, text: String, normal: String?
+  ) {
+    #expect(format.normal(text) == normal)
+  }
+
   @Test(arguments: [
     ("2026-01-02T03:04Z", "2026-01-02T03:04:00.000000Z"),
     ("2024-02-29T00:00Z", "2024-02-29T00:00:00.000000Z"),

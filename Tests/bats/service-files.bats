@@ -53,12 +53,43 @@ restart_daemon() {
     [[ "$(bindctl get 'rooms/*')" == *'rooms/blue'*'"from":"09:00","to":"10:00"}}' ]]
     # The view that every service has, here of `rooms` and `rooms/*`.
     bindctl open rooms < /dev/null | jq -ce '[(.. | .rooms?, .all_rooms? // empty) | select(.)] | length == 2' | head -1
+    # The texts of times compare as they follow each other, or are refused.
+    run -5 bindctl call rooms.book room=blue from=9:00 to=9:59
+    [[ "$output" == *'expected a time of day such as 18:00 at /from, got "9:00"'* ]]
+    run -5 bindctl call rooms.book room='meeting room 1' from=10:00 to=11:00
+    [[ "$output" == *'expected a name of A-Z a-z 0-9 _ . : - at /room'* ]]
+    bindctl call rooms.book room=green from=10:00 to=11:00
+    # The past of a row, whose events are in the stream of the service.
+    [[ "$(bindctl history rooms/blue)" == *'"from":"09:00","to":"10:00"}}' ]]
+    [ "$(bindctl history rooms/blue -j | wc -l)" = 1 ]
     bindctl describe rooms.book | grep -q 'refuses with  empty, taken'
     run -5 bindctl service try rooms.service --call 'book room=blue from=09:30 to=11:00' --diff
-    [[ "${lines[0]}" == '1 events in '*' ms; 0 sources would differ' ]]
+    [[ "${lines[0]}" == '2 events in '*' ms; 0 sources would differ' ]]
     [ "${lines[1]}" = 'rooms.book: the room is taken' ]
+    run -5 bindctl service try rooms.service --call 'bok room=blue'
+    [[ "$output" == *"'rooms' has no method 'bok'; did you mean 'book'?"* ]]
     bindctl call rooms.cancel room=blue id=b1
     run -4 bindctl get rooms/blue
+}
+
+@test "a service and its view are installed, changed and installed again by one reload" {
+    mkdir view.d
+    rooms > service.d/rooms.service
+    printf '%s\n' 'view "Rooms."' 'rooms/* ~> rooms' 'book -> rooms.book' > view.d/rooms.view
+    [ "$(bindctl reload)" = 'changed: services, views' ]
+    echo '{"intent":"book","args":{"room":"blue","from":"09:00","to":"10:00"}}' | bindctl open rooms | grep -q '"value":"b1"'
+    # The view needs what the new text has.
+    sed -i 's/"rooms\/\*"/"rooms\/of\/*"/' service.d/rooms.service
+    sed -i 's/rooms\/\*/rooms\/of\/*/' view.d/rooms.view
+    bindctl reload > out
+    eventually sh -c 'bindctl get "rooms/of/*" | grep -q 09:00'
+    bindctl open rooms < /dev/null | grep -q '09:00'
+    # A view that has what the text has not is left out, and the message says so.
+    echo 'cells/x ~> x' >> view.d/rooms.view
+    sed -i 's/command.cancel/command.abort/' service.d/rooms.service
+    echo 'cancel -> rooms.cancel room=row.id id=?' >> view.d/rooms.view
+    run -0 bindctl reload
+    [[ "$output" == *"rooms.view:5:"*"no method 'rooms.cancel'"*'the view is left out'* ]]
 }
 
 @test "ten clients book the same room at the same time, and one gets it" {
@@ -66,7 +97,7 @@ restart_daemon() {
     bindctl reload
     local pids=()
     for i in 1 2 3 4 5 6 7 8 9 10; do
-        bindctl call rooms.book room=red from=1 to=2 > "out.$i" 2>&1 3>&- &
+        bindctl call rooms.book room=red from=01:00 to=02:00 > "out.$i" 2>&1 3>&- &
         pids[i]=$!
     done
     for pid in "${pids[@]}"; do wait "$pid" || true; done
@@ -107,7 +138,7 @@ restart_daemon() {
     [ "$(bindctl get 'tally/*')" = "$(printf 'tally/a\t{"key":"a"}')" ]
     [ "$(bindctl events --since 0 | grep -c tally.added)" = 1 ]
     grep -q "tally.service:5: attempt to index a nil value (local 'x')" log
-    grep -q 'tally.loop: tally.service: it has used all of its instructions' log
+    grep -q 'tally.loop: tally.service:6: it has used all of its instructions' log
     grep -q 'tally.service:3: no such key' log
     bindctl call tally.add key=b
     run -1 bindctl atomic -- call tally.add key=c -- call tally.bad
@@ -172,7 +203,7 @@ restart_daemon() {
     [ "$(bindctl get 'tally/*')" = "$(printf 'tally/a\t{"key":"a"}')" ]
     run -2 bindctl doctor
     [[ "$output" == *"critical"*"service 'tally' stops at event"* ]]
-    bindctl call rooms.book room=red from=1 to=2
+    bindctl call rooms.book room=red from=01:00 to=02:00
     tally 'rows[e.key] = e' > service.d/tally.service
     bindctl reload
     works() { bindctl call tally.add key=c; }

@@ -106,7 +106,8 @@ extension Shape {
         "fields",
         .map(
           .object([
-            .optional("doc", .string), .optional("format", .words(["date", "time", "secret"])),
+            .optional("doc", .string),
+            .optional("format", .words(["date", "time", "clock", "secret"])),
             .optional("words", .array(.string)),
           ]))),
     ])

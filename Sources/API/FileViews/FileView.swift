@@ -185,13 +185,8 @@ extension ViewFile.Shown {
   /// The hint for clients; `nil` for the usual way to show a value.
   var hint: String? {
     if let unit { return unit }
-    return switch form {
-    case .date?: "date"
-    case .time?: "time"
-    case .secret?: "secret"
-    case .yesno?: "yesno"
-    case .text?, .number?, .integer?, .choice?, nil: nil
-    }
+    if case .text(let format)? = form?.shape { return format.rawValue }
+    return form == .yesno ? "yesno" : nil
   }
 }
 

@@ -176,21 +176,25 @@ private struct CallArguments {
   private let fixed: JSONObject
   private let rows: [(name: String, member: String)]
   private let properties: [(name: String, property: String)]
+  private let formats: [(name: String, format: Shape.Format)]
   private let table: RowTable?
   private unowned let view: View
 
   init(_ form: FileView, _ action: ViewFile.Action, _ table: RowTable?, _ view: View) {
     var fixed = JSONObject()
     var (rows, properties) = ([(String, String)](), [(String, String)]())
+    var formats: [(String, Shape.Format)] = []
     for argument in action.arguments {
       let name = argument.name.text
       switch argument.value {
       case .json, .argument: fixed[name] = form.value(argument.value)
       case .row(let member): rows.append((name, member.text))
       case .property(let property): properties.append((name, property.text))
-      case .asked: break
+      case .asked(let form):
+        if case .text(let format)? = form?.shape { formats.append((name, format)) }
       }
     }
+    self.formats = formats
     (self.fixed, self.rows, self.properties) = (fixed, rows, properties)
     (self.table, self.view) = (table, view)
   }
@@ -203,6 +207,15 @@ private struct CallArguments {
     let given = given.members ?? [:]
     for name in given.keys.sorted() where table == nil || name != "id" {
       all[name] = given[name]?.value
+    }
+    for (name, format) in formats {
+      guard case .string(let text)? = all[name] else { continue }
+      guard let normal = format.normal(text) else {
+        throw WireError(
+          JSONDecodingError(
+            path: "/args/\(name)", expected: format.article, got: String(text.prefix(40))))
+      }
+      all[name] = .string(normal)
     }
     if let table {
       let id = given["id"] ?? .null
@@ -239,16 +252,7 @@ extension ViewFile.Action {
 
 extension IntentField {
   fileprivate init(doc: String?, _ form: ViewFile.Form?, _ shape: Shape) {
-    var (format, words): (String?, [String]?) = (nil, nil)
-    switch form {
-    case .date?: format = "date"
-    case .time?: format = "time"
-    case .secret?: format = "secret"
-    case .choice(let choices)?: words = choices
-    case .text?, .number?, .integer?, .yesno?, nil: break
-    }
-    if words == nil, case .words(let known) = shape { words = known }
-    self.init(doc: doc, format: format, words: words)
+    self.init(doc: doc, form?.shape ?? shape, or: shape)
   }
 }
 

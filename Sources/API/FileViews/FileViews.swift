@@ -33,6 +33,9 @@ package struct FileViews {
     entries[name] = Entry(path: file, view: view)
   }
 
+  /// The views whose texts have no fault.
+  package var withoutFaults: FileViews { without(files: Set(faults.map(\.file))) }
+
   /// Returns the views without those of some files.
   package func without(files: Set<String>) -> FileViews {
     var rest = self
@@ -42,10 +45,12 @@ package struct FileViews {
 
   /// Checks the files that were read against the catalogue.
   ///
-  /// - Parameter rights: Those of the owner.
+  /// - Parameters:
+  ///   - rights: Those of the owner.
+  ///   - changing: The services in files that are not known yet with their new texts.
   /// - Returns: All faults, and warnings about what a program may declare later.
   package func check(
-    for rights: Rights
+    for rights: Rights, changing: Set<String> = []
   ) -> (faults: [ConfigurationFault], warnings: [ConfigurationFault]) {
     let files = entries.mapValues(\.view)
     var (faults, warnings): ([ConfigurationFault], [ConfigurationFault]) = ([], [])
@@ -55,7 +60,7 @@ package struct FileViews {
           ConfigurationFault(
             file: entry.path, message: "service '\(other.service)' has a view '\(name)'"))
       }
-      let check = ViewCatalogCheck(entry.view, for: rights, with: files)
+      let check = ViewCatalogCheck(entry.view, for: rights, with: files, changing: changing)
       faults += check.faults.map { $0.inFile(entry.path) }
       warnings += check.warnings.map { $0.inFile(entry.path) }
       if let tab = entry.view.tab(leadingTo: name, in: files) {

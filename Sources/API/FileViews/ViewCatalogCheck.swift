@@ -27,15 +27,20 @@ struct ViewCatalogCheck {
   /// The service that declares the view; `nil` for other views.
   private let owner: Owner?
 
+  /// The services whose sources and methods are not known yet.
+  private let changing: Set<String>
+
   /// - Parameters:
   ///   - rights: Those of the role that asks. Methods of the daemon are known to all.
   ///   - files: The views that are checked together, by name.
   ///   - owner: The service that declares the view; `nil` for other views.
+  ///   - changing: The services whose sources and methods are not known yet; what a view has of them is
+  ///     not checked.
   init(
     _ file: ViewFile, for rights: Rights, with files: [String: ViewFile] = [:],
-    of owner: Owner? = nil
+    of owner: Owner? = nil, changing: Set<String> = []
   ) {
-    (self.file, self.rights, self.owner) = (file, rights, owner)
+    (self.file, self.rights, self.owner, self.changing) = (file, rights, owner, changing)
     view = { name in files[name]?.shape ?? rights.view(named: name)?.arguments }
     fileNames = Array(files.keys)
     for binding in file.bindings {
@@ -71,11 +76,12 @@ struct ViewCatalogCheck {
 
   private mutating func check(_ source: ViewFile.Name, _ binding: ViewFile.Binding) {
     let example = source.text.example
+    guard !changing.contains(example.first(until: "/")) else { return }
     // What the role may not know does not exist for it.
     guard let service = rights.service(of: example), let sources = rights.sources(of: example)
     else {
       let names = rights.services.lazy.filter { $1 != nil }.map(\.0.name)
-      let first = String(source.text.prefix { $0 != "/" })
+      let first = source.text.first(until: "/")
       return fail(
         source.place,
         "no source '\(source.text)'" + meant(nearest(to: first, among: names)))
@@ -91,7 +97,7 @@ struct ViewCatalogCheck {
         source.place,
         "'\(source.text)' cannot be written, which '\(binding.expression.operator.rawValue)' needs")
     }
-    if example == source.text, !sources.exists(example) {
+    if example == source.text, Pattern(example)?.isLiteral == true, !sources.exists(example) {
       warn(source.place, "there is no source '\(source.text)' now")
     }
   }
@@ -107,12 +113,13 @@ struct ViewCatalogCheck {
 
   private mutating func checkRows(_ binding: ViewFile.Binding) {
     guard binding.isOfRows, !binding.isPattern, binding.expression.isOfOnePath,
+      !changing.contains(binding.sources[0].text.first(until: "/")),
       let sources = rights.service(of: binding.sources[0].text.example)?.sources,
       let description = sources.description(of: binding.sources[0].text.example)
     else { return }
     let isWhole = binding.expression.transformers.isEmpty
     switch description.shape {
-    case .bool, .integer, .natural, .number, .string, .words:
+    case .bool, .integer, .natural, .number, .string, .words, .text:
       guard isWhole, description.kind == .state else { return }
       fail(
         binding.members.first?.path.place ?? binding.name.place,
@@ -127,9 +134,10 @@ struct ViewCatalogCheck {
     guard action.kind == .call else { return checkView(action) }
     let target = action.target
     if let owner { return check(action, of: owner) }
+    guard !changing.contains(target.text.first(until: ".")) else { return }
     guard let method = rights.catalog.methods.find(target.text) ?? rights.method(named: target.text)
     else {
-      let service = String(target.text.prefix { $0 != "." })
+      let service = target.text.first(until: ".")
       if rights.catalog.service(named: service) == nil, target.text.contains(".") {
         let guess = nearest(to: target.text, among: rights.catalog.methods.methods.map(\.name))
         return warn(
@@ -181,7 +189,7 @@ struct ViewCatalogCheck {
       let guess = nearest(to: argument.name.text, among: names)
       return fail(
         argument.name.place,
-        "\(method.name) has no parameter '\(argument.name.text)'" + meant(guess))
+        "\(method.name) has no parameter '\(argument.name.text)'" + meant(guess, or: names))
     }
     check(argument, parameter.shape)
   }
@@ -278,6 +286,8 @@ extension SourceProvider {
 }
 
 extension String {
+  fileprivate func first(until end: Character) -> String { String(prefix { $0 != end }) }
+
   /// The source with an example for each argument.
   var example: String {
     guard contains("{") else { return self }
@@ -295,6 +305,7 @@ extension Shape {
     case .array: "an array"
     case .object, .map: "an object"
     case .words(let words): "one of " + words.map { "\"\($0)\"" }.joined(separator: " ")
+    case .text(let format): format.article
     default: "a " + name
     }
   }

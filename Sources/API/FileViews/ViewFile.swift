@@ -47,19 +47,23 @@ package struct ViewFile: Sendable {
 
   /// A type that a line may give to a value.
   enum Form: Equatable, Sendable {
-    case text, number, integer, yesno, date, time, secret
+    case text, number, integer, yesno, date, time, clock, secret
     case choice([String])
 
     /// The types that have a name.
     static let named: [(name: String, form: Form)] = [
       ("text", .text), ("number", .number), ("integer", .integer), ("yesno", .yesno),
-      ("date", .date), ("time", .time), ("secret", .secret),
+      ("date", .date), ("time", .time), ("clock", .clock), ("secret", .secret),
     ]
 
     /// The JSON of a value.
     var shape: Shape {
       switch self {
-      case .text, .date, .time, .secret: .string
+      case .text: .string
+      case .date: .text(.date)
+      case .time: .text(.time)
+      case .clock: .text(.clock)
+      case .secret: .text(.secret)
       case .number: .number
       case .integer: .integer
       case .yesno: .bool

@@ -140,9 +140,17 @@ struct ViewFileParser {
   private mutating func readBinding(_ line: inout ViewLine) throws(ViewFault) {
     let start = line.i
     guard let arrow = line.arrow() else {
+      if let open = line.openParenthesis(from: start) {
+        throw ViewFault(open, "this '(' has no ')'")
+      }
       let word = line.shownWord(at: start)
       throw ViewFault(
         line.here, "expected an arrow behind '\(word)': ~> shows, -> calls, => opens, = assigns")
+    }
+    if arrow > start, line.text(arrow - 1..<arrow + 1) == "->" {
+      throw ViewFault(
+        line.place(arrow - 1),
+        "'->' calls a method and stands behind the name of an intent; a source is shown with '~>'")
     }
     line.go(to: line.endOfArrow(from: arrow))
     line.skipSpace()
@@ -288,15 +296,22 @@ struct ViewFileParser {
     return .json(try line.json(), start.place)
   }
 
-  private func form(_ line: inout ViewLine) throws(ViewFault) -> ViewFile.Form {
+  /// - Parameter units: The units that may stand here, too.
+  private func form(
+    _ line: inout ViewLine, or units: [String] = []
+  ) throws(ViewFault) -> ViewFile.Form {
     if line.peek == "\"" { return .choice(try choices(&line)) }
     let place = line.here
-    let word = try line.name("a type")
+    let word = try line.name(
+      units.isEmpty ? "a type" : "a type, or a unit in quotes such as \"°C\"")
     if let known = ViewFile.Form.named.first(where: { $0.name == word.text }) { return known.form }
-    let names = ViewFile.Form.named.map(\.name)
+    let names = ViewFile.Form.named.map(\.name) + units
+    let guess = nearest(to: word.text, among: names)
+    let cure = "; a unit of your own needs quotes: as \"\(word.text)\""
     throw ViewFault(
       place,
-      "no type '\(word.text)'" + meant(nearest(to: word.text, among: names), or: names))
+      "no type '\(word.text)'" + meant(guess, or: names)
+        + (units.isEmpty || guess != nil ? "" : cure))
   }
 
   private func choices(_ line: inout ViewLine) throws(ViewFault) -> [String] {
@@ -315,9 +330,15 @@ struct ViewFileParser {
   /// Reads the words behind a property.
   private func tail(_ line: inout ViewLine) throws(ViewFault) -> (ViewFile.Shown, Rows) {
     var (shown, rows) = (ViewFile.Shown(), Rows())
+    var seen: Set<String> = []
     while !line.isAtEnd {
       let place = line.here
       let word = try line.name("a word such as 'as' or 'hidden'")
+      if ["as", "hides", "where", "by", "limit"].contains(word.text),
+        !seen.insert(word.text).inserted
+      {
+        throw ViewFault(place, "'\(word.text)' is given twice")
+      }
       switch word.text {
       case "as": try readForm(&line, &shown)
       case "hidden": shown.isHidden = true
@@ -335,9 +356,9 @@ struct ViewFileParser {
         rows.order = .init(path: path, isDescending: isDescending)
       case "limit":
         let place = line.here
-        guard case .number(let number) = try line.json(), let limit = number.int64,
+        guard case .number(let number)? = try? line.json(), let limit = number.int64,
           1...Int64(RowTable.most) ~= limit
-        else { throw ViewFault(place, "a limit is 1 to \(RowTable.most)") }
+        else { throw ViewFault(place, "a limit is a number from 1 to \(RowTable.most)") }
         rows.limit = Int(limit)
       default:
         let words = ["as", "hidden", "quiet", "hides", "where", "by", "limit"]
@@ -357,13 +378,15 @@ struct ViewFileParser {
       return
     }
     let before = line.i
-    if let word = line.nameIfAny(), ["bytes", "seconds", "share"].contains(word.text) {
+    if let word = line.nameIfAny(), Self.units.contains(word.text) {
       shown.unit = word.text
       return
     }
     line.go(to: before)
-    shown.form = try form(&line)
+    shown.form = try form(&line, or: Self.units)
   }
+
+  private static let units = ["bytes", "seconds", "share"]
 
   private func filter(_ line: inout ViewLine) throws(ViewFault) -> ViewFile.Filter {
     let (start, place) = (line.i, line.here)
@@ -420,6 +443,11 @@ extension ViewFile {
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return (ViewFile(), [ViewFault(first, "the file is not UTF-8")])
+    }
+    guard !bytes.starts(with: [0xef, 0xbb, 0xbf]) else {
+      return (
+        ViewFile(), [ViewFault(first, "the file begins with a byte order mark; save it without")]
+      )
     }
     return read(text)
   }

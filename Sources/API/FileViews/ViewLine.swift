@@ -125,6 +125,22 @@ struct ViewLine {
       here, "expected \(expected), found '\(word.isEmpty ? text(i..<i + 1) : word)'")
   }
 
+  /// Returns the place of the last parenthesis that is not closed; `nil` if there is none.
+  func openParenthesis(from start: Int) -> ViewFile.Place? {
+    var open: [Int] = []
+    var i = start
+    while i < scalars.count {
+      switch scalars[i] {
+      case "\"": i = (endOfQuotes(from: i) ?? scalars.count) - 1
+      case "(": open.append(i)
+      case ")": _ = open.popLast()
+      default: break
+      }
+      i += 1
+    }
+    return open.last.map { place($0) }
+  }
+
   /// Returns the offset after a text in quotes; `nil` if the second quote is missing.
   private func endOfQuotes(from start: Int) -> Int? {
     var end = start + 1

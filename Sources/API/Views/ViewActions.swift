@@ -65,8 +65,15 @@ extension WireError {
 extension IntentField {
   /// Creates the field of a parameter.
   package init(of parameter: Method.Parameter) {
-    var words: [String]?
-    if case .words(let known) = parameter.shape { words = known }
-    self.init(doc: parameter.doc, format: nil, words: words)
+    self.init(doc: parameter.doc, parameter.shape)
+  }
+
+  /// Creates a field of a shape, with the words or the format of another where it has none.
+  init(doc: String?, _ shape: Shape, or other: Shape = .any) {
+    var (format, words): (String?, [String]?) = (nil, nil)
+    if case .text(let text) = shape { format = text.rawValue }
+    if case .words(let known) = shape { words = known }
+    if case .words(let known) = other, words == nil { words = known }
+    self.init(doc: doc, format: format, words: words)
   }
 }

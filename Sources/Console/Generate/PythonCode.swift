@@ -112,7 +112,7 @@ struct PythonCode {
     case .bool: return "bool"
     case .integer, .natural: return "int"
     case .number: return "float"
-    case .string: return "str"
+    case .string, .text: return "str"
     case .words(let words): return "Literal[\(words.map(quoted).joined(separator: ", "))]"
     case .array(let element):
       return "\(isTaken ? "Sequence" : "list")[\(type(element, name + "Item", isTaken: isTaken))]"

@@ -122,7 +122,7 @@ struct SwiftCode {
     case .integer, .natural: return "Int"
     case .number: return "Double"
     // A later daemon may have more words.
-    case .string, .words: return "String"
+    case .string, .words, .text: return "String"
     case .array(let element): return "[\(type(element, name + "Item"))]"
     case .map(let element): return "[String: \(type(element, name + "Value"))]"
     case .either(let shapes):

@@ -71,7 +71,7 @@ struct TypeScriptCode {
     case .any: return any
     case .bool: return "boolean"
     case .integer, .natural, .number: return "number"
-    case .string: return "string"
+    case .string, .text: return "string"
     case .words(let words): return words.map(quoted).joined(separator: " | ")
     case .array(let element): return "Array<\(type(element, any: any))>"
     case .map(let element): return "{ [name: string]: \(type(element, any: any)) }"

@@ -1,4 +1,5 @@
 package import JSON
+internal import Wire
 
 /// The rows of a list for people.
 ///
@@ -137,7 +138,10 @@ extension JSONValue {
       case "share":
         return .string("\(Amount.number(number.double * 100)) %")
       case "secret": return .string("••••")
-      case "time", "date", "yesno", "before", "after", "quiet", "hidden", nil: return self
+      case "time":
+        guard let time = number.int64.map(Timestamp.init(microseconds:)) else { return self }
+        return .string(time.text.asLocalTime)
+      case "date", "clock", "yesno", "before", "after", "quiet", "hidden", nil: return self
       case let unit?: return .string("\(number.text) \(unit)")
       }
     case .array(let elements) where hint != nil:

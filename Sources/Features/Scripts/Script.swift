@@ -170,7 +170,8 @@ extension ScriptFailure {
   ///   - path: The path of the file, for the fault.
   ///   - name: The name by which the message begins.
   package func fault(in path: String, _ name: String, _ text: String) -> ConfigurationFault {
-    guard case .fault(let message) = self, message.hasPrefix(name + ":") else {
+    let message = description
+    guard message.hasPrefix(name + ":") else {
       return ConfigurationFault(file: path, message: description)
     }
     let rest = message.dropFirst(name.count + 1)

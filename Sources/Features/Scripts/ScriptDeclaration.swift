@@ -51,7 +51,7 @@ package struct ScriptDeclaration: Decodable, Equatable, Sendable {
       case "any": .any
       case "list": .array(.any)
       case "map": .map(.any)
-      default: .string
+      default: type.flatMap(Shape.Format.init).map(Shape.text) ?? .string
       }
     }
   }

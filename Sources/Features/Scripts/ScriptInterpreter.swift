@@ -117,6 +117,11 @@ package enum ScriptOutcome: Equatable {
   case done(JSONText?)
   case refused(ScriptRefusal)
   case failed(ScriptFailure)
+
+  /// The reason why it has not come to its end; `nil` if it has.
+  package var failure: ScriptFailure? {
+    if case .failed(let failure) = self { failure } else { nil }
+  }
 }
 
 /// An error that a script gives to its client.
@@ -134,19 +139,23 @@ package enum ScriptFailure: Error, Equatable, Sendable, CustomStringConvertible 
   /// An error in the script, with file and line.
   case fault(String)
 
-  /// It has used up one of its limits.
-  case limit(Limit)
+  /// It has used up one of its limits, at a file and line if they are known.
+  case limit(Limit, at: String? = nil)
 
   package enum Limit: String, Sendable {
     case instructions, memory, time
   }
 
+  /// The limit that was used up; `nil` for another failure.
+  package var limit: Limit? {
+    if case .limit(let limit, _) = self { limit } else { nil }
+  }
+
   package var description: String {
     switch self {
     case .fault(let text): text
-    case .limit(.instructions): "it has used all of its instructions"
-    case .limit(.memory): "it has used all of its memory"
-    case .limit(.time): "it has used all of its time"
+    case .limit(let limit, let place):
+      (place.map { $0 + ": " } ?? "") + "it has used all of its \(limit)"
     }
   }
 }

@@ -102,11 +102,8 @@ struct FailedScript: Error, CustomStringConvertible {
 
   init(_ file: String, _ failure: ScriptFailure) {
     // Some faults have no line, such as one in what a command returns.
-    if case .fault(let text) = failure, text.hasPrefix(file + ":") {
-      description = text
-    } else {
-      description = "\(file): \(failure)"
-    }
+    let text = "\(failure)"
+    description = text.hasPrefix(file + ":") ? text : "\(file): \(text)"
   }
 }
 

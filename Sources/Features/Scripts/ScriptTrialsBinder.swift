@@ -124,7 +124,9 @@ private struct TryScript: DocumentedParameters {
       let queries = script.declaration.queries
       let all = script.declaration.commands + queries
       guard let method = all.first(where: { $0.name == name }) else {
-        throw .unusable("calls", "methods of \(script.name)", "'\(name)'")
+        let guess = nearest(to: name, among: all.map(\.name)).map { "; did you mean '\($0)'?" }
+        throw .unusable(
+          "calls", "'\(script.name)' has no method '\(name)'\(guess ?? "")", "'\(name)'")
       }
       return ScriptTrial.Call(
         name: name, isQuery: queries.contains { $0.name == name },

@@ -173,10 +173,14 @@ struct ScriptParameters {
   private let names: [[UInt8]]
   private let required: Int
 
+  /// The names of the parameters that are times.
+  private let times: [String]
+
   init(_ declared: [ScriptDeclaration.Parameter]) {
     self.declared = declared
     names = declared.map { Array($0.name.utf8) }
     required = declared.count { !$0.isOptional }
+    times = declared.filter { $0.type == "time" }.map(\.name)
   }
 
   /// Returns the parameters of a request as an object, without its options.
@@ -237,9 +241,15 @@ struct ScriptParameters {
         JSONDecodingError(
           path: "", expected: fault.expected, got: "\(text.text.utf8.count) bytes"))
     }
-    guard hasOptions else { return text }
+    guard hasOptions || !times.isEmpty else { return text }
     var members = text.members ?? [:]
     members["_meta"] = nil
+    for name in times {
+      // So that a script can compare the times of all clients as texts.
+      if let time = members[name]?.string.flatMap(Shape.Format.time.normal) {
+        members[name] = JSONText(string: time)
+      }
+    }
     return JSONText(members: members)
   }
 
@@ -269,7 +279,8 @@ extension ScriptDeclaration.Parameter {
     case "list": "array"
     case "map": "object"
     case "any": "any value"
-    default: "string"
+    case "name": "a name of A-Z a-z 0-9 _ . : -"
+    default: format?.article ?? "string"
     }
   }
 
@@ -294,9 +305,19 @@ extension ScriptDeclaration.Parameter {
     case "yesno": first == UInt8(ascii: "t") || first == UInt8(ascii: "f")
     case "list": first == UInt8(ascii: "[")
     case "map": first == UInt8(ascii: "{")
-    default: first == UInt8(ascii: "\"")
+    case "name":
+      JSONText(trusted: value).string.map { SourceName.fault(in: $0) == nil && !$0.contains("/") }
+        ?? false
+    default: first == UInt8(ascii: "\"") && isOfFormat(value)
     }
   }
+
+  private func isOfFormat(_ value: Span<UInt8>) -> Bool {
+    guard let format, format != .secret else { return true }
+    return JSONText(trusted: value).string.flatMap(format.normal) != nil
+  }
+
+  private var format: Shape.Format? { type.flatMap(Shape.Format.init) }
 }
 
 extension ScriptService {

@@ -215,6 +215,14 @@ package final class ScriptsService {
     return (hasChanged, warnings)
   }
 
+  /// Returns the services whose sources or methods may be others when files are in use.
+  package func changing(in files: ScriptFiles) -> Set<String> {
+    Set(
+      files.scripts.values.filter { script in
+        forgotten.contains(script.name) || services[script.name]?.script.text != script.text
+      }.map(\.name))
+  }
+
   private enum Change {
     case done, folding
   }

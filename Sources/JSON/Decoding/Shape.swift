@@ -19,6 +19,20 @@ public indirect enum Shape: Equatable, Sendable {
   case natural
   /// One of these strings.
   case words([String])
+  /// A string of a format.
+  case text(Format)
+
+  /// The formats of strings.
+  public enum Format: String, Sendable {
+    /// A day: `2026-12-31`.
+    case date
+    /// A time with its day, as in the protocol: `2026-12-31T18:00:00Z`.
+    case time
+    /// A time of day: `18:00`.
+    case clock
+    /// A string that forms do not show.
+    case secret
+  }
 
   /// One member of an object.
   public struct Member: Equatable, Sendable {
@@ -49,7 +63,7 @@ public indirect enum Shape: Equatable, Sendable {
     case .bool: "boolean"
     case .integer, .natural: "integer"
     case .number: "number"
-    case .string, .words: "string"
+    case .string, .words, .text: "string"
     case .array: "array"
     case .object, .map: "object"
     case .either(let shapes): shapes.map(\.name).joined(separator: " or ")
@@ -293,6 +307,18 @@ extension FixedWidthInteger {
   fileprivate static var zero: Self { 0 }
 }
 
+extension Shape.Format {
+  /// The format as JSON Schema.
+  fileprivate var schema: JSONObject {
+    switch self {
+    case .date: ["type": .string("string"), "format": .string("date")]
+    case .time: ["type": .string("string"), "format": .string("date-time")]
+    case .clock: ["type": .string("string"), "pattern": .string("^([01][0-9]|2[0-3]):[0-5][0-9]$")]
+    case .secret: ["type": .string("string"), "writeOnly": .bool(true)]
+    }
+  }
+}
+
 extension Shape {
   /// The shape as JSON Schema, draft 2020-12, in which objects allow no unknown members.
   public var schema: JSONValue { schema(isOpen: false) }
@@ -310,6 +336,7 @@ extension Shape {
         "maximum": .number(JSONNumber(Int64.max)),
       ])
     case .words(let words): return .object(["enum": .array(words.map { .string($0) })])
+    case .text(let format): return .object(format.schema)
     case .array(let element):
       return .object(["type": .string("array"), "items": element.schema(isOpen: isOpen)])
     case .map(let element):

@@ -36,20 +36,55 @@ var historyCommand: Command {
       end: connection.greeting.last,
       filter: ["streams": .array([.string(source)])])
     range.withOrigin = context.invocation.has("who")
+    let first = range.after
     if let count = wanted ?? (since == nil ? 20 : nil) {
       range = try connection.last(count, of: range)
     }
-    var items: [JournalItem] = []
-    try connection.events(of: range) { items.append($0) }
-    if items.isEmpty { try explainNothing(source, since, connection) }
-    show(try values(source, at: items, connection), context)
+    var changes: [Change] = []
+    try connection.events(of: range) {
+      changes.append(Change(seq: $0.seq, version: $0.event["version"], who: $0.event["who"]))
+    }
+    if changes.isEmpty {
+      // The events of a source may be in a stream of another name, as those of a row.
+      let most = wanted.map(Int.init) ?? (since == nil ? 20 : 1000)
+      changes = try changesOfAnyStream(source, after: first, most, range.withOrigin, connection)
+    }
+    if changes.isEmpty { try explainNothing(source, since, connection) }
+    show(try values(source, at: changes, connection), context)
     return .done
   }
 }
 
+/// An event that changed a source.
+private struct Change {
+  let seq: UInt64
+  let version: JSONValue?
+  let who: JSONValue?
+}
+
+/// Returns the last events that changed a source, whatever their stream, oldest first.
+private func changesOfAnyStream(
+  _ source: String, after: UInt64, _ most: Int, _ withWho: Bool, _ connection: BinderConnection
+) throws -> [Change] {
+  var changes: [Change] = []
+  var last = connection.greeting.last
+  while changes.count < most, last > after {
+    let params: JSONObject = [
+      "source": .string(source), "at": .object(["seq": .number(JSONNumber(last))]),
+    ]
+    let answer = try connection.call("why", params)
+    guard case .array(let links)? = answer.object["value"], case .object(let link)? = links.first,
+      case .number(let number)? = link["seq"], let seq = number.int64.map(UInt64.init), seq > after
+    else { break }
+    changes.append(Change(seq: seq, version: nil, who: withWho ? link["who"] : nil))
+    last = seq - 1
+  }
+  return changes.reversed()
+}
+
 /// Returns the values of a source after each of some events, as documents.
 private func values(
-  _ source: String, at items: [JournalItem], _ connection: BinderConnection
+  _ source: String, at items: [Change], _ connection: BinderConnection
 ) throws -> [JSONObject] {
   // The maximum number of requests in flight.
   let window = 32
@@ -65,8 +100,8 @@ private func values(
     }
     for (item, id) in zip(some, ids) {
       var document = try connection.answer(to: id).object
-      document["version"] = item.event["version"]
-      document["who"] = item.event["who"]
+      document["version"] = item.version
+      document["who"] = item.who
       documents.append(document)
     }
   }

@@ -74,7 +74,7 @@ extension ManualPage {
       (
         .word(
           "command.NAME = { DOC, PARAMETER = TYPE, rejects = { ... }, run = function(p, caller) }"),
-        "A method that may record events. TYPE is text, number, integer, yesno, date, time, secret, any, list or map, "
+        "A method that may record events. TYPE is text, name, number, integer, yesno, date, time, clock, secret, any, list or map, "
           + "with a ? at its end if it may be left out, and with \": DOC\" behind it; or a list of words."
       ),
       (.word("query.NAME = { ... }"), "A method that only reads."),

@@ -91,7 +91,7 @@ extension ManualPage {
       (.word("limit NUMBER"), "The first rows only."),
       (
         .word("as TYPE"),
-        "text, number, integer, yesno, date, time, secret, or texts to choose from: \"low\"|\"high\"."
+        "text, number, integer, yesno, date, time, clock, secret, or texts to choose from: \"low\"|\"high\"."
       ),
       (.word("as UNIT"), "bytes, seconds, share, or a text to write behind the number."),
       (.word("quiet"), "Shown only while it says something."),
