@@ -58,6 +58,8 @@ restart_daemon() {
     [[ "$output" == *'expected a time of day such as 18:00 at /from, got "9:00"'* ]]
     run -5 bindctl call rooms.book room='meeting room 1' from=10:00 to=11:00
     [[ "$output" == *'expected a name of A-Z a-z 0-9 _ . : - at /room'* ]]
+    run -5 bindctl call rooms.book room=blue from:=9 to=11:00
+    [[ "$output" == *'expected a time of day such as 18:00 at /from, got number'* ]]
     bindctl call rooms.book room=green from=10:00 to=11:00
     # The past of a row, whose events are in the stream of the service.
     [[ "$(bindctl history rooms/blue)" == *'"from":"09:00","to":"10:00"}}' ]]

@@ -45,6 +45,11 @@ bad.view:3:7: no method 'cells.ad'; did you mean 'cells.add'?" ]
     [[ "$output" == *"bindctl: ./bad.view:2:11: no transformer 'ruond'; did you mean 'round'?, and 1 more"* ]]
     run -2 bindctl open ./none.view
     [[ "$output" == *"'./none.view' cannot be read: No such file or directory"* ]]
+    # Views that lead to each other.
+    printf '%s\n' 'view "All."' 'choose => two name="a"' > one.view
+    printf '%s\n' 'view "One." (name: text)' 'back => one' > two.view
+    run -5 bindctl view check one.view
+    run -0 bindctl view check one.view two.view
 }
 
 @test "a file is opened without installation, in a pipe" {

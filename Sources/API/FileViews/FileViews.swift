@@ -165,11 +165,13 @@ extension CallContext {
   }
 
   /// Parses the text of a view, and returns its faults and warnings.
+  ///
+  /// - Parameter others: The views that are checked with it, by name.
   func check(
-    view text: String
+    view text: String, with others: [String: ViewFile] = [:]
   ) -> (file: ViewFile, faults: [ViewFault], warnings: [ViewFault]) {
     let (file, found) = ViewFile.read(text)
-    let check = ViewCatalogCheck(file, for: rights)
+    let check = ViewCatalogCheck(file, for: rights, with: others)
     let faults = (found + check.faults).sorted { ($0.line, $0.column) < ($1.line, $1.column) }
     return (file, faults, check.warnings)
   }

@@ -23,7 +23,13 @@ package func bindViews(_ catalog: Catalog) {
     "check_view", "Checks the text of a view, and tells all its faults.", CheckView.self,
     .members(.init("faults", .array(ViewFault.shape)), .init("warnings", .array(ViewFault.shape)))
   ) { context, call, check in
-    let (_, faults, warnings) = context.check(view: check.text)
+    let bytes = (check.with ?? [:]).values.reduce(0) { $0 + $1.utf8.count }
+    guard bytes <= ViewFile.Limit.bytes else {
+      throw WireError.unusable(
+        "with", "the views are \(ViewFile.Limit.bytes) bytes at most", "\(bytes)")
+    }
+    let others = (check.with ?? [:]).mapValues { ViewFile.read($0).file }
+    let (_, faults, warnings) = context.check(view: check.text, with: others)
     call.answer { buffer in
       buffer.object {
         $0.member("faults", JSONValue.array(faults.map(\.shown)).text)
@@ -94,8 +100,12 @@ private struct Open: DocumentedParameters {
 
 private struct CheckView: DocumentedParameters {
   let text: String
+  let with: [String: String]?
 
-  static let docs = ["text": "The text of the view, 64 KiB at most."]
+  static let docs = [
+    "text": "The text of the view, 64 KiB at most.",
+    "with": "The texts of views to which it leads, by name; 64 KiB at most.",
+  ]
 }
 
 private struct Close: DocumentedParameters {

@@ -287,8 +287,23 @@ extension ScriptDeclaration.Parameter {
   /// Returns the rule that a value breaks; `nil` if it has the type.
   fileprivate func fault(of value: Span<UInt8>) -> JSONDecodingError? {
     guard let first = value.isEmpty ? nil : value[0], !fits(value, first) else { return nil }
-    let got = String(validUTF8: value.extracting(first: 40))
+    // For a value of another type bindctl names the cure.
+    let isText = first == UInt8(ascii: "\"") && (format != nil || choices != nil || type == "name")
+    let got =
+      isText ? String(validUTF8: value.extracting(first: 40)) : Self.kind(of: first)
     return JSONDecodingError(path: "/\(name)", expected: expected, got: got)
+  }
+
+  /// Returns the kind of the JSON that begins with a byte.
+  private static func kind(of first: UInt8) -> String {
+    switch first {
+    case UInt8(ascii: "\""): "string"
+    case UInt8(ascii: "["): "array"
+    case UInt8(ascii: "{"): "object"
+    case UInt8(ascii: "t"), UInt8(ascii: "f"): "boolean"
+    case UInt8(ascii: "n"): "null"
+    default: "number"
+    }
   }
 
   private func fits(_ value: Span<UInt8>, _ first: UInt8) -> Bool {

@@ -39,9 +39,18 @@ let viewSyntax = Syntax(
 var viewCommand: Command {
   Command(viewSyntax) { context in
     var isFaulty = false
-    for path in context.invocation.operands.dropFirst() {
-      let text = try text(of: path)
-      let answer = try context.client.call("check_view", ["text": .string(text)]).object
+    let paths = context.invocation.operands.dropFirst()
+    let texts = try paths.map { (path: $0, text: try text(of: $0)) }
+    // The files of a directory lead to each other.
+    for (path, text) in texts {
+      var params: JSONObject = ["text": .string(text)]
+      var others = JSONObject()
+      for (other, its) in texts where other != path {
+        let name = FollowedFile.viewName(of: other)
+        if text.contains("=> \(name)") { others[name] = .string(its) }
+      }
+      if !others.members.isEmpty { params["with"] = .object(others) }
+      let answer = try context.client.call("check_view", params).object
       var lines = answer.array("faults").map { $0.place(in: path) }
       if !lines.isEmpty { isFaulty = true }
       lines += answer.array("warnings").map { "warning: " + $0.place(in: path) }
