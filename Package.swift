@@ -96,7 +96,8 @@ let package = Package(
     .target(
       name: "Apps",
       dependencies: [
-        "API", "Configuration", "Connections", "EventSourcing", "JSON", "Model", "Signals", "Wire",
+        "API", "Binder", "Configuration", "Connections", "EventSourcing", "JSON", "Model",
+        "Signals", "Wire",
       ]),
 
     // What features ask of the machine; what applications ask of it and of the web.
@@ -156,7 +157,8 @@ let package = Package(
       dependencies: [
         .target(name: "AppAdapters", condition: .when(traits: ["Apps"])),
         .target(name: "Apps", condition: .when(traits: ["Apps"])),
-        "API", "BinderDaemon", "Configuration", "Connections", "EventLoop", "EventSourcing", "Wire",
+        "API", "Binder", "BinderDaemon", "Configuration", "Connections", "EventLoop",
+        "EventSourcing", "Wire",
       ]),
 
     // The client: for Swift programs, and the command line.
@@ -204,7 +206,7 @@ let package = Package(
     .testTarget(
       name: "APITests",
       dependencies: [
-        "API", "Apps", "BinderTesting", "Configuration", "Connections", "EventSourcing",
+        "API", "Apps", "Binder", "BinderTesting", "Configuration", "Connections", "EventSourcing",
         "Features", "JSON", "Journal", "JournalMemory", "Model", "ServiceTestSupport", "Signals",
         "TestSupport", "Wire",
       ]),
@@ -214,8 +216,8 @@ let package = Package(
     .testTarget(
       name: "AppsTests",
       dependencies: [
-        "API", "Apps", "Configuration", "EventSourcing", "Features", "JSON", "Journal",
-        "JournalMemory", "Model",
+        "API", "Apps", "Binder", "BinderTesting", "Configuration", "EventSourcing", "Features",
+        "JSON", "Journal", "JournalMemory", "Model",
         "ServiceTestSupport", "Signals", "TestSupport",
       ]),
     .testTarget(

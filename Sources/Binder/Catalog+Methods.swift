@@ -14,72 +14,78 @@ extension Catalog {
   ///   - parameters: One for each parameter of the function, in its order.
   ///   - kinds: The kinds of events that the function may record: the names of cases.
   ///   - reasons: The reasons with which it may reject; see ``Rejection/rejected(_:_:)``.
+  ///   - stream: The name of the row that it changes: `chores/{id}`, where `{id}` is the value of a
+  ///     parameter, or `chores/*` for any row. A role that may not write it is refused before the
+  ///     function runs, so that it does not learn which rows exist. Each recorded event is checked in any
+  ///     case.
   ///   - body: Gets the parameters; its result is the value of the answer.
   /// - Returns: The method, for intents of views.
   @discardableResult
   public func command<each Value: Decodable, Result: Codable>(
     _ name: String, _ doc: String, _ parameters: repeat Parameter<each Value>,
-    records kinds: String..., rejects reasons: String..., file: StaticString = #fileID,
-    line: UInt = #line, calls body: @escaping (repeat each Value) throws -> Result
+    records kinds: String..., rejects reasons: String...,
+    in stream: String? = nil, file: StaticString = #fileID, line: UInt = #line,
+    calls body: @escaping (repeat each Value) throws -> Result
   ) -> Method {
     offer(
       name, doc, repeat each parameters, value: Shape(of: Result.self), records: kinds,
-      rejects: reasons,
-      SourcePlace(file, line)
+      rejects: reasons, in: stream, SourcePlace(file, line)
     ) { (context, value: repeat each Value) in
       try context.catalog.text(body(repeat each value))
     }
   }
 
-  /// Offers a method that may record events and returns nothing; see ``command(_:_:_:records:rejects:file:line:calls:)``.
+  /// Offers a method that may record events and returns nothing; see ``command(_:_:_:records:rejects:in:file:line:calls:)``.
   @discardableResult
   public func command<each Value: Decodable>(
     _ name: String, _ doc: String, _ parameters: repeat Parameter<each Value>,
-    records kinds: String..., rejects reasons: String..., file: StaticString = #fileID,
-    line: UInt = #line, calls body: @escaping (repeat each Value) throws -> Void
+    records kinds: String..., rejects reasons: String...,
+    in stream: String? = nil, file: StaticString = #fileID, line: UInt = #line,
+    calls body: @escaping (repeat each Value) throws -> Void
   ) -> Method {
     offer(
       name, doc, repeat each parameters, value: nil, records: kinds, rejects: reasons,
-      SourcePlace(file, line)
+      in: stream, SourcePlace(file, line)
     ) { (context, value: repeat each Value) in
       try body(repeat each value)
       return nil
     }
   }
 
-  /// Offers a method that may record events and knows its client; see ``command(_:_:_:records:rejects:file:line:calls:)``.
+  /// Offers a method that may record events and knows its client; see ``command(_:_:_:records:rejects:in:file:line:calls:)``.
   @discardableResult
   public func command<each Value: Decodable, Result: Codable>(
     _ name: String, _ doc: String, _ parameters: repeat Parameter<each Value>,
-    records kinds: String..., rejects reasons: String..., file: StaticString = #fileID,
-    line: UInt = #line, calls body: @escaping (Caller, repeat each Value) throws -> Result
+    records kinds: String..., rejects reasons: String...,
+    in stream: String? = nil, file: StaticString = #fileID, line: UInt = #line,
+    calls body: @escaping (Caller, repeat each Value) throws -> Result
   ) -> Method {
     offer(
       name, doc, repeat each parameters, value: Shape(of: Result.self), records: kinds,
-      rejects: reasons,
-      SourcePlace(file, line)
+      rejects: reasons, in: stream, SourcePlace(file, line)
     ) { (context, value: repeat each Value) in
       try context.catalog.text(body(Caller(context), repeat each value))
     }
   }
 
-  /// Offers a method that may record events, knows its client, and returns nothing; see ``command(_:_:_:records:rejects:file:line:calls:)``.
+  /// Offers a method that may record events, knows its client, and returns nothing; see ``command(_:_:_:records:rejects:in:file:line:calls:)``.
   @discardableResult
   public func command<each Value: Decodable>(
     _ name: String, _ doc: String, _ parameters: repeat Parameter<each Value>,
-    records kinds: String..., rejects reasons: String..., file: StaticString = #fileID,
-    line: UInt = #line, calls body: @escaping (Caller, repeat each Value) throws -> Void
+    records kinds: String..., rejects reasons: String...,
+    in stream: String? = nil, file: StaticString = #fileID, line: UInt = #line,
+    calls body: @escaping (Caller, repeat each Value) throws -> Void
   ) -> Method {
     offer(
       name, doc, repeat each parameters, value: nil, records: kinds, rejects: reasons,
-      SourcePlace(file, line)
+      in: stream, SourcePlace(file, line)
     ) { (context, value: repeat each Value) in
       try body(Caller(context), repeat each value)
       return nil
     }
   }
 
-  /// Offers a method that records nothing; see ``command(_:_:_:records:rejects:file:line:calls:)``.
+  /// Offers a method that records nothing; see ``command(_:_:_:records:rejects:in:file:line:calls:)``.
   ///
   /// It reads what is durable, and the earlier writes of the same client.
   @discardableResult
@@ -90,8 +96,7 @@ extension Catalog {
   ) -> Method {
     offer(
       name, doc, repeat each parameters, value: Shape(of: Result.self), records: nil,
-      rejects: reasons,
-      SourcePlace(file, line)
+      rejects: reasons, in: nil, SourcePlace(file, line)
     ) { (context, value: repeat each Value) in
       try context.catalog.text(body(repeat each value))
     }
@@ -107,8 +112,7 @@ extension Catalog {
   ) -> Method {
     offer(
       name, doc, repeat each parameters, value: Shape(of: Result.self), records: nil,
-      rejects: reasons,
-      SourcePlace(file, line)
+      rejects: reasons, in: nil, SourcePlace(file, line)
     ) { (context, value: repeat each Value) in
       try context.catalog.text(body(Caller(context), repeat each value))
     }
@@ -119,17 +123,21 @@ extension Catalog {
   /// - Parameter records: The kinds of events that it may record; `nil` for a query.
   private func offer<each Value: Decodable>(
     _ name: String, _ doc: String, _ parameters: repeat Parameter<each Value>, value: Shape?,
-    records: [String]?, rejects: [String], _ place: SourcePlace,
+    records: [String]?, rejects: [String], in stream: String?, _ place: SourcePlace,
     body: @escaping (CallContext, repeat each Value) throws -> JSONText?
   ) -> Method {
     var described: [API.Method.Parameter] = []
     repeat described.append((each parameters).described)
+    let target = stream.flatMap { host.template($0, described, "the method '\(name)'", place) }
     return addMethod(
       name, doc, described, value: value, records: records, rejects: rejects, place
     ) { context, texts, decoder in
       var rest = texts[...]
       let values = try (repeat (each parameters).value(of: rest.removeFirst(), decoder))
-      return try body(context, repeat each values)
+      if let target, !context.rights.writesAll {
+        try context.access.checkWritable(target.name(texts))
+      }
+      return { try body(context, repeat each values) }
     }
   }
 }

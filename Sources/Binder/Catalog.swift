@@ -131,11 +131,13 @@ public final class Catalog {
 
   /// Adds a method.
   ///
-  /// - Parameter records: The kinds of events that it may record; `nil` for a query.
+  /// - Parameters:
+  ///   - records: The kinds of events that it may record; `nil` for a query.
+  ///   - prepare: Reads the parameters, and returns the function that runs the method.
   func addMethod(
     _ name: String, _ doc: String, _ parameters: [API.Method.Parameter], value: Shape?,
     records: [String]?, rejects: [String], _ place: SourcePlace,
-    body: @escaping (CallContext, [JSONText?], JSONDecoder) throws -> JSONText?
+    prepare: @escaping (CallContext, [JSONText?], JSONDecoder) throws -> () throws -> JSONText?
   ) -> Method {
     let method = Method(name, parameters, isCommand: records != nil)
     guard claim(name, "method", ".", place) else { return method }
@@ -143,23 +145,26 @@ public final class Catalog {
     guard checkKinds(records ?? [], of: service, for: name, place),
       host.checkNames(of: parameters, of: name, place)
     else { return method }
-    let run: (CallContext, [JSONText?]) throws -> JSONText? = { [host] context, texts in
-      do {
-        let decoder = context.catalog.decoder
-        if records != nil { return try body(context, texts, decoder) }
-        return try host.query(name) { try body(context, texts, decoder) }
-      } catch {
-        throw ServiceRejection.adapted(error)
-      }
-    }
-    add { catalog in
+    add { [host] catalog in
       if let records {
         catalog.command(
           name, doc, taking: parameters, value: value, writes: records.map { "\(service).\($0)" },
-          errors: rejects, body: run)
+          errors: rejects
+        ) { context, texts in
+          let run = try prepare(context, texts, context.catalog.decoder)
+          return {
+            do { return try run() } catch { throw ServiceRejection.adapted(error) }
+          }
+        }
       } else {
         catalog.query(name, doc, taking: parameters, value: value ?? .any, errors: rejects) {
-          try run($0, $1) ?? .null
+          context, texts in
+          let run = try prepare(context, texts, context.catalog.decoder)
+          do {
+            return try host.query(name, run) ?? .null
+          } catch {
+            throw ServiceRejection.adapted(error)
+          }
         }
       }
     }

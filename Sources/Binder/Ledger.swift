@@ -8,7 +8,7 @@ public import Signals
 ///     ledger.record(.done(id: id))
 public final class Ledger<S: State> {
   @usableFromInline
-  let engine: EventSourcing.Ledger<Stored<S>>
+  package let engine: EventSourcing.Ledger<Stored<S>>
 
   @usableFromInline
   let host: Host

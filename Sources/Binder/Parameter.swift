@@ -9,7 +9,7 @@ public struct Parameter<Value: Decodable> {
   /// The name of the member in `params`.
   public let name: String
 
-  /// A line for people.
+  /// A line for people; empty if the name says it all.
   public let doc: String
   private let fallback: Value?
   private let read: (JSONText, JSONDecoder) throws(JSONDecodingError) -> Value
@@ -21,7 +21,7 @@ public struct Parameter<Value: Decodable> {
   ///   - doc: A line for people, which `describe` and forms show.
   ///   - fallback: The value if the parameter is left out; without it, only parameters of an optional
   ///     type may be left out.
-  public init(_ name: String, _ doc: String, default fallback: Value? = nil) {
+  public init(_ name: String, _ doc: String = "", default fallback: Value? = nil) {
     (self.name, self.doc) = (name, doc)
     self.fallback = fallback ?? (Value.self as? any OptionalValue.Type)?.absent as? Value
     if Value.self == String.self {
@@ -43,7 +43,8 @@ public struct Parameter<Value: Decodable> {
   var described: API.Method.Parameter {
     let wrapped = (Value.self as? any OptionalValue.Type)?.wrapped ?? Value.self
     return API.Method.Parameter(
-      name: name, shape: shape(of: wrapped), isOptional: fallback != nil, doc: doc)
+      name: name, shape: shape(of: wrapped), isOptional: fallback != nil,
+      doc: doc.isEmpty ? nil : doc)
   }
 
   /// Returns the value of a text; `nil` is a parameter that was left out.

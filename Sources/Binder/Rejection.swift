@@ -17,6 +17,14 @@ public enum Rejection: Rejecting, Equatable {
   /// A rule of the service: `rejected`, with a word for programs and a sentence for people.
   case rejected(_ reason: String, _ sentence: String)
 
+  /// One of the others, with another sentence for people; see ``saying(_:)``.
+  indirect case worded(Rejection, String)
+
+  /// Returns the rejection with another sentence for people.
+  ///
+  ///     throw .notFound("chore", id).saying("nothing is to be done with the number \(id)")
+  public func saying(_ sentence: String) -> Rejection { .worded(self, sentence) }
+
   /// Something does not exist: `not_found`, with its kind and its name.
   public static func notFound(_ what: String, _ id: some CustomStringConvertible) -> Rejection {
     .notFound(what, id: id.description)
@@ -57,12 +65,15 @@ package struct ServiceRejection: ServiceError {
     }
   }
 
-  package var kind: ServiceErrorKind {
+  package var kind: ServiceErrorKind { Self.kind(of: rejection) }
+
+  private static func kind(of rejection: Rejection) -> ServiceErrorKind {
     switch rejection {
     case .invalid(let parameter, let rule): .invalid(parameter: parameter, expected: rule)
     case .notFound(let what, let id): .notFound(what: what, id: id)
     case .exists(let what, let id): .alreadyExists(what: what, id: id)
     case .rejected(let reason, _): .rejected(reason: reason)
+    case .worded(let rejection, _): kind(of: rejection)
     }
   }
 
@@ -71,7 +82,7 @@ package struct ServiceRejection: ServiceError {
     case .invalid(_, let rule): rule
     case .notFound(let what, let id): "no \(what) '\(id)'"
     case .exists(let what, let id): "the \(what) '\(id)' exists"
-    case .rejected(_, let sentence): sentence
+    case .rejected(_, let sentence), .worded(_, let sentence): sentence
     }
   }
 }

@@ -131,44 +131,46 @@ public struct EventContext {
 
 /// A state as the engine sees it.
 @usableFromInline
-struct Stored<S: State>: TableState {
+package struct Stored<S: State>: TableState {
   @usableFromInline
-  typealias Lookup = TableLookup<Stored<S>>
+  package typealias Lookup = TableLookup<Stored<S>>
   @usableFromInline
-  typealias Event = StoredEvent<S>
+  package typealias Event = StoredEvent<S>
 
   @usableFromInline
   var state: S
   @usableFromInline
-  let tables: TableList<Stored<S>>
+  package let tables: TableList<Stored<S>>
   @usableFromInline
   let patterns: [SourcePattern]
 
   @usableFromInline
-  init() {
+  package init() {
     state = S()
     tables = TableList(S.sources.map(\.table))
     patterns = tables.sources.filter(\.hasKey).compactMap(\.pattern)
   }
 
   @inlinable
-  mutating func apply(_ event: StoredEvent<S>, at place: EventSourcing.EventContext) {
+  package mutating func apply(_ event: StoredEvent<S>, at place: EventSourcing.EventContext) {
     state.apply(event.event, at: EventContext(place, patterns))
   }
 
   @usableFromInline
-  func fault(of event: StoredEvent<S>, at place: EventSourcing.EventContext) -> String? {
+  package func fault(of event: StoredEvent<S>, at place: EventSourcing.EventContext) -> String? {
     state.fault(of: event.event, at: EventContext(place, patterns))
   }
 
   @usableFromInline
-  func encodeSnapshot(by coder: EventCoder, _ names: NameList) -> JSONText { coder.text(state) }
+  package func encodeSnapshot(by coder: EventCoder, _ names: NameList) -> JSONText {
+    coder.text(state)
+  }
 
   @usableFromInline
-  init?(snapshot text: JSONText, by coder: EventCoder, _ names: Names) { nil }
+  package init?(snapshot text: JSONText, by coder: EventCoder, _ names: Names) { nil }
 
   @usableFromInline
-  func restored(from text: JSONText, by coder: EventCoder, _ names: Names) -> Stored<S>? {
+  package func restored(from text: JSONText, by coder: EventCoder, _ names: Names) -> Stored<S>? {
     guard let state: S = coder.value(of: text) else { return nil }
     var restored = self
     restored.state = state
@@ -176,17 +178,17 @@ struct Stored<S: State>: TableState {
   }
 
   @usableFromInline
-  static var unknownEvents: EventSourcing.UnknownEvents {
+  package static var unknownEvents: EventSourcing.UnknownEvents {
     S.unknownEvents == .refused ? .refused : .skipped
   }
 
   @usableFromInline
-  static var upcasters: [EventSourcing.Upcaster] { S.forms.map(\.convert) }
+  package static var upcasters: [EventSourcing.Upcaster] { S.forms.map(\.convert) }
 }
 
 /// An event of a state as the engine sees it.
 @usableFromInline
-struct StoredEvent<S: State>: ServiceEvent {
+package struct StoredEvent<S: State>: ServiceEvent {
   @usableFromInline
   let event: S.Event
 
@@ -194,7 +196,7 @@ struct StoredEvent<S: State>: ServiceEvent {
   init(_ event: S.Event) { self.event = event }
 
   @usableFromInline
-  func write(to data: inout ByteBuffer, _ coder: EventCoder) -> String {
+  package func write(to data: inout ByteBuffer, _ coder: EventCoder) -> String {
     let kind = coder.write(event, to: &data)
     // Each answer and page must be able to contain it.
     if data.count > 2 * ValueFault.maxDepth, let fault = ValueFault(JSONText(trusted: data.string))
@@ -205,22 +207,22 @@ struct StoredEvent<S: State>: ServiceEvent {
   }
 
   @usableFromInline
-  init?(kind: String, data: JSONText, _ coder: EventCoder) {
+  package init?(kind: String, data: JSONText, _ coder: EventCoder) {
     guard let event: S.Event = coder.event(kind, data) else { return nil }
     self.event = event
   }
 
   @usableFromInline
-  static var upcasters: [String: [EventSourcing.Upcaster]] {
+  package static var upcasters: [String: [EventSourcing.Upcaster]] {
     S.eventForms.mapValues { $0.map(\.convert) }
   }
 
   /// Unknown: the compiler tells of one kind whether it is a case, and lists none.
   @usableFromInline
-  static var kinds: Set<String> { [] }
+  package static var kinds: Set<String> { [] }
 
   @usableFromInline
-  static func knows(_ kind: String) -> Bool {
+  package static func knows(_ kind: String) -> Bool {
     do {
       _ = try S.Event(from: KindProbe(kind: kind))
       return true

@@ -109,6 +109,13 @@ package struct Role: Hashable, Sendable {
 
   package func mayRead(_ source: String) -> Bool { read.allows(source) }
 
+  /// Whether the role may read a source, or each one that a pattern matches.
+  package func mayReadAll(of name: String) -> Bool {
+    guard name.contains("*"), let pattern = Pattern(name) else { return mayRead(name) }
+    return read.allow.contains { $0.pattern.covers(pattern) }
+      && !read.deny.contains { $0.pattern.overlaps(pattern) }
+  }
+
   package func mayWrite(_ source: String) -> Bool { write.allows(source) }
 
   /// Whether the role may read the events of a stream.

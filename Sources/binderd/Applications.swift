@@ -9,18 +9,18 @@ import Wire
 #if Apps
   import AppAdapters
   import Apps
+  import Binder
 #endif
 
 /// Creates the applications: chat, users, threads, people, todo, feeds and search.
 ///
 /// The daemon works without them; a build without the trait `Apps` leaves them out.
-func applications(_ parts: ProgramParts) -> [Feature] {
+func applications(_ parts: ProgramParts) throws -> [Feature] {
   #if Apps
     let (host, loop, scheduler) = (parts.host, parts.loop, parts.scheduler)
     let configuration = parts.configuration
     let people = PeopleService(in: host)
     let threads = ThreadsService(in: host)
-    let todo = TodoService(in: host)
     let secrets = CryptSecrets(on: loop)
     let users = UsersService(in: host, secrets: secrets, account: PasswordFile().user(named:))
     let presence = PresenceService()
@@ -36,8 +36,11 @@ func applications(_ parts: ProgramParts) -> [Feature] {
     let index = TextIndex([threads.corpus(in: host), chat.corpus], on: loop)
     let webSearch = WebSearch(configuration.web.search, by: web)
     let search = SearchService([index, webSearch], on: scheduler)
+    let library = try Daemon.feature(Host(host, on: scheduler)) { host, catalog in
+      bindTodo(catalog, to: TodoService(in: host))
+    }
     return [
-      .people(people), .threads(threads, clients), .todo(todo),
+      library, .people(people), .threads(threads, clients),
       .users(users, presence, clients, close: secrets.close),
       .chat(chat, clients, stop: sessions.marks.finish),
       .feeds(feeds) {

@@ -1,6 +1,6 @@
 import API
 import Apps
-import Features
+import BinderTesting
 import Configuration
 import Connections
 import Model
@@ -13,7 +13,11 @@ import Wire
 @Suite(.leavesNothing)
 struct TodoTests {
   private static func bench() throws -> Bench {
-    try Bench { bindTodo($0, to: TodoService(in: $1.host)) }
+    try Bench { catalog, parts in
+      LibraryServices(in: parts.host, on: ManualTime()) { host, catalog in
+        bindTodo(catalog, to: TodoService(in: host))
+      }.bind(catalog)
+    }
   }
 
   @Test
@@ -112,8 +116,16 @@ struct TodoTests {
     #expect(name("toggle", #"{"id":1}"#) == nil)
     #expect(name("toggle", #"{"id":2}"#) == .permissionDenied)
     #expect(name("add", #"{"title":"bread"}"#) == .permissionDenied)
-    #expect(
-      family.error(#"{"id":4,"method":"todo.clear_done"}"#)?.name == .permissionDenied)
+    // The answer for a row that does not exist is the same.
+    for request in [
+      #""todo.clear_done""#, #""todo.finish","params":[2]"#, #""todo.finish","params":[9]"#,
+    ] {
+      let answer = family.error(#"{"id":4,"method":\#(request)}"#)
+      #expect(answer?.name == .permissionDenied, "\(request)")
+    }
+    let wrong = family.error(#"{"id":4,"method":"todo.finish","params":["two"]}"#)
+    #expect(wrong?.name == .invalidParams)
+    #expect(wrong?.data["got"] == .string("string"))
     let items = owner.call(#"{"id":5,"method":"todo.list"}"#)
     #expect(items.contains(#""title":"milk","done":true},{"id":2,"title":"tea","done":false}]"#))
   }

@@ -32,7 +32,7 @@ final class WholeBench {
     let (time, web) = (ManualTime(), web)
     var made: (people: PeopleService, users: UsersService, chat: ChatService)?
     var logins: (users: UsersService, presence: PresenceService, chat: ChatService)?
-    var checkNames: () throws -> Void = {}
+    var (checkNames, checkLibrary): (() throws -> Void, () throws -> Void) = ({}, {})
     var end: () -> Void = {}
     bench = try Bench(
       time: time,
@@ -49,7 +49,12 @@ final class WholeBench {
         guard let (users, presence, chat) = logins else { preconditionFailure("no sessions") }
         let (lists, maps) = (ListsService(in: host), MapsService(in: host))
         let people = PeopleService(in: host)
-        let (threads, todo) = (ThreadsService(in: host), TodoService(in: host))
+        let threads = ThreadsService(in: host)
+        let library = LibraryServices(in: host, on: time) { host, catalog in
+          let todo = TodoService(in: host)
+          checkLibrary = todo.ledger.checkNames
+          bindTodo(catalog, to: todo)
+        }
         let bindings = BindingsService(in: host)
         let journal = JournalService(
           in: host, on: time,
@@ -87,7 +92,7 @@ final class WholeBench {
           try Self.checkNames(programs.ledger)
           try Self.checkNames(people.ledger)
           try Self.checkNames(threads.ledger)
-          try Self.checkNames(todo.ledger)
+          try checkLibrary()
           try Self.checkNames(users.ledger)
           try Self.checkNames(chat.ledger)
           try Self.checkNames(feeds.ledger)
@@ -102,7 +107,7 @@ final class WholeBench {
           bindScripts(catalog, to: scripts)
           bindPeople(catalog, to: people)
           bindThreads(catalog, to: threads, parts.clients)
-          bindTodo(catalog, to: todo)
+          library.bind(catalog)
           bindBindings(catalog, to: bindings, parts.live)
           bindUsers(catalog, to: users, parts.clients)
           bindPresence(catalog, to: presence)

@@ -1,4 +1,5 @@
 import Apps
+import Binder
 import EventSourcing
 import Features
 import Journal
@@ -29,7 +30,7 @@ struct DamagedEventTests {
       CellsService(in: host), ListsService(in: host), MapsService(in: host),
       ReadersService(in: host), ChatService(in: host),
       UsersService(in: host, secrets: CountedSecrets()),
-      Ledger<Feeds>("feeds", in: host), TodoService(in: host),
+      Ledger<Feeds>("feeds", in: host), TodoService(in: Host(host, on: ManualScheduler())),
     ]
     defer { withExtendedLifetime(others) {} }
     try host.start()

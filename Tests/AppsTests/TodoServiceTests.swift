@@ -1,4 +1,6 @@
 import Apps
+import Binder
+import BinderTesting
 import EventSourcing
 import JSON
 import Journal
@@ -9,140 +11,154 @@ import Testing
 
 @Suite(.leavesNothing)
 struct TodoServiceTests {
-  let store = MemoryStore()
-  let host: ServiceHost
-  let todo: TodoService
-
-  init() throws {
-    host = ServiceHost(store: store)
-    todo = TodoService(in: host)
-    try host.start()
+  private final class Made {
+    var services: (host: Host, todo: TodoService)?
   }
 
-  private func value(_ source: String) -> String? { todo.ledger.value(of: source)?.text }
+  private let made = Made()
+  private let daemon: TestDaemon
+  private let client: TestClient
+
+  init() throws {
+    daemon = try TestDaemon { [made] host, catalog in
+      let todo = TodoService(in: host)
+      made.services = (host, todo)
+      bindTodo(catalog, to: todo)
+    }
+    client = daemon.connect()
+  }
+
+  /// Runs methods of the service as one command.
+  @discardableResult
+  private func run<Value>(_ body: (TodoService) throws -> Value) throws -> Value {
+    let (host, todo) = try #require(made.services)
+    defer { daemon.advance(.zero) }
+    return try host.perform("todo.test") { try body(todo) }
+  }
+
+  private var badTitle: Rejection {
+    .invalid(
+      "title", "a title has 1 to 200 characters and no control characters, 800 bytes at most")
+  }
+
+  private func unknown(_ id: Int) -> Rejection {
+    .notFound("todo", id).saying("there is nothing to do with the number \(id)")
+  }
 
   @Test
   func `something is added, renamed, finished, opened again and removed`() throws {
-    #expect(try host.run { try todo.add("milk") }.id == 1)
-    #expect(value("todo/1") == nil, "nothing is durable yet")
-    store.commit()
-    #expect(value("todo/1") == #"{"id":1,"title":"milk","done":false}"#)
-    try host.run { _ = try todo.rename(1, to: "soy \"milk\"") }
-    #expect(try host.run { try todo.finish(1) }.done)
-    store.commit()
-    #expect(value("todo/1") == #"{"id":1,"title":"soy \"milk\"","done":true}"#)
-    #expect(try host.run { try todo.toggle(1) }.done == false)
-    #expect(try host.run { try todo.toggle(1) }.done)
-    #expect(try host.run { try todo.reopen(1) }.done == false)
-    #expect(try host.run { try todo.remove(1) }.title == "soy \"milk\"")
-    store.commit()
-    #expect(value("todo/1") == nil)
-    #expect(todo.all.isEmpty)
-    #expect(try host.run { try todo.add("bread") }.id == 2, "a number is not given again")
-    store.commit()
+    daemon.holdCommits()
+    let added = client.begin("todo.add", ["title": "milk"])
+    #expect(throws: CallError.notFound) { try daemon.connect().get("todo/1") }
+    daemon.releaseCommits()
+    #expect(try added.result()["value"] == ["id": 1, "title": "milk", "done": false])
+    try client.call("todo.rename", ["id": 1, "title": "soy \"milk\""])
+    try client.call("todo.finish", ["id": 1])
+    #expect(try client.get("todo/1") == ["id": 1, "title": "soy \"milk\"", "done": true])
+    let toggled = try [run { try $0.toggle(1) }, run { try $0.toggle(1) }]
+    #expect(toggled.map(\.done) == [false, true])
+    try client.call("todo.reopen", ["id": 1])
+    #expect(
+      try client.call("todo.remove", ["id": 1])
+        == ["id": 1, "title": "soy \"milk\"", "done": false])
+    #expect(throws: CallError.notFound) { try client.get("todo/1") }
+    #expect(try client.call("todo.list") == [])
+    #expect(
+      try client.call("todo.add", ["title": "bread"]) == [
+        "id": 2, "title": "bread", "done": false,
+      ],
+      "a number is not given again")
     let kinds = [
       "added", "renamed", "finished", "reopened", "finished", "reopened", "removed", "added",
     ]
-    #expect(store.records.map(\.type) == kinds.map { "todo." + $0 })
+    #expect(daemon.events.map(\.type) == kinds.map { "todo." + $0 })
+    #expect(daemon.events.map(\.stream) == kinds.dropLast().map { _ in "todo/1" } + ["todo/2"])
+    #expect(daemon.events.first?.data == ["title": "milk"])
+    #expect(daemon.events[2].data == [:])
+    try daemon.checkReplay()
   }
 
   @Test
   func `what is done is removed at once, and the rest stays`() throws {
-    for title in ["milk", "bread", "tea"] { try host.run { _ = try todo.add(title) } }
-    for id in [3, 1] { try host.run { _ = try todo.finish(id) } }
-    #expect(try host.run { todo.clearDone() } == 2)
-    store.commit()
-    #expect(todo.all.map(\.title) == ["bread"])
-    #expect(store.records.suffix(2).map(\.stream) == ["todo/1", "todo/3"])
-    #expect(try host.run { todo.clearDone() } == 0)
-    #expect(host.last == 7)
+    try run { for title in ["milk", "bread", "tea"] { _ = try $0.add(title) } }
+    try run { for id in [3, 1] { _ = try $0.finish(id) } }
+    #expect(try client.call("todo.clear_done") == 2)
+    #expect(try client.call("todo.list") == [["id": 2, "title": "bread", "done": false]])
+    #expect(daemon.events.suffix(2).map(\.stream) == ["todo/1", "todo/3"])
+    #expect(try client.call("todo.clear_done") == 0)
+    #expect(daemon.events.count == 7)
   }
 
   @Test
   func `one command removes a limited number of things that are done, oldest first`() throws {
     let count = TodoService.maxCleared + 2
-    try host.run {
-      for i in 1...count { _ = try todo.finish(try todo.add("\(i)").id) }
-    }
-    #expect(try host.run { todo.clearDone() } == TodoService.maxCleared)
-    store.commit()
-    #expect(todo.all.map(\.id) == [count - 1, count])
-    #expect(try host.run { todo.clearDone() } == 2)
-    store.commit()
+    try run { for i in 1...count { _ = try $0.finish(try $0.add("\(i)").id) } }
+    #expect(try client.call("todo.clear_done") == 1000)
+    #expect(try run { $0.ledger.pending.items.keys.sorted() } == [count - 1, count])
+    #expect(try client.call("todo.clear_done") == 2)
   }
 
   @Test
   func `a command without effect records nothing, and an invalid one is refused with the reason`()
     throws
   {
-    try host.run { _ = try todo.add("milk") }
-    try host.run { _ = try todo.rename(1, to: "milk") }
-    try host.run { _ = try todo.reopen(1) }
-    try host.run { _ = try todo.finish(1) }
-    try host.run { _ = try todo.finish(1) }
-    #expect(host.last == 2)
+    try run { _ = try $0.add("milk") }
+    try run { _ = try $0.rename(1, to: "milk") }
+    try run { _ = try $0.reopen(1) }
+    try run { _ = try $0.finish(1) }
+    try run { _ = try $0.finish(1) }
+    #expect(daemon.events.count == 2)
     let marked = "a" + String(repeating: "\u{301}", count: 400)  // one character, 801 bytes
     for title in ["", "a\nb", String(repeating: "x", count: 201), marked] {
-      #expect(throws: TodoError.badTitle) { try host.run { _ = try todo.add(title) } }
-      #expect(throws: TodoError.badTitle) { try host.run { _ = try todo.rename(1, to: title) } }
+      #expect(throws: badTitle) { try run { try $0.add(title) } }
+      #expect(throws: badTitle) { try run { try $0.rename(1, to: title) } }
     }
-    #expect(throws: TodoError.unknown(id: 2)) { try host.run { _ = try todo.toggle(2) } }
-    #expect(throws: TodoError.unknown(id: 0)) { try host.run { _ = try todo.remove(0) } }
-    #expect(host.last == 2)
+    #expect(throws: unknown(2)) { try run { try $0.toggle(2) } }
+    #expect(throws: unknown(0)) { try run { try $0.remove(0) } }
+    #expect(daemon.events.count == 2)
   }
 
   @Test
   func `there is a limit, and a removed one makes room`() throws {
-    try host.run { for i in 1...TodoService.maxCount { _ = try todo.add("\(i)") } }
-    #expect(throws: TodoError.tooMany(max: TodoService.maxCount)) {
-      try host.run { _ = try todo.add("one more") }
+    try run { for i in 1...TodoService.maxCount { _ = try $0.add("\(i)") } }
+    #expect(throws: CallError.rejected("too_many")) {
+      try client.call("todo.add", ["title": "one more"])
     }
-    try host.run { _ = try todo.remove(1) }
-    #expect(try host.run { try todo.add("one more") }.id == TodoService.maxCount + 1)
+    try client.call("todo.remove", ["id": 1])
+    let added = try run { try $0.add("one more") }
+    #expect(added.id == TodoService.maxCount + 1)
   }
 
   @Test
   func `a change that is rolled back leaves everything as it was`() throws {
-    try host.run { _ = try todo.add("milk") }
-    try host.run { _ = try todo.finish(1) }
-    let before = try todo.item(1)
-    #expect(throws: TodoError.badTitle) {
-      try host.run {
-        _ = try todo.rename(1, to: "tea")
-        _ = try todo.reopen(1)
-        throw TodoError.badTitle
+    try run { _ = try $0.add("milk") }
+    let before = try run { try $0.finish(1) }
+    #expect(throws: badTitle) {
+      try run {
+        _ = try $0.rename(1, to: "tea")
+        _ = try $0.reopen(1)
+        throw badTitle
       }
     }
-    #expect(try todo.item(1) == before)
-    #expect(throws: TodoError.badTitle) {
-      try host.run {
-        _ = try todo.remove(1)
-        _ = try todo.add("tea")
-        throw TodoError.badTitle
+    #expect(try run { try $0.item(1) } == before)
+    #expect(throws: badTitle) {
+      try run {
+        _ = try $0.remove(1)
+        _ = try $0.add("tea")
+        throw badTitle
       }
     }
-    #expect(try todo.item(1) == before)
-    #expect(try host.run { try todo.add("tea") }.id == 2)
+    #expect(try run { try $0.item(1) } == before)
+    #expect(try run { try $0.add("tea") }.id == 2)
   }
 
   @Test
   func `what is to be done survives a restart`() throws {
-    try host.run { _ = try todo.add("milk") }
-    try host.run { _ = try todo.finish(1) }
-    store.commit()
-    let again = ServiceHost(store: store)
-    let reborn = TodoService(in: again)
-    try again.start()
-    #expect(reborn.all == todo.all)
-    #expect(reborn.all.first?.done == true)
-  }
-
-  @Test
-  func `only numbers name something to do`() {
-    #expect(Todos.id("todo/12") == 12)
-    for source in ["todo", "todo/", "todo/0", "todo/01", "todo/x", "todo/1/title", "people/1"] {
-      #expect(Todos.id(source) == nil, "\(source)")
-    }
+    try client.call("todo.add", ["title": "milk"])
+    try client.call("todo.finish", ["id": 1])
+    try daemon.restart()
+    let again = daemon.connect()
+    #expect(try again.call("todo.list") == [["id": 1, "title": "milk", "done": true]])
   }
 
   @Test
@@ -153,9 +169,9 @@ struct TodoServiceTests {
         service: "todo", seq: 0, schema: 1,
         data: #"{"items":{"2":{"id":2,"title":"milk","done":true}},"lastID":3}"#))
     let host = ServiceHost(store: store)
-    let todo = TodoService(in: host)
+    let todo = TodoService(in: Host(host, on: ManualTime()))
     try host.start()
-    #expect(todo.all.map(\.title) == ["milk"])
+    #expect(todo.ledger.committed.items[2]?.title == "milk")
     #expect(try host.run { try todo.add("bread") }.id == 4)
   }
 }

@@ -150,6 +150,7 @@ extension StringProtocol {
       guard let end = rest.firstIndex(of: " ") else { return "" }
       rest = rest[end...].trimmed
     }
+    if rest.hasPrefix("indirect ") { rest.removeFirst("indirect ".count) }
     return rest
   }
 

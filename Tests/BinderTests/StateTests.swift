@@ -388,13 +388,20 @@ struct MistakeTests {
         (a: Int, b: Int) in a + b
       }
       catalog.query("twin.meta", "Shows.", Parameter("_meta", "")) { (a: Int) in a }
+      catalog.command("twin.put", "Puts.", Parameter<Int>("at"), records: "put", in: "twin/{nr}") {
+        (at: Int) in at
+      }
+      catalog.view("twin", "Shows.", reads: "twin/{nr") { _ in }
       _ = Ledger<Odd>("cells", in: host)
       _ = Ledger<Odd>("journal", in: host)
     }
     for part in [
       "the sources 'twin/open' and 'twin/*' of Twin may have the same name, such as 'twin/open'",
       "may have the name of the source 'twin/total'", "twin.sum has two parameters 'a'",
-      "twin.meta has a parameter '_meta'", "'cells' is the name of a standard service",
+      "twin.meta has a parameter '_meta'",
+      "the method 'twin.put': 'twin/{nr}' names 'nr', which is no parameter",
+      "the view 'twin': 'twin/{nr' has a { without a }",
+      "'cells' is the name of a standard service",
       "'journal' is the name of a standard service",
     ] { #expect(twin.contains(part), "\(part): \(twin)") }
     for part in [

@@ -87,10 +87,8 @@ package struct Access {
   ///   reveals.
   @inlinable
   package func checkTarget(_ parameters: some Any) throws(WireError) {
-    if !rights.writesAll, let target = parameters as? any SourceParameters,
-      !role.mayWrite(target.source)
-    {
-      throw notWritable(target.source)
+    if !rights.writesAll, let target = parameters as? any SourceParameters {
+      try checkWritable(target.source)
     }
     if !rights.readsAll, let source = (parameters as? any ReadingParameters)?.readSource,
       !role.mayRead(source)
@@ -98,6 +96,13 @@ package struct Access {
       reportRefusal("to read \(source)")
       throw .permissionDenied(of: role, need: "read \(source)")
     }
+  }
+
+  /// Checks that the role may write a source.
+  ///
+  /// - Throws: The error of ``notWritable(_:)``.
+  package func checkWritable(_ source: String) throws(WireError) {
+    if !role.mayWrite(source) { throw notWritable(source) }
   }
 
   /// Checks that the role may read all of some sources.

@@ -1,4 +1,4 @@
-internal import Configuration
+package import Configuration
 package import Connections
 internal import EventSourcing
 package import JSON
@@ -15,20 +15,20 @@ extension Catalog {
   ///   - value: The type of the result; `nil` for none.
   ///   - writes: The types of the events that the method may record.
   ///   - errors: The `reason` of each `rejected` error that the method may return.
-  ///   - body: Gets a text for each parameter, in their order; `nil` for one that was left out, which
-  ///     only optional ones can be. Its types are not checked. A ``JSONDecodingError`` that it throws
-  ///     is the error of a parameter.
+  ///   - prepare: Gets a text for each parameter, in their order; `nil` for one that was left out,
+  ///     which only optional ones can be. Its types are not checked. Returns the function that runs
+  ///     the command. A ``JSONDecodingError`` that it throws is the error of a parameter.
   package func command(
     _ name: String, _ doc: String, taking parameters: [Method.Parameter], value: Shape?,
     writes: [String], errors: [String] = [],
-    body: @escaping (CallContext, [JSONText?]) throws -> JSONText?
+    prepare: @escaping (CallContext, [JSONText?]) throws -> () throws -> JSONText?
   ) {
-    let run: (CallContext, [JSONText?]) throws -> JSONText? = { context, values in
-      do { return try body(context, values) } catch { throw ParameterRefusal.adapted(error) }
+    let prepared: (CallContext, [JSONText?]) throws(WireError) -> () throws -> JSONText? = {
+      context, values throws(WireError) in
+      do { return try prepare(context, values) } catch { throw context.parameterError(error) }
     }
     let step: Method.Step = { context, text throws(WireError) in
-      let values = try ParameterValues(of: parameters, in: text).texts
-      return { try run(context, values) }
+      try prepared(context, try ParameterValues(of: parameters, in: text).texts)
     }
     add(
       Method(
@@ -40,7 +40,7 @@ extension Catalog {
           let (values, options) = try context.values(of: parameters, request, line)
           let command = try context.command(
             name, options, isKept: true, isPersonal: false, request, line)
-          return try context.perform(command, call, options) { try run(context, values) }
+          return try context.perform(command, call, options, try prepared(context, values))
         } catch {
           call.refuse(error)
           return nil
@@ -49,7 +49,7 @@ extension Catalog {
   }
 
   /// Offers a method that records nothing; for the parameters see
-  /// ``command(_:_:taking:value:writes:errors:body:)``.
+  /// ``command(_:_:taking:value:writes:errors:prepare:)``.
   package func query(
     _ name: String, _ doc: String, taking parameters: [Method.Parameter], value: Shape,
     errors: [String] = [], body: @escaping (CallContext, [JSONText?]) throws -> JSONText
@@ -65,7 +65,7 @@ extension Catalog {
           let call = try options.map { try $0.applied(to: call) } ?? call
           context.answer(call, with: try body(context, values))
         } catch {
-          call.refuse(context.access.error(ParameterRefusal.adapted(error)))
+          call.refuse(context.parameterError(error))
         }
         return nil
       })
@@ -74,12 +74,12 @@ extension Catalog {
   /// Offers a view whose arguments are listed, not the members of a type.
   ///
   /// - Parameters:
-  ///   - reads: The sources that the view shows; `nil` if only roles that may read everything can
-  ///     open it.
+  ///   - isOffered: Whether a role may open the view with some arguments.
   ///   - bind: Gets a text for each argument, in their order; `nil` for one that was left out.
   package func offerView(
     _ name: String, of service: String, _ doc: String, taking arguments: [Method.Parameter],
-    reads: [String]?, bind: @escaping (View, CallContext, [JSONText?]) throws -> Void
+    isOffered: @escaping (Role) -> Bool,
+    bind: @escaping (View, CallContext, [JSONText?]) throws -> Void
   ) {
     let members = arguments.map {
       Shape.Member(name: $0.name, shape: $0.shape, isOptional: $0.isOptional)
@@ -87,40 +87,16 @@ extension Catalog {
     add(
       ViewBinder(
         name: name, service: service, doc: doc, arguments: .object(members),
-        isOffered: { role in role.read.allowsAll || reads?.allSatisfy(role.mayRead) == true },
-        isOfMachine: false
+        isOffered: isOffered, isOfMachine: false
       ) {
         view, context, text throws(WireError) in
         do {
-          try context.access.checkReadable(reads ?? [])
           try bind(view, context, try ParameterValues(of: arguments, in: text).texts)
-        } catch let fault as JSONDecodingError {
-          throw WireError(fault.below("/args"))
-        } catch let error as WireError {
-          throw error.below("/args")
-        } catch let error as any ServiceError {
-          throw WireError(error).below("/args")
         } catch {
-          throw context.access.error(error)
+          throw context.parameterError(error).below("/args")
         }
       })
   }
-}
-
-/// The error of a parameter that a method has found while it ran.
-private struct ParameterRefusal: ServiceError {
-  let fault: JSONDecodingError
-
-  /// Returns the error of a service in place of a decoding error.
-  static func adapted(_ error: any Error) -> any Error {
-    (error as? JSONDecodingError).map(ParameterRefusal.init) ?? error
-  }
-
-  var kind: ServiceErrorKind {
-    .invalid(parameter: String(fault.path.drop { $0 == "/" }), expected: fault.expected)
-  }
-
-  var description: String { fault.description }
 }
 
 /// The texts of listed parameters.
@@ -190,6 +166,11 @@ private struct ParameterValues {
 }
 
 extension CallContext {
+  /// Returns the error for a client whose parameters a method has refused.
+  fileprivate func parameterError(_ error: any Error) -> WireError {
+    (error as? JSONDecodingError).map { WireError($0) } ?? access.error(error)
+  }
+
   /// Returns the texts of listed parameters, and the options beside them.
   ///
   /// - Throws: `invalid_params` for a missing or an unknown one.

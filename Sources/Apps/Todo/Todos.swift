@@ -1,4 +1,4 @@
-package import EventSourcing
+package import Binder
 internal import JSON
 
 /// Something to do.
@@ -8,35 +8,24 @@ package struct TodoItem: Codable, Equatable, Sendable {
   package var done: Bool
 }
 
-/// The events of something to do; the stream is `todo/ID`.
-package enum TodoEvent: ServiceEvent, Codable, Equatable {
-  case added(title: String)
-  case renamed(title: String)
-  case finished
-  case reopened
-  case removed
-
-  package static var kinds: Set<String> {
-    ["added", "renamed", "finished", "reopened", "removed"]
+/// The things to do, by id; the events of one are in the stream `todo/ID`.
+package struct Todos: State {
+  package enum Event: Codable, Equatable, Sendable {
+    case added(title: String)
+    case renamed(title: String)
+    case finished
+    case reopened
+    case removed
   }
-}
-
-/// The things to do, by id.
-package struct Todos: TableState, Codable {
-  package typealias Lookup = TableLookup<Todos>
 
   package private(set) var items = Table<Int, TodoItem>()
 
   package init() {}
 
-  package static let tables = TableList<Todos>([
-    .rows(\.items, "todo/*", "What is to be done.")
-  ])
+  package static let sources = [Source.rows(\Todos.items, "todo/*", "What is to be done.")]
 
-  package var tables: TableList<Todos> { Self.tables }
-
-  package mutating func apply(_ event: TodoEvent, at place: EventContext) {
-    guard let id = Self.id(place.stream) else { return }
+  package mutating func apply(_ event: Event, at context: EventContext) {
+    guard let id: Int = context.key() else { return }
     switch event {
     case .added(let title): items[id] = TodoItem(id: id, title: title, done: false)
     case .renamed(let title): items[id]?.title = title
@@ -47,52 +36,13 @@ package struct Todos: TableState, Codable {
   }
 
   /// 1: `{"items":{"1":{…}},"lastID":1}`; 2: `{"items":{"rows":{"1":{…}},"lastID":1}}`.
-  package static var upcasters: [Upcaster] {
-    [
-      { kept in
-        let members = kept.members ?? [:]
-        return JSONText(members: [
-          "items": JSONText(members: [
-            "rows": members["items"] ?? JSONText(members: [:]),
-            "lastID": members["lastID"] ?? JSONText(0),
-          ])
+  package static let forms = [
+    Upcaster.ofMembers { kept in
+      kept = [
+        "items": JSONText(members: [
+          "rows": kept["items"] ?? JSONText(members: [:]), "lastID": kept["lastID"] ?? JSONText(0),
         ])
-      }
-    ]
-  }
-
-  /// Returns the id of an item from the name of its source; `nil` for another name.
-  package static func id(_ source: String) -> Int? {
-    (pattern.key(of: source) as Int?).flatMap { $0 > 0 ? $0 : nil }
-  }
-
-  private static let pattern = SourcePattern("todo/*")
-}
-
-/// An error from changing what there is to do.
-package enum TodoError: ServiceError, Equatable {
-  case unknown(id: Int)
-  case badTitle
-  case tooMany(max: Int)
-  /// All ids have been used.
-  case noNumberLeft
-
-  package var kind: ServiceErrorKind {
-    switch self {
-    case .unknown(let id): .notFound(what: "todo", id: "\(id)")
-    case .badTitle: .invalid(parameter: "title", expected: description)
-    case .tooMany, .noNumberLeft: .rejected(reason: "too_many")
+      ]
     }
-  }
-
-  package var description: String {
-    switch self {
-    case .unknown(let id): "there is nothing to do with the number \(id)"
-    case .badTitle:
-      "a title has 1 to \(TodoService.maxTitleLength) characters and no control characters, "
-        + "\(TodoService.maxTitleBytes) bytes at most"
-    case .tooMany(let max): "there are at most \(max) things to do"
-    case .noNumberLeft: "there is no number left"
-    }
-  }
+  ]
 }
