@@ -181,7 +181,8 @@ let package = Package(
     .target(
       name: "ServiceTestSupport",
       dependencies: [
-        "Apps", "EventSourcing", "Features", "JSON", "Journal", "JournalMemory", "Model", "Signals",
+        "Apps", "Binder", "EventSourcing", "Features", "JSON", "Journal", "JournalMemory", "Model",
+        "Signals",
         "TestSupport",
       ],
       path: "Tests/ServiceTestSupport"),

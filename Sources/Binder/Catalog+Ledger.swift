@@ -16,7 +16,7 @@ extension Catalog {
   ) {
     let service = ledger.service
     guard claim("service '\(service)'", SourcePlace(file, line)) else { return }
-    let tables = S.sources.map(\.table)
+    let tables = Source<S>.tables
     begin(
       service, isRow: { name in tables.contains { $0.matches(name) } },
       knows: StoredEvent<S>.knows)
@@ -43,14 +43,42 @@ extension Catalog {
     removes remove: ((Key) throws -> Void)? = nil
   ) {
     let place = SourcePlace(file, line)
+    guard let pattern = S.sources[ledger.number(of: path)].table.pattern else {
+      return host.addMistake("clients do not see \(path)", place)
+    }
+    write(pattern, of: ledger, records: kinds, place, set, remove)
+  }
+
+  /// Lets clients set the parts of rows, or rows in another form: `bindctl set chores/7/title milk`.
+  ///
+  /// - Parameters:
+  ///   - sources: The names of the sources, as ``State/sources`` lists them: `chores/*/title`.
+  ///   - ledger: The ledger of the service.
+  ///   - kinds: The kinds of events that the function may record.
+  ///   - set: Gets the key and the new value, which may be any type that decodes; as `JSONText` it is
+  ///     what the client has sent.
+  public func write<S: State, Key: TableKey, Value: Decodable>(
+    _ sources: String, of ledger: Ledger<S>, records kinds: String...,
+    file: StaticString = #fileID, line: UInt = #line,
+    calls set: @escaping (Key, Value) throws -> Void
+  ) {
+    let place = SourcePlace(file, line)
+    let table = Source<S>.tables.first { $0.hasKey && $0.pattern?.text == sources }
+    guard let pattern = table?.pattern else {
+      return host.addMistake("'\(sources)' is no name of sources of \(S.self)", place)
+    }
+    write(pattern, of: ledger, records: kinds, place, set, nil)
+  }
+
+  private func write<S: State, Key: TableKey, Value: Decodable>(
+    _ pattern: SourcePattern, of ledger: Ledger<S>, records kinds: [String], _ place: SourcePlace,
+    _ set: @escaping (Key, Value) throws -> Void, _ remove: ((Key) throws -> Void)?
+  ) {
     guard let service, ledger.service == service else {
       return host.addMistake(
         "rows of '\(ledger.service)' are offered before their service", place)
     }
     guard checkKinds(kinds, of: service, for: "a writer", place) else { return }
-    guard let pattern = S.sources[ledger.number(of: path)].table.pattern else {
-      return host.addMistake("clients do not see \(path)", place)
-    }
     let decoder = JSONDecoder()
     func call<Result>(_ body: () throws -> Result) throws(NotWritable) -> Result {
       do {

@@ -73,6 +73,14 @@ public final class Host {
     return next
   }
 
+  /// Emits each value of a signal once all events that were recorded before it are durable.
+  ///
+  /// A view then shows nothing that the journal may still refuse. First values are emitted at once. A
+  /// value whose events are taken back is not emitted.
+  public func whenDurable<Value>(_ values: SafeSignal<Value>) -> SafeSignal<Value> {
+    engine.whenDurable(values)
+  }
+
   /// Records without a client, for example when a timer has ended.
   ///
   /// The events have the daemon itself as their user. All of them are recorded, or none.

@@ -11,7 +11,7 @@ public final class Ledger<S: State> {
   package let engine: EventSourcing.Ledger<Stored<S>>
 
   @usableFromInline
-  let host: Host
+  package let host: Host
 
   /// The numbers of the tables, by the key paths that the service uses.
   @usableFromInline

@@ -9,9 +9,15 @@ public struct Source<S: State>: Sendable {
   @usableFromInline
   let path: any PartialKeyPath<S> & Sendable
 
+  /// The sources of parts of its rows.
+  let parts: [TableSource<Stored<S>>]
+
   @usableFromInline
-  init(_ table: TableSource<Stored<S>>, _ path: any PartialKeyPath<S> & Sendable) {
-    (self.table, self.path) = (table, path)
+  init(
+    _ table: TableSource<Stored<S>>, _ path: any PartialKeyPath<S> & Sendable,
+    parts: [TableSource<Stored<S>>] = []
+  ) {
+    (self.table, self.path, self.parts) = (table, path, parts)
   }
 
   /// Shows each row of a table as a source.
@@ -21,10 +27,12 @@ public struct Source<S: State>: Sendable {
   ///   - name: The names of the sources. A `*` is the key: `chores/*` is `chores/7` for the key 7. With
   ///     `**` at the end, a key may have several segments.
   ///   - doc: A line for people.
+  ///   - parts: Parts of the rows that are sources too: `chores/7/title`.
   @inlinable
   public static func rows<Key: TableKey, Row: TableRow>(
-    _ path: any WritableKeyPath<S, Table<Key, Row>> & Sendable, _ name: String, _ doc: String
-  ) -> Source { rowTable(path, name, doc) }
+    _ path: any WritableKeyPath<S, Table<Key, Row>> & Sendable, _ name: String, _ doc: String,
+    parts: [SourcePart<Row>] = []
+  ) -> Source { rowTable(path, name, doc, parts.map(\.engine)) }
 
   /// Shows a value as a source.
   ///
@@ -68,13 +76,15 @@ public struct Source<S: State>: Sendable {
 
   @inlinable
   static func rowTable<Key: TableKey, Row: TableRow>(
-    _ path: any WritableKeyPath<S, Table<Key, Row>> & Sendable, _ name: String?, _ doc: String
+    _ path: any WritableKeyPath<S, Table<Key, Row>> & Sendable, _ name: String?, _ doc: String,
+    _ parts: [RowPart<Row>] = []
   ) -> Source {
     let access = access(path)
     return Source(
       .rows(
-        name, doc, get: { $0.state[keyPath: path].engine },
-        access: { state, body in access(&state) { body(&$0.engine) } }), path)
+        name, doc, parts: parts, get: { $0.state[keyPath: path].engine },
+        access: { state, body in access(&state) { body(&$0.engine) } }), path,
+      parts: parts.map { .part($0, get: { $0.state[keyPath: path].engine }) })
   }
 
   @inlinable
@@ -116,25 +126,33 @@ public struct Source<S: State>: Sendable {
     }
   }
 
+  /// The tables of a state, then the sources of parts of their rows.
+  @usableFromInline
+  static var tables: [TableSource<Stored<S>>] {
+    let sources = S.sources
+    return sources.map(\.table) + sources.flatMap(\.parts)
+  }
+
   /// Returns the mistakes in the tables of a state, a sentence each.
   static func mistakes(in service: String) -> [String] {
     let sources = S.sources
+    let tables = Self.tables
     var mistakes: [String] = []
-    for source in sources {
-      guard let pattern = source.table.pattern else { continue }
-      if let rule = pattern.fault(of: service, hasKey: source.table.hasKey) {
+    for table in tables {
+      guard let pattern = table.pattern else { continue }
+      if let rule = pattern.fault(of: service, hasKey: table.hasKey) {
         mistakes.append("'\(pattern.text)' is no name of sources of '\(service)': \(rule)")
       }
     }
-    let names = sources.compactMap(\.table.pattern?.text)
+    let names = tables.compactMap(\.pattern?.text)
     for name in Set(names) where names.count(where: { $0 == name }) > 1 {
       mistakes.append("two tables of \(S.self) have the sources '\(name)'")
     }
-    for (index, source) in sources.enumerated() {
-      for other in sources[..<index] {
-        guard let pattern = source.table.pattern, let earlier = other.table.pattern,
+    for (index, table) in tables.enumerated() {
+      for other in tables[..<index] {
+        guard let pattern = table.pattern, let earlier = other.pattern,
           pattern != earlier, let name = pattern.example(with: earlier),
-          source.table.matches(name), other.table.matches(name)
+          table.matches(name), other.matches(name)
         else { continue }
         mistakes.append(
           "the sources '\(pattern.text)' and '\(earlier.text)' of \(S.self) may have the same name, such "
@@ -145,21 +163,41 @@ public struct Source<S: State>: Sendable {
     for (index, path) in paths.enumerated() where paths[..<index].contains(where: { $0 == path }) {
       mistakes.append("a table of \(S.self) is listed twice in 'sources'")
     }
-    var tables = 0
+    var found = 0
     for property in Mirror(reflecting: S()).children {
       if property.value is any NotingTable {
-        tables += 1
+        found += 1
       } else {
         mistakes.append(
           "'\(property.label ?? "")' of \(S.self) is no table: an event could not be taken back; "
             + "make it a Single, a Table or Lists")
       }
     }
-    if tables > paths.count {
+    if found > paths.count {
       mistakes.append(
-        "\(S.self) has \(tables) tables and lists \(paths.count) in 'sources'; list those that "
+        "\(S.self) has \(found) tables and lists \(paths.count) in 'sources'; list those that "
           + "clients do not see as .hidden")
     }
     return mistakes.sorted()
   }
+}
+
+/// A part of each row of a table that is a source of its own: `chores/7/title`.
+public struct SourcePart<Row: TableRow>: Sendable {
+  @usableFromInline
+  let engine: RowPart<Row>
+
+  /// Shows a part of each row.
+  ///
+  ///     .rows(\Chores.items, "chores/*", "A chore.", parts: [
+  ///       .part("chores/*/title", "Its title.") { $0.title }
+  ///     ])
+  ///
+  /// - Parameters:
+  ///   - name: The names of the sources, with a `*` for the key of the row.
+  ///   - doc: A line for people.
+  ///   - part: Returns the part of a row; it depends on the row alone.
+  public static func part<Part: TableRow>(
+    _ name: String, _ doc: String, _ part: @escaping @Sendable (Row) -> Part
+  ) -> SourcePart { SourcePart(engine: RowPart(name, doc, part)) }
 }

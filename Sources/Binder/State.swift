@@ -147,7 +147,7 @@ package struct Stored<S: State>: TableState {
   @usableFromInline
   package init() {
     state = S()
-    tables = TableList(S.sources.map(\.table))
+    tables = TableList(Source<S>.tables)
     patterns = tables.sources.filter(\.hasKey).compactMap(\.pattern)
   }
 

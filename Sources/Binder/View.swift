@@ -7,8 +7,11 @@ internal import Wire
 /// A view on the screen of a client: what it shows, and what people can do with it.
 ///
 /// The terminal and the page show the properties and the intents in the order of their first use.
+///
+/// A function of an intent may keep it. After the view is closed, it does nothing.
 public final class View {
-  package let engine: Connections.View
+  /// Weak, because intents of the view may keep this object.
+  package private(set) weak var engine: Connections.View?
   private let context: CallContext
 
   package init(_ engine: Connections.View, _ context: CallContext) {
@@ -21,26 +24,40 @@ public final class View {
   // MARK: Properties
 
   /// Shows a value that does not change.
-  public func assign(_ name: String, _ value: some Encodable) { engine.assign(name, value) }
+  public func assign(_ name: String, _ value: some Encodable) { engine?.assign(name, value) }
 
   /// Shows each value of a signal while the view is open.
   public func bind<Value: Encodable>(_ name: String, to signal: some SignalProtocol<Value, Never>) {
-    signal.bind(to: engine[name])
+    if let engine { signal.bind(to: engine[name]) }
+  }
+
+  /// Shows each array of a signal as a list while the view is open; only the differences are sent.
+  public func bindList<Element: Encodable>(
+    _ name: String, to signal: some SignalProtocol<[Element], Never>
+  ) {
+    if let engine { signal.bind(to: engine[name]) }
   }
 
   /// Shows rows, which all views share; the cost of a change depends on the changed rows only.
   public func bind<Key, Row: Encodable>(_ name: String, to rows: RowList<Key, Row>) {
-    rows.bind(to: engine[name])
+    if let engine { rows.bind(to: engine[name]) }
   }
 
   /// Shows a computed value, which is computed once for all views.
   public func bind<Value: Encodable>(_ name: String, to computed: Computed<Value>) {
-    computed.bind(to: engine[name])
+    if let engine { computed.bind(to: engine[name]) }
+  }
+
+  /// Calls a function with each value of a signal while the view is open.
+  public func observe<Value>(
+    _ signal: some SignalProtocol<Value, Never>, _ body: @escaping (Value) -> Void
+  ) {
+    if let engine { signal.bind(to: engine) { _, value in body(value) } }
   }
 
   /// Declares how clients show a property to people.
   public func hint(_ name: String, _ hint: Hint) {
-    engine[name].hint(hint.engine)
+    engine?[name].hint(hint.engine)
   }
 
   /// The ways to show a value to people.
@@ -81,7 +98,7 @@ public final class View {
   public func intent(
     _ name: String, calls method: Method, with fixed: JSONObject = [:]
   ) -> Intent {
-    guard context.rights.method(named: method.name) != nil else { return Intent(nil) }
+    guard let engine, context.rights.method(named: method.name) != nil else { return Intent(nil) }
     let intent = engine.intent(name, taking: shape(of: method.parameters, without: fixed))
     intent.describe(fields(of: method.parameters, without: fixed))
     if method.isCommand {
@@ -115,25 +132,85 @@ public final class View {
     _ name: String, _ parameters: repeat Parameter<each Value>,
     calls body: @escaping (repeat each Value) throws -> Result
   ) -> Intent {
+    intent(name, repeat each parameters, opens: nil) { [context] (value: repeat each Value) in
+      try context.catalog.text(body(repeat each value))
+    }
+  }
+
+  /// Lets the client run a function that returns nothing; see ``intent(_:_:calls:)``.
+  @discardableResult
+  public func intent<each Value: Decodable>(
+    _ name: String, _ parameters: repeat Parameter<each Value>,
+    calls body: @escaping (repeat each Value) throws -> Void
+  ) -> Intent {
+    intent(name, repeat each parameters, opens: nil) { (value: repeat each Value) in
+      try body(repeat each value)
+      return nil
+    }
+  }
+
+  /// Lets the client run a function, and then opens another view with the same parameters.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the intent in this view.
+  ///   - parameters: One for each parameter of the function, in its order; the view that is opened has
+  ///     the same ones.
+  ///   - target: The name of the view that it opens.
+  ///   - body: Gets the parameters; its result is the value of the answer. If it throws, no view is
+  ///     opened.
+  @discardableResult
+  public func intent<each Value: Decodable, Result: Codable>(
+    _ name: String, _ parameters: repeat Parameter<each Value>, opens target: String,
+    as style: Style = .push, calls body: @escaping (repeat each Value) throws -> Result
+  ) -> Intent {
+    guard context.mayOpen(target) else { return Intent(nil) }
+    return intent(name, repeat each parameters, opens: (target, style)) {
+      [context] (value: repeat each Value) in
+      try context.catalog.text(body(repeat each value))
+    }
+  }
+
+  private func intent<each Value: Decodable>(
+    _ name: String, _ parameters: repeat Parameter<each Value>,
+    opens target: (name: String, style: Style)?,
+    calls body: @escaping (repeat each Value) throws -> JSONText?
+  ) -> Intent {
+    guard let engine else { return Intent(nil) }
     var described: [API.Method.Parameter] = []
     repeat described.append((each parameters).described)
     let all = described
     let intent = engine.intent(name, taking: shape(of: all, without: [:]))
     intent.describe(fields(of: all, without: [:]))
-    intent.runs { [context] given in
+    intent.runs { [context, unowned engine] given in
       let members = given.members ?? [:]
       var rest = all.map { members[$0.name] }[...]
+      let value: JSONText?
       do {
         let values = try
           (repeat (each parameters).value(of: rest.removeFirst(), context.catalog.decoder))
-        return try context.catalog.text(body(repeat each values))
+        value = try body(repeat each values)
       } catch let fault as JSONDecodingError {
         throw WireError(fault).inArguments
       } catch {
         throw ServiceRejection.adapted(error)
       }
+      if let target {
+        try context.open(target.name, as: target.style.engine, with: given, from: engine)
+      }
+      return value
+    }
+    if let target {
+      intent.leads(to: target.name)
+      reopen(target.name, target.style)
     }
     return Intent(intent)
+  }
+
+  /// Opens a view again that this view has opened before a restart.
+  private func reopen(_ target: String, _ style: Style) {
+    engine?.reopens(target) { [context, weak engine] text in
+      if let engine { try? context.open(target, as: style.engine, with: text, from: engine) }
+    }
   }
 
   /// Lets the client open another view, by its name.
@@ -148,7 +225,7 @@ public final class View {
   public func intent(
     _ name: String, opens target: String, as style: Style = .push, with fixed: JSONObject = [:]
   ) -> Intent {
-    guard let members = context.parameters(ofView: target) else { return Intent(nil) }
+    guard let engine, let members = context.parameters(ofView: target) else { return Intent(nil) }
     let left = members.filter { fixed[$0.name] == nil }
     let intent = engine.intent(name, taking: .object(left))
     intent.leads(to: target)
@@ -156,9 +233,7 @@ public final class View {
       try context.open(target, as: style.engine, with: given.adding(fixed), from: engine)
       return nil
     }
-    engine.reopens(target) { [context, unowned engine] text in
-      try? context.open(target, as: style.engine, with: text, from: engine)
-    }
+    reopen(target, style)
     return Intent(intent)
   }
 
@@ -167,7 +242,7 @@ public final class View {
   /// Those that the client may not open are left out.
   public func tabs(_ names: String...) {
     let context = context
-    engine.tabs(
+    engine?.tabs(
       names.filter(context.mayOpen).map { name in
         (name, 0, { context.fill($0, as: name, with: JSONText(trusted: "{}")) })
       })
@@ -192,7 +267,7 @@ public final class View {
   }
 
   /// Closes the view because its purpose is fulfilled.
-  public func dismiss() { engine.dismiss() }
+  public func dismiss() { engine?.dismiss() }
 }
 
 /// Something that a client can do in a view.

@@ -19,7 +19,6 @@ func applications(_ parts: ProgramParts) throws -> [Feature] {
   #if Apps
     let (host, loop, scheduler) = (parts.host, parts.loop, parts.scheduler)
     let configuration = parts.configuration
-    let people = PeopleService(in: host)
     let threads = ThreadsService(in: host)
     let secrets = CryptSecrets(on: loop)
     let users = UsersService(in: host, secrets: secrets, account: PasswordFile().user(named:))
@@ -37,10 +36,11 @@ func applications(_ parts: ProgramParts) throws -> [Feature] {
     let webSearch = WebSearch(configuration.web.search, by: web)
     let search = SearchService([index, webSearch], on: scheduler)
     let library = try Daemon.feature(Host(host, on: scheduler)) { host, catalog in
+      bindPeople(catalog, to: PeopleService(in: host))
       bindTodo(catalog, to: TodoService(in: host))
     }
     return [
-      library, .people(people), .threads(threads, clients),
+      library, .threads(threads, clients),
       .users(users, presence, clients, close: secrets.close),
       .chat(chat, clients, stop: sessions.marks.finish),
       .feeds(feeds) {

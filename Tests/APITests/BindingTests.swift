@@ -21,7 +21,7 @@ struct BindingTests {
   init() throws {
     bench = try Bench(services: { parts in
       let host = parts.host
-      let (bindings, people) = (BindingsService(in: host), PeopleService(in: host))
+      let (bindings, people) = (BindingsService(in: host), PeopleService(in: host.library))
       return { catalog in
         bindBindings(catalog, to: bindings, parts.live)
         bindPeople(catalog, to: people)

@@ -1,28 +1,29 @@
 import API
+import Apps
 import Binder
 import EventSourcing
 import Model
-import Signals
 import Testing
 
-/// Services that use the library, for a catalogue of the engine.
-struct LibraryServices {
-  private let feature: Feature?
+// The applications that use the library, in a catalogue of the engine.
 
-  /// - Parameter build: Makes the services and binds clients to them, as for ``Daemon/main(_:_:_:)``.
-  init(
-    in host: ServiceHost, on scheduler: any Scheduler,
-    _ build: @escaping (Host, Binder.Catalog) -> Void
-  ) {
-    do {
-      feature = try Daemon.feature(Host(host, on: scheduler), build)
-    } catch {
-      Issue.record("\(error)")
-      feature = nil
-    }
+func bindPeople(_ catalog: API.Catalog, to people: PeopleService) {
+  bind(catalog, people.ledger) { Apps.bindPeople($0, to: people) }
+}
+
+func bindTodo(_ catalog: API.Catalog, to todo: TodoService) {
+  bind(catalog, todo.ledger) { Apps.bindTodo($0, to: todo) }
+}
+
+/// Offers what a binder offers in a catalogue of the library.
+private func bind<State>(
+  _ catalog: API.Catalog, _ ledger: Binder.Ledger<State>, _ build: (Binder.Catalog) -> Void
+) {
+  do {
+    try Daemon.feature(ledger.host) { build($1) }.bind(catalog)
+  } catch {
+    Issue.record("\(error)")
   }
-
-  func bind(_ catalog: API.Catalog) { feature?.bind(catalog) }
 }
 
 extension Binder.Ledger {

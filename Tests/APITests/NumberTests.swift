@@ -51,7 +51,7 @@ struct NumberTests {
       services: { parts in
         let host = parts.host
         let (lists, maps) = (ListsService(in: host), MapsService(in: host))
-        let (people, threads) = (PeopleService(in: host), ThreadsService(in: host))
+        let (people, threads) = (PeopleService(in: host.library), ThreadsService(in: host))
         let feeds = FeedsService(in: host, web: FakeWeb(), reader: NoReader(), on: time)
         end = { [unowned host] in #expect(throws: Never.self) { try feeds.end(in: host) } }
         guard let (users, chat) = logins else { preconditionFailure("no sessions") }

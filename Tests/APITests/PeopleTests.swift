@@ -19,7 +19,7 @@ struct PeopleTests {
   private static func bench() throws -> Bench {
     let bench = try Bench { catalog, parts in
       let host = parts.host
-      bindPeople(catalog, to: PeopleService(in: host))
+      bindPeople(catalog, to: PeopleService(in: host.library))
     }
     let client = bench.connect()
     _ = client.call(
@@ -78,7 +78,7 @@ struct PeopleTests {
   func `the name of a person can be bound to another source`() throws {
     let bench = try Bench { catalog, parts in
       let host = parts.host
-      bindPeople(catalog, to: PeopleService(in: host))
+      bindPeople(catalog, to: PeopleService(in: host.library))
       bindBindings(catalog, to: BindingsService(in: host), parts.live)
     }
     let client = bench.connect()

@@ -1,6 +1,5 @@
 import API
 import Apps
-import BinderTesting
 import Configuration
 import Connections
 import Model
@@ -13,11 +12,7 @@ import Wire
 @Suite(.leavesNothing)
 struct TodoTests {
   private static func bench() throws -> Bench {
-    try Bench { catalog, parts in
-      LibraryServices(in: parts.host, on: ManualTime()) { host, catalog in
-        bindTodo(catalog, to: TodoService(in: host))
-      }.bind(catalog)
-    }
+    try Bench { bindTodo($0, to: TodoService(in: $1.host.library)) }
   }
 
   @Test

@@ -32,7 +32,7 @@ final class WholeBench {
     let (time, web) = (ManualTime(), web)
     var made: (people: PeopleService, users: UsersService, chat: ChatService)?
     var logins: (users: UsersService, presence: PresenceService, chat: ChatService)?
-    var (checkNames, checkLibrary): (() throws -> Void, () throws -> Void) = ({}, {})
+    var checkNames: () throws -> Void = {}
     var end: () -> Void = {}
     bench = try Bench(
       time: time,
@@ -48,13 +48,8 @@ final class WholeBench {
         let host = parts.host
         guard let (users, presence, chat) = logins else { preconditionFailure("no sessions") }
         let (lists, maps) = (ListsService(in: host), MapsService(in: host))
-        let people = PeopleService(in: host)
-        let threads = ThreadsService(in: host)
-        let library = LibraryServices(in: host, on: time) { host, catalog in
-          let todo = TodoService(in: host)
-          checkLibrary = todo.ledger.checkNames
-          bindTodo(catalog, to: todo)
-        }
+        let people = PeopleService(in: host.library)
+        let (threads, todo) = (ThreadsService(in: host), TodoService(in: host.library))
         let bindings = BindingsService(in: host)
         let journal = JournalService(
           in: host, on: time,
@@ -90,9 +85,9 @@ final class WholeBench {
           try Self.checkNames(leases.ledger)
           try Self.checkNames(locks.ledger)
           try Self.checkNames(programs.ledger)
-          try Self.checkNames(people.ledger)
+          try people.ledger.checkNames()
           try Self.checkNames(threads.ledger)
-          try checkLibrary()
+          try todo.ledger.checkNames()
           try Self.checkNames(users.ledger)
           try Self.checkNames(chat.ledger)
           try Self.checkNames(feeds.ledger)
@@ -107,7 +102,7 @@ final class WholeBench {
           bindScripts(catalog, to: scripts)
           bindPeople(catalog, to: people)
           bindThreads(catalog, to: threads, parts.clients)
-          library.bind(catalog)
+          bindTodo(catalog, to: todo)
           bindBindings(catalog, to: bindings, parts.live)
           bindUsers(catalog, to: users, parts.clients)
           bindPresence(catalog, to: presence)

@@ -1,5 +1,4 @@
 import Apps
-import Binder
 import EventSourcing
 import Features
 import Journal
@@ -23,14 +22,15 @@ struct DamagedEventTests {
     for (stream, type, data) in [first] + events {
       _ = store.append(Draft(stream: stream, type: type, data: data), at: 0)
     }
+    store.seal(meta: nil)
     store.commit()
     let host = ServiceHost(store: store)
-    let (people, threads) = (PeopleService(in: host), ThreadsService(in: host))
+    let (people, threads) = (PeopleService(in: host.library), ThreadsService(in: host))
     let others: [AnyObject] = [
       CellsService(in: host), ListsService(in: host), MapsService(in: host),
       ReadersService(in: host), ChatService(in: host),
       UsersService(in: host, secrets: CountedSecrets()),
-      Ledger<Feeds>("feeds", in: host), TodoService(in: Host(host, on: ManualScheduler())),
+      Ledger<Feeds>("feeds", in: host), TodoService(in: host.library),
     ]
     defer { withExtendedLifetime(others) {} }
     try host.start()
@@ -151,10 +151,10 @@ struct DamagedEventTests {
       }
     }
     try run {
-      #expect(throws: PeopleError.noNumberLeft) { try people.create(name: "y") }
       #expect(throws: ThreadsError.noNumberLeft) { try threads.start(name: "y") }
       #expect(throws: ThreadsError.noNumberLeft) { try threads.post("y", to: 1, by: 1) }
     }
+    #expect(throws: Refusal.self) { try run { _ = try people.create(name: "y") } }
     #expect(host.last == 5)
   }
 }

@@ -26,7 +26,7 @@ struct FollowingFeaturesTests {
       self.store = store
       host = ServiceHost(store: store)
       (cells, lists, maps) = (CellsService(in: host), ListsService(in: host), MapsService(in: host))
-      (chat, people) = (ChatService(in: host), PeopleService(in: host))
+      (chat, people) = (ChatService(in: host), PeopleService(in: host.library))
       try host.start()
     }
   }

@@ -1,4 +1,5 @@
 import Apps
+import Binder
 import EventSourcing
 import JSON
 import Journal
@@ -16,7 +17,7 @@ struct PeopleServiceTests {
 
   init() throws {
     host = ServiceHost(store: store)
-    people = PeopleService(in: host)
+    people = PeopleService(in: host.library)
     try host.start()
   }
 
@@ -74,21 +75,35 @@ struct PeopleServiceTests {
     try host.run { _ = try people.create(name: "Kim", color: "#1e90ff") }
     store.commit()
     let again = ServiceHost(store: store)
-    let reborn = PeopleService(in: again)
+    let reborn = PeopleService(in: again.library)
     try again.start()
     #expect(reborn.all == people.all)
     #expect(reborn.all.first?.color.hex == "#1e90ff")
   }
 
   @Test
+  func `a snapshot of the first form is read`() throws {
+    let store = MemoryStore()
+    store.save(
+      Snapshot(
+        service: "people", seq: 0, schema: 1,
+        data: ##"{"people":{"2":{"id":2,"name":"Kim","color":"#808080"}},"lastID":3}"##))
+    let host = ServiceHost(store: store)
+    let people = PeopleService(in: host.library)
+    try host.start()
+    #expect(people.all.map(\.name) == ["Kim"])
+    #expect(people.ledger.value(of: "people/2/name")?.text == #""Kim""#)
+    #expect(try host.run { try people.create(name: "Lee") }.id == 4)
+  }
+
+  @Test
   func `only persons and their properties are sources`() {
+    let tables = people.ledger.engine.committed.tables
     for source in ["people/1", "people/12/name", "people/3/color"] {
-      #expect(People.Part(source) != nil, "\(source)")
+      #expect(tables.table(of: source) != nil, "\(source)")
     }
-    for source in [
-      "people", "people/", "people/0", "people/01", "people/x", "people/1/", "people/1/id",
-    ] {
-      #expect(People.Part(source) == nil, "\(source)")
+    for source in ["people", "people/", "people/01", "people/x", "people/1/", "people/1/id"] {
+      #expect(tables.table(of: source) == nil, "\(source)")
     }
   }
 

@@ -96,6 +96,17 @@ struct OldJournalTests {
     #expect(try client.call(#"{"id":2,"method":"todo.add","params":["tea"]}"#).contains(#""id":2"#))
   }
 
+  @Test
+  func `24: people are restored from a snapshot of their table, and their parts are sources`()
+    throws
+  {
+    let daemon = try start("format-3-journal-6-people-2.sql")
+    let client = try TestSocket(daemon.socket)
+    #expect(try value("people/1/color", client) == ##""#1e90ff""##)
+    #expect(
+      try client.call(#"{"id":2,"method":"people.create","params":["Lee"]}"#).contains(#""id":2"#))
+  }
+
   @Test(arguments: journals.filter { !$0.hasPrefix("format-1") })
   func `24: values that exist only in snapshots are restored`(name: String) throws {
     let daemon = try start(name)

@@ -32,7 +32,7 @@ struct StateQuotaTests {
       maps = MapsService(in: host)
       threads = ThreadsService(in: host)
       chat = ChatService(in: host)
-      people = PeopleService(in: host)
+      people = PeopleService(in: host.library)
       try host.start()
     }
 

@@ -1,3 +1,4 @@
+package import Binder
 package import EventSourcing
 internal import Model
 
@@ -5,16 +6,21 @@ extension ServiceHost {
   /// Runs a method as a command, and rethrows the error of its service.
   @discardableResult
   package func run<Value>(_ body: () throws -> Value) throws -> Value {
-    var value: Value?
+    var result: Result<Value, any Error>?
     do throws(Refusal) {
       _ = try perform(Command(method: "test.run", caller: Peer(uid: 1, pid: 2))) {
-        value = try body()
+        result = Result(catching: body)
+        _ = try result?.get()
         return nil
       }
-    } catch .service(let error) {
+    } catch {
+      if case .failure(let error)? = result { throw error }
       throw error
     }
-    guard let value else { preconditionFailure("a command that succeeds has run its body") }
-    return value
+    guard let result else { preconditionFailure("a command that succeeds has run its body") }
+    return try result.get()
   }
+
+  /// The host of services that use the library.
+  package var library: Host { Host(self, on: ManualScheduler()) }
 }

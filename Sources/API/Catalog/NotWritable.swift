@@ -4,12 +4,14 @@ package import EventSourcing
 package enum NotWritable: ServiceError {
   case missing(String)
   case fixed(String)
+  /// Clients set only its parts; they have these names.
+  case inParts(String, [String])
   case refused(any ServiceError)
 
   package var kind: ServiceErrorKind {
     switch self {
     case .missing(let source): .notFound(what: "source", id: source)
-    case .fixed: .rejected(reason: "not_writable")
+    case .fixed, .inParts: .rejected(reason: "not_writable")
     case .refused(let error): Self.kind(of: error)
     }
   }
@@ -24,6 +26,8 @@ package enum NotWritable: ServiceError {
     switch self {
     case .missing(let source): "no source '\(source)'"
     case .fixed(let source): "source '\(source)' is not writable"
+    case .inParts(let source, let parts):
+      "'\(source)' is set by its \(parts.joined(separator: " and its "))"
     case .refused(let error): "\(error)"
     }
   }

@@ -38,10 +38,10 @@ extension Catalog {
       guard !writers.isEmpty else { return }
       func writer(_ source: String) throws(NotWritable) -> TableWriter {
         let pattern = ledger.committed.tables.table(of: source)?.pattern?.text
-        guard let writer = writers.first(where: { $0.pattern == pattern }) else {
-          throw .fixed(source)
-        }
-        return writer
+        if let writer = writers.first(where: { $0.pattern == pattern }) { return writer }
+        let parts = writers.map(\.pattern).filter { $0.hasPrefix((pattern ?? source) + "/") }
+          .map { String($0.split(separator: "/").last ?? "") }
+        throw parts.isEmpty ? .fixed(source) : .inParts(source, parts)
       }
       service.writes = writes
       service.writer = { source, value throws(NotWritable) in

@@ -1,6 +1,4 @@
-package import EventSourcing
-internal import JSON
-package import Model
+package import Binder
 package import Signals
 
 /// People, each with a name and a colour.
@@ -18,9 +16,9 @@ package final class PeopleService {
   package static let defaultColor = Color(red: 128, green: 128, blue: 128)
 
   package let ledger: Ledger<People>
-  private unowned let host: ServiceHost
+  let host: Host
 
-  package init(in host: ServiceHost) {
+  package init(in host: Host) {
     self.host = host
     ledger = Ledger("people", in: host)
   }
@@ -34,10 +32,8 @@ package final class PeopleService {
     try check(name)
     let color = try color.map { (hex) throws(PeopleError) in try Self.color(hex) }
     guard ledger.pending.people.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
-    guard ledger.pending.lastID < Int.max else { throw .noNumberLeft }
-    let id = ledger.pending.lastID + 1
-    ledger.record(
-      .created(name: name, color: color ?? Self.defaultColor), in: "people/\(id)")
+    let id = ledger.pending.people.nextID
+    record(.created(name: name, color: color ?? Self.defaultColor), id)
     return try person(id)
   }
 
@@ -45,14 +41,14 @@ package final class PeopleService {
   package func rename(_ id: Int, to name: String) throws(PeopleError) -> Person {
     let person = try person(id)
     try check(name)
-    if person.name != name { ledger.record(.renamed(name: name), in: "people/\(id)") }
+    if person.name != name { record(.renamed(name: name), id) }
     return try self.person(id)
   }
 
   /// Changes a person's colour; records nothing if it is unchanged.
   package func color(_ id: Int, _ color: Color) throws(PeopleError) -> Person {
     let person = try person(id)
-    if person.color != color { ledger.record(.colored(color: color), in: "people/\(id)") }
+    if person.color != color { record(.colored(color: color), id) }
     return try self.person(id)
   }
 
@@ -68,8 +64,12 @@ package final class PeopleService {
   /// - Returns: The removed person.
   package func remove(_ id: Int) throws(PeopleError) -> Person {
     let person = try person(id)
-    ledger.record(.removed, in: "people/\(id)")
+    record(.removed, id)
     return person
+  }
+
+  private func record(_ event: People.Event, _ id: Int) {
+    ledger.record(event, of: \.people, id)
   }
 
   /// Parses a hex code.
@@ -93,34 +93,16 @@ package final class PeopleService {
   }
 
   /// The durable people, ordered by id.
-  package var all: [Person] { ledger.committed.people.values.sorted { $0.id < $1.id } }
-
-  /// The durable people by id; for views.
-  package var rows: RowList<Int, Person> {
-    ledger.rows(of: \.people) { _, place in People.Part(place.stream).map { [$0.id] } ?? [] }
-  }
+  package var all: [Person] { ledger.committed.people.rows.sorted { $0.id < $1.id } }
 
   /// Emits a durable person, now and after each change; completes when the person is removed.
   package func values(of id: Int) -> SafeSignal<Person> {
-    Signal { [ledger] observer in
-      guard let person = ledger.committed.people[id] else {
-        observer.complete()
-        return NonDisposable.instance
-      }
-      observer.receive(person)
-      return ledger.changes(of: "people/\(id)").observeNext { _ in
-        if let person = ledger.committed.people[id] {
-          observer.receive(person)
-        } else {
-          observer.complete()
-        }
-      }
-    }
+    ledger.values(of: \.people, id).prefix { $0 != nil }.compactMap(\.self)
   }
 
   /// Emits when the removal of a person is durable.
   package func removal(of id: Int) -> SafeSignal<Void> {
-    ledger.changes(of: "people/\(id)").filter(\.isGone).map { _ in }
+    ledger.values(of: \.people, id).dropFirst(1).filter { $0 == nil }.map { _ in }
   }
 
   /// The maximum number of former names to show.
@@ -132,14 +114,16 @@ package final class PeopleService {
   }
 
   /// Reads a person's former names from the retained events, newest first; reads off the loop.
-  package func formerNames(of id: Int) -> Signal<[String], JournalError> {
-    let stream = "people/\(id)"
-    let filter = EventFilter(
-      streams: [Pattern(stream)].compactMap(\.self),
-      types: ["people.created", "people.renamed"].compactMap { Pattern($0, separator: ".") })
-    return host.readEvents(before: nil, limit: Self.maxFormerNames + 1, filter).map { page in
-      page.entries.dropLast().reversed().compactMap { $0.data.members?["name"]?.string }
-    }
+  package func formerNames(of id: Int) -> Signal<[String], NotRead> {
+    ledger.history(of: \.people, id, kinds: "created", "renamed", last: Self.maxFormerNames + 1)
+      .map { events in
+        events.dropLast().reversed().compactMap {
+          switch $0.event {
+          case .created(let name, _), .renamed(let name): name
+          default: nil
+          }
+        }
+      }
   }
 
   /// Returns an object with the person's properties, for bindings.

@@ -1,5 +1,4 @@
-internal import EventSourcing
-package import Model
+package import Binder
 package import Signals
 
 /// A person as an object with properties, for bindings by paths: `id`, `name`, `color` and
@@ -70,14 +69,14 @@ extension PersonModel {
 /// The former names of a person, loaded on demand.
 package final class PersonPast {
   fileprivate private(set) var known: [String]?
-  private let reading: Signal<[String], JournalError>
+  private let reading: Signal<[String], NotRead>
 
-  fileprivate init(known: [String]?, reading: Signal<[String], JournalError>) {
+  fileprivate init(known: [String]?, reading: Signal<[String], NotRead>) {
     (self.known, self.reading) = (known, reading)
   }
 
   /// Emits the former names, newest first; emits at once if they are loaded.
-  package func names() -> Signal<[String], JournalError> {
+  package func names() -> Signal<[String], NotRead> {
     if let known { return Signal(just: known) }
     return reading.handleEvents(receiveOutput: { [weak self] in self?.known = $0 })
   }

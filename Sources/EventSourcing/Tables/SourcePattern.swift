@@ -167,8 +167,9 @@ extension TableReport {
   @usableFromInline
   func checkName<Key: LosslessStringConvertible>(_ pattern: SourcePattern, _ key: Key) {
     if Key.self == Int.self {
-      // There must be a next number.
-      if unsafe unsafeBitCast(key, to: Int.self) == .max { refuseName("the number is too high") }
+      // There must be a next number. The one after the highest is the lowest.
+      let number = unsafe unsafeBitCast(key, to: Int.self)
+      if number == .max || number == .min { refuseName("the number is too high") }
       return checkIsFree()
     }
     if !pattern.isDeep, key.description.utf8.contains(UInt8(ascii: "/")) {

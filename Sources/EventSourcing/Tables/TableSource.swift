@@ -87,19 +87,20 @@ package struct TableSource<State>: Sendable {
   /// - Parameters:
   ///   - name: The names of the sources, with a `*` for the key; `nil` for a table that clients do
   ///     not see.
+  ///   - parts: The parts of rows that are sources too; each needs a ``part(_:get:)`` in the list.
   @inlinable
   package static func rows<Key: TableKey, Row: TableRow>(
     _ path: any WritableKeyPath<State, Table<Key, Row>> & Sendable, _ name: String?,
-    _ doc: String = ""
+    _ doc: String = "", parts: [RowPart<Row>] = []
   ) -> TableSource {
-    rows(name, doc, path: path, get: { $0[keyPath: path] }, access: access(path))
+    rows(name, doc, path: path, parts: parts, get: { $0[keyPath: path] }, access: access(path))
   }
 
   /// Shows each row of a table as a source, where a key path does not reach the table.
   @inlinable
   package static func rows<Key: TableKey, Row: TableRow>(
     _ name: String?, _ doc: String, path: (any PartialKeyPath<State> & Sendable)? = nil,
-    get: @escaping @Sendable (State) -> Table<Key, Row>,
+    parts: [RowPart<Row>] = [], get: @escaping @Sendable (State) -> Table<Key, Row>,
     access: @escaping Access<Table<Key, Row>>
   ) -> TableSource {
     let pattern = name.map(SourcePattern.init)
@@ -110,9 +111,9 @@ package struct TableSource<State>: Sendable {
       matches: { [pattern] name in (pattern?.key(of: name) as Key?) != nil },
       setNoting: { state, number in access(&state) { $0.setNoting(as: number) } },
       makeUnique: { state in access(&state) { $0.makeUnique() } },
-      finish: finishRows(pattern, access),
+      finish: finishRows(pattern, parts, access),
       revert: { state, seq in access(&state) { $0.revertEvent(at: seq) } },
-      show: showRows(pattern, access),
+      show: showRows(pattern, parts, access),
       popChanges: { [pattern] state, seq in
         var changes: [SourceChange] = []
         access(&state) { table in
@@ -122,6 +123,9 @@ package struct TableSource<State>: Sendable {
               SourceChange(
                 source: pattern.name(key), seq: seq,
                 value: after.map { RowText.text($0, JSONEncoder()) }))
+            changes += parts.compactMap {
+              $0.change(of: $0.pattern.name(key), at: seq, before, after)
+            }
           }
           table.notes.queue.removeAll()
         }
@@ -157,7 +161,7 @@ package struct TableSource<State>: Sendable {
   /// Returns a function that ends an event of the pending state.
   @inlinable
   static func finishRows<Key: TableKey, Row: TableRow>(
-    _ pattern: SourcePattern?, _ access: @escaping Access<Table<Key, Row>>
+    _ pattern: SourcePattern?, _ parts: [RowPart<Row>], _ access: @escaping Access<Table<Key, Row>>
   ) -> @Sendable (inout State, UInt64, TableReport) -> Void {
     { state, seq, report in
       access(&state) { table in
@@ -168,7 +172,10 @@ package struct TableSource<State>: Sendable {
           guard let pattern else { return report.chargeService(growth) }
           report.setName(pattern, key)
           report.charge(growth)
-          if before == nil { report.checkName(pattern, key) }
+          if before == nil {
+            report.checkName(pattern, key)
+            if !parts.isEmpty { report.checkNames(of: parts, key) }
+          }
         }
       }
     }
@@ -177,7 +184,7 @@ package struct TableSource<State>: Sendable {
   /// Returns a function that moves the rows of the oldest event into the committed state.
   @inlinable
   static func showRows<Key: TableKey, Row: TableRow>(
-    _ pattern: SourcePattern?, _ access: @escaping Access<Table<Key, Row>>
+    _ pattern: SourcePattern?, _ parts: [RowPart<Row>], _ access: @escaping Access<Table<Key, Row>>
   ) -> @Sendable (inout State, inout State, UInt64, Int, TableReport) -> Void {
     { pending, committed, seq, number, report in
       access(&pending) { pending in
@@ -195,6 +202,7 @@ package struct TableSource<State>: Sendable {
                     value: after.map { RowText.text($0, report.encoder) },
                     before: before.map { RowText.text($0, report.encoder) }))
               }
+              if !parts.isEmpty { report.add(parts, of: key, at: seq, before, after) }
             }
             if let rows {
               unsafe unsafeDowncast(rows, to: KeyChanges<Key>.self).keys.append(key)
