@@ -15,6 +15,7 @@ import Wire
 /// - Returns: An exit code of sysexits(3).
 package func runProgram(_ program: Program) -> CInt {
   let words = Process.start()
+  AppliedEvent.reportTraps()
   let manager = ServiceManager()
   let log = Log(
     isJournal: manager.isLoggedByJournal,

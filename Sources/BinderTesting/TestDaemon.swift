@@ -29,6 +29,7 @@ public final class TestDaemon {
   private var run: Run
   private var nextFailure: JournalError?
   private var holdsCommits = false
+  private let marks = StateMarks()
 
   /// Starts a daemon.
   ///
@@ -42,6 +43,7 @@ public final class TestDaemon {
     _ build: @escaping (Host, Binder.Catalog) -> Void
   ) throws {
     (self.services, self.build) = (services, build)
+    AppliedEvent.reportTraps()
     let time = time
     let clock = { Self.firstTime + Int64(time.milliseconds) * 1_000 }
     store =
@@ -50,7 +52,7 @@ public final class TestDaemon {
       } else {
         MemoryStore(epoch: "test", clock: clock)
       }
-    run = try Run(store, services, time, build)
+    run = try Run(store, services, time, build, marks)
   }
 
   deinit { run.end(time) }
@@ -131,28 +133,33 @@ public final class TestDaemon {
   ///
   /// It finds an `apply` that depends on something else than the event and its context.
   ///
-  /// - Throws: ``ReplayDifference`` with the first source whose value differs.
+  /// - Throws: ``ReplayDifference`` with the first source whose value differs, and the event with which
+  ///   that began.
   public func checkReplay() throws {
     releaseCommits()
     // Without the snapshots, from which a start would begin.
     let events = MemoryStore(epoch: "test", records: store.records, clock: { [store] in store.now })
-    let again = try Run(events, services, ManualTime(), build)
+    let again = try Run(events, services, ManualTime(), build, nil)
     defer { again.end(ManualTime()) }
     let (mine, replayed) = (run.values, again.values)
     for source in Set(mine.keys).union(replayed.keys).sorted()
     where mine[source] != replayed[source] {
-      throw ReplayDifference(source: source, value: mine[source], replayed: replayed[source])
+      let service = String(source.prefix { $0 != "/" })
+      throw ReplayDifference(
+        source: source, value: mine[source], replayed: replayed[source],
+        event: marks.firstDifference(of: service, in: store.records, run.host))
     }
     let (state, replayedState) = (run.states, again.states)
     for service in state.keys.sorted() where state[service] != replayedState[service] {
       throw ReplayDifference(
-        source: "the state of \(service)", value: state[service], replayed: replayedState[service])
+        source: "the state of \(service)", value: state[service], replayed: replayedState[service],
+        event: marks.firstDifference(of: service, in: store.records, run.host))
     }
   }
 
   private func start(_ store: MemoryStore) throws {
     self.store = store
-    run = try Run(store, services, time, build)
+    run = try Run(store, services, time, build, marks)
   }
 
   /// Commits what was recorded, and sends the answers.
@@ -175,7 +182,7 @@ public final class TestDaemon {
   /// The services and clients of a daemon, from a start to a stop.
   private final class Run {
     let table: ConnectionTable
-    private let host: ServiceHost
+    let host: ServiceHost
     private let catalog: API.Catalog
     private let rights: RightsTable
     private let standard: StandardFeatures
@@ -185,7 +192,7 @@ public final class TestDaemon {
 
     init(
       _ store: MemoryStore, _ services: Daemon.Services, _ time: ManualTime,
-      _ build: @escaping (Host, Binder.Catalog) -> Void
+      _ build: @escaping (Host, Binder.Catalog) -> Void, _ marks: StateMarks?
     ) throws {
       host = ServiceHost(store: store)
       table = ConnectionTable(
@@ -206,6 +213,7 @@ public final class TestDaemon {
         for feature in features { feature.bind(catalog) }
       }
       try host.start()
+      marks?.observe(host, own.serviceNames).dispose(in: bag)
       bindTable(table, to: catalog, bag: bag)
       for feature in features { feature.begin() }
     }
@@ -241,13 +249,14 @@ public final class TestDaemon {
       standard.liveBindings?.end()
       rights.keep(only: [])
       catalog.end()
+      bag.dispose()
     }
   }
 }
 
 extension JSONValue {
   /// The value with sorted members: those of a dictionary are in no order.
-  fileprivate var sorted: JSONValue {
+  var sorted: JSONValue {
     switch self {
     case .object(let object):
       var sorted: JSONObject = [:]
@@ -299,14 +308,22 @@ public struct ReplayDifference: Error, CustomStringConvertible {
   /// The value after the replay, as JSON; `nil` if there is none.
   public let replayed: String?
 
-  init(source: String, value: JSONText?, replayed: JSONText?) {
+  /// The position of the first event after which the states differ; `nil` if the daemon has not kept the
+  /// states, because they are long.
+  public let seq: UInt64?
+  /// The type of that event: `chores.added`.
+  public let type: String?
+
+  init(source: String, value: JSONText?, replayed: JSONText?, event: Record?) {
     (self.source, self.value, self.replayed) = (source, value?.text, replayed?.text)
+    (seq, type) = (event?.seq, event?.type)
   }
 
   /// The difference, in a sentence.
   public var description: String {
     "\(source) is \(value ?? "gone"), and \(replayed ?? "gone") after a replay: 'apply' depends on "
       + "something else than the event and its context"
+      + (seq.map { "; the states differ from event \($0) on (\(type ?? ""))" } ?? "")
   }
 }
 

@@ -286,6 +286,52 @@ void cposix_start(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+// The event that this thread applies.
+static _Thread_local struct {
+  uint64_t position;  // 0 for none
+  size_t count;
+  char type[96];
+} applied;
+
+static struct sigaction before_trap[NSIG];
+
+static void report_trap(int number) {
+  if (applied.position) {
+    // Only functions that a signal handler may call.
+    char line[256], digits[20];
+    size_t count = 0, place = sizeof digits;
+    uint64_t rest = applied.position;
+    do digits[--place] = (char)('0' + rest % 10); while ((rest /= 10) > 0);
+    static const char begin[] = "error: event ", middle[] = " (", end[] = ") stopped the program: its 'apply' failed\n";
+    memcpy(line, begin, sizeof begin - 1), count += sizeof begin - 1;
+    memcpy(line + count, digits + place, sizeof digits - place), count += sizeof digits - place;
+    memcpy(line + count, middle, sizeof middle - 1), count += sizeof middle - 1;
+    memcpy(line + count, applied.type, applied.count), count += applied.count;
+    memcpy(line + count, end, sizeof end - 1), count += sizeof end - 1;
+    ssize_t written = write(STDERR_FILENO, line, count);
+    (void)written;
+  }
+  // The instruction traps again, and the program ends as it would have.
+  sigaction(number, &before_trap[number], NULL);
+}
+
+void cposix_report_traps(void) {
+  static const int numbers[] = {SIGILL, SIGTRAP, SIGFPE};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    struct sigaction action = {.sa_handler = report_trap};
+    sigemptyset(&action.sa_mask);
+    sigaction(numbers[i], &action, &before_trap[numbers[i]]);
+  }
+}
+
+void cposix_begin_event(uint64_t position, const void *type, size_t count) {
+  applied.count = count < sizeof applied.type ? count : sizeof applied.type;
+  memcpy(applied.type, type, applied.count);
+  applied.position = position;
+}
+
+void cposix_end_event(void) { applied.position = 0; }
+
 int cposix_is_ignored(int number) {
   struct sigaction action;
   return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;

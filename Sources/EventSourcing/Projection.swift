@@ -131,7 +131,9 @@ final class StateProjection<State: ServiceState>: Projection {
   func apply(_ record: Record) -> [String] {
     guard let event = event(of: record) else { return [] }
     let place = place(of: record)
+    AppliedEvent.begin(record)
     state.apply(event, at: place)
+    AppliedEvent.end()
     return State.Lookup.sources(changedBy: event, at: place) ?? []
   }
 
@@ -150,12 +152,16 @@ final class StateProjection<State: ServiceState>: Projection {
 
   func changes(by record: Record) -> [SourceChange] {
     guard let event = event(of: record) else { return [] }
+    AppliedEvent.begin(record)
+    defer { AppliedEvent.end() }
     return State.Lookup.apply(event, at: place(of: record), to: &state)
   }
 
   func replay(_ record: Record, in stream: Int) -> JournalError? {
     guard let event = event(of: record) else { return fault(of: record) }
     let place = EventContext(record, in: self.stream(stream))
+    AppliedEvent.begin(record)
+    defer { AppliedEvent.end() }
     if let rule = state.fault(of: event, at: place) {
       return .corrupt(seq: record.seq, detail: "\(record.type) in \(record.stream): \(rule)")
     }

@@ -224,6 +224,20 @@ package final class ServiceHost {
     return texts
   }
 
+  /// Applies records to a new state of a service, and calls a function with the state after each of its
+  /// events, until it returns `false`.
+  package func fold(
+    _ records: [Record], of service: String, _ body: (Record, JSONText) -> Bool
+  ) {
+    guard let projection = makeProjections[service]?() else { return }
+    for record in records where record.service == service {
+      projection.replay(record)
+      guard body(record, JSONText(trusted: projection.snapshot(at: record.seq).data)) else {
+        return
+      }
+    }
+  }
+
   /// Registers a ledger and returns its number.
   ///
   /// After the start the service must not have events, or get its state by

@@ -144,9 +144,11 @@ struct StateTests {
       catalog.offer("Ticks.", ledger)
       catalog.command("ticks.add", "Ticks.", records: "ticked") { ledger.record(.ticked) }
     }
-    _ = try daemon.connect().call("ticks.add")
+    for _ in 0..<3 { try daemon.connect().call("ticks.add") }
+    unsafe Clocked.clock = 1
     let fault = #expect(throws: ReplayDifference.self) { try daemon.checkReplay() }
-    #expect(fault?.description.contains("ticks") == true)
+    #expect(fault?.source == "ticks")
+    #expect(fault?.seq == 1 && fault?.type == "ticks.ticked")
   }
 }
 
@@ -304,9 +306,11 @@ struct StockTests {
   @Test
   func `the replay check sees what clients do not see`() throws {
     let daemon = try TestDaemon { Stock.bind($0, $1) }
+    try daemon.connect().call("stock.put", ["name": "a", "count": 5])
     try daemon.connect().call("stock.tell")
     let fault = #expect(throws: ReplayDifference.self) { try daemon.checkReplay() }
     #expect(fault?.description.contains("the state of stock") == true)
+    #expect(fault?.description.contains("differ from event 2 on (stock.told)") == true)
   }
 
   @Test
@@ -330,6 +334,32 @@ struct StockTests {
     #expect(try daemon.connect().get("lossy/1") == 1)
     try daemon.restart()
     #expect(throws: CallError.notFound) { try daemon.connect().get("lossy/1") }
+  }
+
+  @Test
+  func `an apply that stops the program at the start is named with its event`() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      struct Sum: State {
+        enum Event: Codable { case added(Int8) }
+        var sum = Single(Int8(0))
+        static let sources = [Source.single(\Sum.sum, "sums", "A number.")]
+        mutating func apply(_ event: Event, at context: EventContext) {
+          if case .added(let number) = event { sum.value += number }
+        }
+      }
+      let lines = """
+        {"journal":{"format":1,"epoch":"e"}}
+        {"seq":1,"time":1,"stream":"sums","version":1,"previous":0,"type":"sums.added","data":{"_0":100}}
+        {"seq":2,"time":2,"stream":"sums","version":2,"previous":1,"type":"sums.added","data":{"_0":100}}
+        """
+      _ = try TestDaemon(journal: lines) { host, catalog in
+        catalog.offer("Sums.", Ledger<Sum>("sums", in: host))
+      }
+    }
+    let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(text.contains("event 2 (sums.added) stopped the program"), "\(text)")
   }
 
   @Test

@@ -97,6 +97,13 @@ int cposix_is_clock_synchronized(void);
 // its default and unblocks all signals, because a parent that ignores or blocks them passes that on.
 void cposix_start(void);
 
+// Lets a signal of a trap write the event that the thread applies to stderr, before the program ends.
+void cposix_report_traps(void);
+
+// Begins and ends an event that this thread applies, for cposix_report_traps.
+void cposix_begin_event(uint64_t position, const void *type, size_t count);
+void cposix_end_event(void);
+
 // Returns the number of command-line arguments, as passed to the C runtime.
 int cposix_argument_count(void);
 
