@@ -113,6 +113,29 @@ public final class Ledger<S: State> {
       })
   }
 
+  /// Returns the durable rows of a table as objects with their key as a first member, for intents that
+  /// need it; see ``rows(_:)``.
+  ///
+  ///     view.bind("chores", to: ledger.rows(\.items, withKey: "id"))  // {"id":1,"title":"milk"}
+  ///
+  /// - Parameters:
+  ///   - path: A table whose rows are objects.
+  ///   - name: The name of the member; the rows have no member of this name.
+  public func rows<Key: TableKey, Row: TableRow>(
+    _ path: KeyPath<S, Table<Key, Row>>, withKey name: String
+  ) -> RowList<Key, KeyedRow<Key, Row>> {
+    let plain = rows(path)
+    return RowList(
+      Identity(self, path, "", name), keys: plain.keys,
+      row: { key in plain.row(key).map { KeyedRow(id: key, name: name, row: $0) } },
+      changes: plain.changes.map { change in
+        switch change {
+        case .rows(let keys): .rows(keys)
+        case .all: .all
+        }
+      })
+  }
+
   /// Emits each durable event, after it was applied to ``committed``.
   public var events: SafeSignal<(event: S.Event, context: EventContext)> {
     engine.happened.map { [engine] happened in
@@ -143,6 +166,34 @@ public struct NamedRow<Key: TableKey, Row: TableRow>: Encodable {
     var members = encoder.container(keyedBy: MemberName.self)
     try members.encode(id, forKey: MemberName(stringValue: "id"))
     try members.encode(row, forKey: MemberName(stringValue: name))
+  }
+}
+
+/// A row that is an object, with its key as a member.
+public struct KeyedRow<Key: TableKey, Row: TableRow>: Encodable {
+  /// The key of the row.
+  public let id: Key
+  let name: String
+
+  /// The row.
+  public let row: Row
+
+  init(id: Key, name: String, row: Row) { (self.id, self.name, self.row) = (id, name, row) }
+
+  /// Writes the members of the row behind `NAME:KEY`; a row that is no object as it is.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    let text = try JSONEncoder().text(row)
+    guard let rest = text.text.rest(behind: "{") else { return try container.encode(text) }
+    let member = String(JSONText(members: [name: try JSONEncoder().text(id)]).text.dropLast())
+    try container.encode(JSONText(trusted: member + (rest == "}" ? "" : ",") + rest))
+  }
+}
+
+extension String {
+  /// Returns the text behind a beginning; `nil` if it has another one.
+  fileprivate func rest(behind beginning: String) -> Substring? {
+    hasPrefix(beginning) ? dropFirst(beginning.count) : nil
   }
 }
 

@@ -363,6 +363,42 @@ struct StockTests {
   }
 
   @Test
+  func `rows that are objects have their key for intents`() throws {
+    struct Items: State {
+      struct Item: Codable { var title: String }
+      struct Empty: Codable {}
+      enum Event: Codable { case added(title: String) }
+      var items = Table<Int, Item>()
+      var empty = Table<String, Empty>()
+      static let sources = [
+        Source.rows(\Items.items, "items/*", "An item."), .hidden(\.empty),
+      ]
+      mutating func apply(_ event: Event, at context: EventContext) {
+        if case .added(let title) = event {
+          items[items.nextID] = Item(title: title)
+          empty[title] = Empty()
+        }
+      }
+    }
+    let daemon = try TestDaemon { host, catalog in
+      let ledger = Ledger<Items>("items", in: host)
+      catalog.offer("Items.", ledger)
+      catalog.command("items.add", "Adds.", Parameter<String>("title"), records: "added") {
+        (title: String) in ledger.record(.added(title: title))
+      }
+      catalog.view("items", "Items.") { view in
+        view.bind("items", to: ledger.rows(\.items, withKey: "id"))
+        view.bind("empty", to: ledger.rows(\.empty, withKey: "name"))
+      }
+    }
+    let client = daemon.connect()
+    let view = try client.open("items")
+    try client.call("items.add", ["title": "milk"])
+    #expect(view["items"] == [["id": 1, "title": "milk"]])
+    #expect(view["empty"] == [["name": "milk"]])
+  }
+
+  @Test
   func `an interval of nothing lets others run`() throws {
     var calls = 0
     let daemon = try TestDaemon { host, _ in
