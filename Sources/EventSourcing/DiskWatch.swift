@@ -114,7 +114,7 @@ package final class DiskWatch {
     } else {
       level = .ample
     }
-    host.shares.isReserved = level == .reserved
+    host.shares.disk = level
     if level != before { onChange(level, room, reserve) }
   }
 }

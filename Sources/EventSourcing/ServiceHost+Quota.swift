@@ -33,7 +33,9 @@ extension ServiceHost {
   func checkShare(of command: Command) throws(Refusal) {
     let user = command.caller.uid
     if command.origin == .promise || owners.contains(user) { return }
-    if shares.isReserved { throw .journal(.diskReserved) }
+    if shares.disk == .reserved || shares.disk == .low && shares.hasWrittenMost(user) {
+      throw .journal(.diskReserved)
+    }
     if command.origin == .binding, shares.isSpent(user) { throw .journal(.rateSpent) }
   }
 

@@ -363,7 +363,7 @@ package final class ServiceHost {
       if let error = try past.refused.refusal(of: command) { throw .service(error) }
     }
     if store.isRefusing, let refusal { throw .journal(refusal) }
-    if command.origin != .request || shares.isReserved { try checkShare(of: command) }
+    if command.origin != .request || shares.disk != .ample { try checkShare(of: command) }
     for (stream, expected) in command.expectations {
       let actual = store.head(of: stream).version
       guard expected.holds(at: actual) else {

@@ -23,8 +23,9 @@ package final class WriteShares {
   /// Returns the milliseconds of a monotonic clock.
   package var now: () -> UInt64 = { 0 }
 
-  /// Whether the disk has only the reserve left, so that only administrators may write.
-  package internal(set) var isReserved = false
+  /// The room on the disk: with only the reserve left, only administrators may write; with little
+  /// more, those who have written most may not.
+  package internal(set) var disk = DiskWatch.Level.ample
 
   /// Emits a user who has written the whole burst, and whose commands wait now.
   package let spent = PassthroughSubject<UInt32, Never>()
@@ -122,6 +123,15 @@ package final class WriteShares {
     let room = Double(now - writers[place].at) / 1000 * Double(bytesPerSecond(at: place))
     writers[place].at = now
     writers[place].used -= room < Double(writers[place].used) ? Int(room) : writers[place].used
+  }
+
+  /// Whether a user has written more than half of all events since the start, and more than the burst.
+  ///
+  /// On a disk that becomes full these are refused first, so that others can still write.
+  func hasWrittenMost(_ user: UInt32) -> Bool {
+    let place = place(of: user)
+    let written = writers[place].written
+    return !writers[place].isExempt && written > UInt64(burst(at: place)) && written > total / 2
   }
 
   /// Returns the bytes of the events of a user since the start.

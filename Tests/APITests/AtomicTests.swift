@@ -108,7 +108,9 @@ struct AtomicTests {
   @Test(arguments: [
     ("cells/a", #""path":"/if/0""#), ("cells/a >", #""path":"/if/0""#),
     ("cells/a > [1]", "a number or a string"), ("cells/* == 1", "not_found"),
-    ("nothing/a == 1", "not_found"), ("lists/l == []", "only 'exists'"),
+    ("nothing/a == 1", "not_found"),
+    ("lists/l exists", "only whether it is empty: 'lists/l != []'"),
+    ("lists/l == [1]", "only whether it is empty"), ("lists/l !exists", "only whether it is empty"),
     ("cells/a in [1]", #""path":"/if/0""#),
   ])
   func `a condition that cannot be is refused, with its place`(text: String, part: String) {

@@ -68,6 +68,11 @@ final class Pair {
     parts["leader"]?.change(isActive: true, active: "leader", addresses: addresses)
   }
 
+  /// Delivers a message that neither daemon has sent.
+  func forge(_ text: String, to name: String, from other: String) {
+    parts[name]?.receive(text, from: other)
+  }
+
   /// Loses the messages under way, and nobody notices it.
   func lose() { messages = [] }
 

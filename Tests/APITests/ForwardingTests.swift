@@ -44,6 +44,19 @@ struct ForwardingTests {
   }
 
   @Test
+  func `numbers in forged messages do no harm`() {
+    client.send(add(1))
+    _ = pair.settle(client)
+    let id = client.connection.id
+    for number in [Int.max, Int.max, Int.min, Int.min, -1, 0] {
+      pair.forge(#"{"client":\#(id),"size":\#(number)}"#, to: "follower", from: "leader")
+      pair.forge(#"{"client":\#(id),"taken":\#(number)}"#, to: "leader", from: "follower")
+    }
+    client.send(add(2))
+    #expect(pair.settle(client) == [value(2, id: 2)])
+  }
+
+  @Test
   func `an answer waits until this daemon has applied the events`() {
     client.send(add(1))
     pair.deliver()

@@ -98,6 +98,16 @@ struct ProgramsTests {
     #expect(answer.utf8.count < 2_000)
   }
 
+  /// Each element would be compared with each of them.
+  @Test
+  func `a type is named once`() {
+    let types = repeatElement(#""string""#, count: 8).joined(separator: ",")
+    let schema = #"{"properties":{"v":{"items":{"type":[\#(types)]}}}}"#
+    let answer = provider.call(
+      provide(#""service":"lamp","methods":{"blink":{"params":\#(schema)}}"#))
+    #expect(answer.contains("each type once"), "\(answer.prefix(300))")
+  }
+
   @Test
   func `an object or array may be one of the words`() {
     let schema = #"{"properties":{"v":{"enum":[{"a":[1,2]},[3],"x",1.0]}}}"#

@@ -14,7 +14,7 @@ struct HealthTests {
     let warning = HealthCheck("w", .warning, "it is late")
     let (critical, unknown) = (HealthCheck("c", .critical, "bad"), HealthCheck("u", .unknown, ""))
     #expect(state(ok, skipped).exitCode == 0)
-    #expect(state(ok, skipped).summary == "BINDERD OK: 1 checks passed")
+    #expect(state(ok, skipped).summary == "BINDERD OK: 1 check passed")
     #expect(state(ok, unknown).exitCode == 3)
     #expect(state(unknown, warning, ok).exitCode == 1)
     #expect(state(warning, ok).summary == "BINDERD WARNING: w: it is late")
@@ -105,7 +105,7 @@ struct HealthTests {
     #expect(HealthCheck.retention(rules: 1, bytes: 2 << 30).state == .ok)
     let full = HealthCheck.retention(rules: 1, bytes: 0, filling: ["cells/a", "cells/b"])
     #expect(full.state == .warning)
-    #expect(full.text.hasPrefix("cells/a and 1 others: near the 1 GiB"))
+    #expect(full.text.hasPrefix("cells/a and 1 other: near the 1 GiB"))
     #expect(full.fix?.contains(#"{"streams": "cells/a", "max_stream_bytes": "1G"}"#) == true)
     #expect(HealthCheck.clients(80, of: 100).state == .warning)
   }

@@ -180,6 +180,24 @@ struct WriteShareTests {
   }
 
   @Test
+  func `on a disk with little room, who has written most is refused first`() throws {
+    let house = try House()
+    let disk = FakeDisk(house.host, reserve: 2_000 << 20)
+    defer { disk.watch.stop() }
+    try house.set(30_000, by: 8)
+    try house.set(100, by: 7)
+    #expect(!isRefused(house, by: 8))
+    disk.room = FakeDisk.room(3_000)
+    disk.scheduler.advance(10)
+    #expect(disk.levels == [.low])
+    #expect(isRefused(house, by: 8))
+    #expect(!isRefused(house, by: 7) && !isRefused(house, by: 0))
+    disk.room = FakeDisk.room(50_000)
+    disk.scheduler.advance(10)
+    #expect(!isRefused(house, by: 8))
+  }
+
+  @Test
   func `a role sets the rate and the burst of its users`() throws {
     let house = try House()
     house.host.roleLimits.ofUser = { user in

@@ -242,7 +242,8 @@ final class Forwarder: RequestForwarder {
 
   /// Reports the bytes that a client has read: the active daemon sends no more to a slow one.
   private func reportRead(_ size: Int, takenBy client: Client) {
-    client.untold += size + 1
+    // Others may send messages through the database, so the number may be wrong.
+    client.untold += min(max(0, size), 1 << 30) + 1
     guard client.untold >= ForwardedFrame.takenBytes else { return }
     let taken = client.untold
     client.untold = 0

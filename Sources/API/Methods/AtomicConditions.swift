@@ -41,14 +41,19 @@ struct AtomicConditions {
       guard let sources = context.rights.sources(of: source), sources.exists(source) else {
         throw context.access.notFound(source)
       }
-      // A list is compared as a whole only where it is read as a whole.
-      let isWhole = [.list, .map].contains(sources.kind(of: source))
-      guard !isWhole || typed.condition.comparison == .exists else {
-        throw .unusable("if/\(i)", "of a list or map only 'exists' or '!exists'", text)
+      let empty = sources.emptyValue(of: source)
+      if let empty {
+        // A list is compared as a whole only where it is read as a whole, and exists if it is empty.
+        let condition = typed.condition
+        guard [.equal, .notEqual].contains(condition.comparison), condition.operand == empty else {
+          throw .unusable(
+            "if/\(i)", "of a list or map only whether it is empty: '\(source) != \(empty.text)'",
+            text)
+        }
       }
       parts.append(
         Part(text: text, condition: typed.condition) {
-          sources.newest(source)
+          sources.newest(source) ?? empty
         })
     }
   }

@@ -63,7 +63,9 @@ package struct Health {
       "\($0.name): \($0.text)"
     }
     let good = checks.count { $0.state == .ok }
-    let text = findings.isEmpty ? "\(good) checks passed" : findings.joined(separator: "; ")
+    let text =
+      findings.isEmpty
+      ? "\(good) \(good == 1 ? "check" : "checks") passed" : findings.joined(separator: "; ")
     return "\(daemon.uppercased()) \(state.rawValue.uppercased()): \(text)"
   }
 }
@@ -163,7 +165,9 @@ extension HealthCheck {
   /// - Parameter filling: The streams that have most of what the default rule keeps of each.
   package static func retention(rules: Int, bytes: UInt64, filling: [String] = []) -> HealthCheck {
     if let first = filling.first {
-      let others = filling.count == 1 ? "" : " and \(filling.count - 1) others"
+      let others =
+        filling.count == 1
+        ? "" : " and \(filling.count - 1) \(filling.count == 2 ? "other" : "others")"
       return .init(
         "retention", .warning,
         "\(first)\(others): near the 1 GiB that is kept of each stream; then the oldest events go",

@@ -23,19 +23,20 @@ final class BindingInputs {
     static let most = 32 << 20
     var bytes = 0
     var inputs = 0
+
+    /// The number of sources with changes that not all bindings have passed on.
+    var unfinished = 0
   }
 
   let context: ConnectionContext
   private var inputs: [Key: BindingInput] = [:]
   private var backlogs: [UInt32: Backlog] = [:]
 
-  /// The number of sources with changes that not all bindings have passed on.
-  fileprivate(set) var unfinished = 0 {
-    didSet { if unfinished == 0, oldValue > 0 { onFinish() } }
-  }
+  /// Called when all changes for a user have been passed on.
+  var onFinish: (_ user: UInt32) -> Void = { _ in }
 
-  /// Called when all changes have been passed on.
-  var onFinish: () -> Void = {}
+  /// Whether not all bindings of a user have passed on all changes.
+  func isUnfinished(of user: UInt32) -> Bool { backlogs[user].map { $0.unfinished > 0 } ?? false }
 
   init(in context: ConnectionContext) { self.context = context }
 
@@ -271,6 +272,7 @@ final class BindingInput: SlicedWork {
     guard isUnfinished != self.isUnfinished else { return }
     self.isUnfinished = isUnfinished
     if !isUnfinished { last = nil }
-    all.unfinished += isUnfinished ? 1 : -1
+    backlog.unfinished += isUnfinished ? 1 : -1
+    if backlog.unfinished == 0 { all.onFinish(key.user) }
   }
 }

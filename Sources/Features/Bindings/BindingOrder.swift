@@ -206,8 +206,8 @@ struct BindingOrder {
 
   /// Begins an evaluation of the changed lists.
   ///
-  /// - Parameter isBehind: Whether some binding of one source has not passed on a change yet, because
-  ///   the time of its user is over. A list with a source that bindings write then waits too.
+  /// - Parameter isBehind: Whether some binding of one source of the user has not passed on a change
+  ///   yet, because the user's time is over. A list with a source that bindings write then waits too.
   mutating func beginEvaluation(isBehind: Bool) {
     self.isBehind = isBehind
     evaluation += 1

@@ -18,7 +18,7 @@ package final class LiveBindings {
   package init(on scheduler: (any Scheduler)?, in context: ConnectionContext) {
     (self.scheduler, self.context) = (scheduler, context)
     inputs = BindingInputs(in: context)
-    inputs.onFinish = { [unowned self] in if !isPassing { evaluateLists() } }
+    inputs.onFinish = { [unowned self] in if !isPassing { evaluateLists(of: $0) } }
   }
 
   let context: ConnectionContext
@@ -304,7 +304,7 @@ package final class LiveBindings {
     guard !isEvaluating else { return true }
     isEvaluating = true
     defer { isEvaluating = false }
-    order.beginEvaluation(isBehind: inputs.unfinished > 0)
+    order.beginEvaluation(isBehind: inputs.isUnfinished(of: user))
     while let binding = order.next(where: { $0.owner == user }) {
       binding.automation?.passPresent()
       if context.isWorkTimeUp { return true }

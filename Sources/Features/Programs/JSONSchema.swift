@@ -186,6 +186,10 @@ struct JSONSchema {
     for name in names where !knownTypes.contains(name) {
       throw fault("one of " + knownTypes.joined(separator: " "), .string(name))
     }
+    // Each value is compared with all of them.
+    guard names.count <= knownTypes.count else {
+      throw fault("each type once", .string("\(names.count) types"))
+    }
     return names
   }
 
