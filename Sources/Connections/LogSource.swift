@@ -15,6 +15,10 @@ package struct LogSource {
   /// Every entry that becomes durable from now on.
   package var live: Signal<LogEntry, Never>
 
+  /// Returns the same entries, to be collected in the time of the clients; `nil` if ``live`` is
+  /// cheap, because many subscriptions share it.
+  package var makeFeed: (() -> any LogFeed)?
+
   /// Returns what a subscription sends of a live entry, for example a part of it; `nil` for all of it.
   ///
   /// It is called in the client's own time slice. ``read`` returns converted entries.
@@ -55,6 +59,27 @@ package struct LogSource {
     self.first = first
     self.read = read
   }
+}
+
+/// Entries that become durable, which subscriptions collect in the time of their clients.
+///
+/// Otherwise an event that a thousand filters want would be passed on a thousand times in its commit.
+package protocol LogFeed: AnyObject {
+  /// Called at the first entry after all others were collected.
+  var onNews: (() -> Void)? { get set }
+
+  /// Whether there may be entries to collect.
+  var hasNews: Bool { get }
+
+  /// Collects the next entries.
+  ///
+  /// - Parameter isOver: Whether no time is left; the rest can be collected later.
+  /// - Returns: The position up to which entries were dropped before they were collected; `nil` if
+  ///   none were.
+  func collect(until isOver: () -> Bool, _ receive: (LogEntry) -> Void) -> UInt64?
+
+  /// Ends the observation.
+  func end()
 }
 
 /// An event or change with its position, encoded once for all subscribers.
@@ -158,6 +183,9 @@ final class LogBroadcast: Broadcast {
 
   private var window = SlidingWindow<LogEntry>()
 
+  /// The entries that were not collected yet; `nil` if they arrive with the commit.
+  private let feed: (any LogFeed)?
+
   /// The frames that subscribers share in this turn.
   private var frames = FrameRun()
 
@@ -165,9 +193,36 @@ final class LogBroadcast: Broadcast {
     self.source = source
     start = source.position()
     marked = start
+    feed = source.makeFeed?()
     super.init(key, in: table, keepsWindow: true)
-    observation = source.live.observeNext { [unowned self] in receive($0) }
+    if let feed {
+      feed.onNews = { [unowned self] in wake() }
+    } else {
+      observation = source.live.observeNext { [unowned self] in receive($0) }
+    }
     table.sendMarks(of: self)
+  }
+
+  /// Whether entries were not collected yet.
+  var hasNews: Bool { feed?.hasNews ?? false }
+
+  /// Collects the new entries in the time of a client.
+  ///
+  /// - Parameter isOver: Whether no time is left.
+  /// - Returns: Whether all are collected.
+  func collect(until isOver: () -> Bool) -> Bool {
+    guard let feed, feed.hasNews else { return true }
+    var new: [LogEntry] = []
+    if let dropped = feed.collect(until: isOver, { new.append($0) }) {
+      // Subscriptions find the next entry missing, and read the journal.
+      window.append(.empty)
+      window.drop(before: window.endIndex)
+      start = max(start, dropped)
+    }
+    for entry in new { window.append(entry) }
+    trim(to: table.windowBytes(atMost: Self.capacity))
+    countWindow()
+    return !feed.hasNews
   }
 
   /// The position up to which the log is known.
@@ -193,6 +248,7 @@ final class LogBroadcast: Broadcast {
 
   override func stop() {
     super.stop()
+    feed?.end()
     table.endMarks(of: self)
   }
 

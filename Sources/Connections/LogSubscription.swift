@@ -84,7 +84,7 @@ package final class LogSubscription: Subscription {
   }
 
   /// Whether entries are filtered or converted while they are sent.
-  override var isCostly: Bool { isWanted != nil || past.convert != nil }
+  override var isCostly: Bool { isWanted != nil || past.convert != nil || past.makeFeed != nil }
 
   override func start() {
     broadcast.add(self)
@@ -100,7 +100,9 @@ package final class LogSubscription: Subscription {
   }
 
   override var backlog: (after: UInt64, isCaughtUp: Bool)? {
-    if case .live(let next) = state, isCaughtUp, next >= broadcast.endIndex { return nil }
+    if case .live(let next) = state, isCaughtUp, next >= broadcast.endIndex, !broadcast.hasNews {
+      return nil
+    }
     return (cursor, isCaughtUp)
   }
 
@@ -160,11 +162,12 @@ package final class LogSubscription: Subscription {
       guard buffer.count < client.chunkSize else { return false }
       switch state {
       case .live(let next):
+        let hasAll = broadcast.collect { context.isTimeUp }
         guard next >= broadcast.firstIndex else {
           fallBehind(&buffer)
           continue
         }
-        return fillLive(from: next, &buffer)
+        return fillLive(from: next, hasAll: hasAll, &buffer)
       case .past:
         guard cursor >= broadcast.start else {
           if cursor - lastSent >= LogBroadcast.eventsBetweenMarks { tell("mark", &buffer) }
@@ -183,7 +186,8 @@ package final class LogSubscription: Subscription {
     return true
   }
 
-  private func fillLive(from first: Int, _ buffer: inout ByteBuffer) -> Bool {
+  /// - Parameter hasAll: Whether the broadcast has collected all entries.
+  private func fillLive(from first: Int, hasAll: Bool, _ buffer: inout ByteBuffer) -> Bool {
     var next = first
     // Entries read from the journal may be newer than the broadcast's next entry.
     while next < broadcast.endIndex, broadcast[next].seq <= cursor { next += 1 }
@@ -213,6 +217,7 @@ package final class LogSubscription: Subscription {
       }
     }
     state = .live(next: next)
+    guard hasAll else { return false }
     cursor = max(cursor, broadcast.end)
     if !isCaughtUp {
       isCaughtUp = true

@@ -7,19 +7,25 @@ package struct PatternSource {
   /// The key of the shared broadcast: the pattern, and what else the changes depend on.
   package let key: String
 
-  /// The changes of the matching sources from now on.
+  /// The changes of the matching sources from now on, but for those of ``makeFeeds``.
   package let changes: Signal<SourceChange, Never>
 
-  package init(key: String, changes: Signal<SourceChange, Never>) {
-    (self.key, self.changes) = (key, changes)
+  /// Returns the changes that are collected in the time of the clients.
+  let makeFeeds: () -> [any ChangeFeed]
+
+  package init(
+    key: String, changes: Signal<SourceChange, Never>,
+    feeds: @escaping () -> [any ChangeFeed] = { [] }
+  ) {
+    (self.key, self.changes, makeFeeds) = (key, changes, feeds)
   }
 }
 
 /// The changes of the sources of a pattern that not all its subscriptions have collected.
 ///
-/// A commit notes each change once, however many subscriptions there are. They collect the changes
-/// in the time of their clients. The memory is bounded by the number of sources that have changed since
-/// the last one has.
+/// A commit notes each change once, however many subscriptions and patterns there are. They collect the
+/// changes in the time of their clients. The memory is bounded by the number of sources that have
+/// changed since the last one has.
 final class PatternBroadcast: Broadcast {
   /// Changes of one source between which no subscription has collected.
   struct Run {
@@ -39,10 +45,10 @@ final class PatternBroadcast: Broadcast {
     /// The number of changes since the source had no value; `nil` if it always had one.
     fileprivate(set) var sinceGone: UInt64?
 
-    init(_ change: SourceChange, in round: UInt64 = 0, keepsBefore: Bool = true) {
-      (self.round, isBeforeKnown) = (round, keepsBefore)
-      before = keepsBefore ? change.before : nil
-      (isNew, sinceGone) = (change.isNew, change.isGone ? 0 : nil)
+    init(_ changes: ChangeRun, in round: UInt64 = 0, keepsBefore: Bool = true) {
+      (self.round, isBeforeKnown) = (round, keepsBefore && changes.isBeforeKnown)
+      before = keepsBefore ? changes.before : nil
+      (count, isNew, sinceGone) = (changes.count, changes.isNew, changes.sinceGone)
     }
 
     init(isNew: Bool, isGone: Bool) {
@@ -50,9 +56,9 @@ final class PatternBroadcast: Broadcast {
       (self.isNew, sinceGone) = (isNew, isGone ? 0 : nil)
     }
 
-    fileprivate mutating func add(_ change: SourceChange) {
-      count += 1
-      sinceGone = change.isGone ? 0 : sinceGone.map { $0 + 1 }
+    fileprivate mutating func add(_ changes: ChangeRun) {
+      count += changes.count
+      sinceGone = changes.sinceGone ?? sinceGone.map { $0 + changes.count }
     }
 
     /// Returns the run with the changes of the one before it.
@@ -88,6 +94,7 @@ final class PatternBroadcast: Broadcast {
   private static let mostRuns = 32
 
   private let isDistinct: Bool
+  private let feeds: [any ChangeFeed]
   private var entries: [String: Entry] = [:]
 
   /// The sources by their last change; `nil` for those that have changed again.
@@ -115,8 +122,18 @@ final class PatternBroadcast: Broadcast {
   /// - Parameter isDistinct: Whether changes to an equal value are dropped.
   init(_ source: PatternSource, isDistinct: Bool, _ key: String, in table: BroadcastTable) {
     self.isDistinct = isDistinct
+    feeds = source.makeFeeds()
     super.init(key, in: table)
-    observation = source.changes.observeNext { [unowned self] in receive($0) }
+    for feed in feeds { feed.onNews = { [unowned self] in wake() } }
+    observation = source.changes.observeNext { [unowned self] in
+      receive(ChangeRun($0))
+      wake()
+    }
+  }
+
+  override func stop() {
+    super.stop()
+    for feed in feeds { feed.end() }
   }
 
   // MARK: Subscriptions
@@ -126,6 +143,7 @@ final class PatternBroadcast: Broadcast {
   /// - Parameter isOfPart: Whether it sends a part of each value.
   /// - Returns: The first round whose changes are new to it.
   func begin(isOfPart: Bool) -> UInt64 {
+    _ = receiveNews()
     endRound()
     if isOfPart { partReaders += 1 }
     readers[round, default: 0] += 1
@@ -143,6 +161,7 @@ final class PatternBroadcast: Broadcast {
 
   /// Returns the position of the first change from a round on; `nil` if there is none.
   func firstSeq(from next: UInt64) -> UInt64? {
+    _ = receiveNews()
     let start = index(from: next)
     for case let source? in order[start...] { return entries[source]?.newest.seq }
     return nil
@@ -151,12 +170,17 @@ final class PatternBroadcast: Broadcast {
   /// Calls a function with each source that has changed from a round on, in the order of the last
   /// changes.
   ///
-  /// - Parameter body: Receives the source, its last change, and all changes.
-  /// - Returns: The first round that the subscription has not collected.
+  /// - Parameters:
+  ///   - isOver: Whether no time is left to receive more changes.
+  ///   - body: Receives the source, its last change, and all changes.
+  /// - Returns: The first round that the subscription has not collected, and whether all changes
+  ///   are received.
   func collect(
-    from next: UInt64, _ body: (String, PatternChange, ArraySlice<Run>) -> Void
-  ) -> UInt64 {
-    guard next <= lastRound else { return next }
+    from next: UInt64, until isOver: () -> Bool,
+    _ body: (String, PatternChange, ArraySlice<Run>) -> Void
+  ) -> (next: UInt64, isComplete: Bool) {
+    let isComplete = receiveNews(until: isOver)
+    guard next <= lastRound else { return (next, isComplete) }
     for case let source? in order[index(from: next)...] {
       guard let entry = entries[source] else { continue }
       let first = entry.runs.firstIndex { $0.round >= next } ?? entry.runs.endIndex
@@ -166,7 +190,7 @@ final class PatternBroadcast: Broadcast {
     end(at: next)
     readers[round, default: 0] += 1
     if readers.count == 1 { removeAll() }
-    return round
+    return (round, isComplete)
   }
 
   /// Returns the index of the first source that has changed from a round on.
@@ -189,23 +213,45 @@ final class PatternBroadcast: Broadcast {
 
   // MARK: Changes
 
-  private func receive(_ change: SourceChange) {
-    guard !isDistinct || !change.isRepeat else { return }
-    let new = PatternChange(change)
+  /// Receives the changes of the feeds, in the order of their positions.
+  ///
+  /// - Returns: Whether none is left.
+  private func receiveNews(until isOver: () -> Bool = { false }) -> Bool {
+    while true {
+      var first: (feed: any ChangeFeed, changes: ChangeRun)?
+      for feed in feeds where feed.hasNews {
+        guard let changes = feed.next(until: isOver) else {
+          if feed.hasNews { return false }
+          continue
+        }
+        if first.map({ changes.newest.seq < $0.changes.newest.seq }) ?? true {
+          first = (feed, changes)
+        }
+      }
+      guard let first else { return true }
+      first.feed.removeNext()
+      receive(first.changes)
+      if isOver() { return !feeds.contains { $0.hasNews } }
+    }
+  }
+
+  private func receive(_ changes: ChangeRun) {
+    guard !isDistinct || !changes.isRepeat else { return }
+    let source = changes.newest.source
+    let new = PatternChange(changes.newest)
     lastRound = round
-    wake()
-    guard var entry = entries[change.source] else {
-      let run = makeRun(change)
+    guard var entry = entries[source] else {
+      let run = makeRun(changes)
       if entries.count >= mostEntries { removeCollected() }
-      entries[change.source] = Entry(newest: new, runs: [run], place: order.count)
-      order.append(change.source)
+      entries[source] = Entry(newest: new, runs: [run], place: order.count)
+      order.append(source)
       return
     }
     order[entry.place] = nil
     if entry.round == round {
-      entry.runs[entry.runs.count - 1].add(change)
+      entry.runs[entry.runs.count - 1].add(changes)
     } else {
-      entry.runs.append(makeRun(change))
+      entry.runs.append(makeRun(changes))
       // A subscription that has collected the first of them counts too many.
       if entry.runs.count > Self.mostRuns {
         beforeBytes -= entry.runs[0].bytes + entry.runs[1].bytes
@@ -214,16 +260,16 @@ final class PatternBroadcast: Broadcast {
       }
     }
     (entry.newest, entry.place) = (new, order.count)
-    entries[change.source] = entry
-    order.append(change.source)
+    entries[source] = entry
+    order.append(source)
     if order.count > 64, order.count > 2 * entries.count { compact() }
   }
 
-  private func makeRun(_ change: SourceChange) -> Run {
-    let bytes = change.before?.text.utf8.count ?? 0
+  private func makeRun(_ changes: ChangeRun) -> Run {
+    let bytes = changes.before?.text.utf8.count ?? 0
     let keeps = partReaders > 0 && beforeBytes + bytes <= Self.mostBeforeBytes
     if keeps { beforeBytes += bytes }
-    return Run(change, in: round, keepsBefore: keeps)
+    return Run(changes, in: round, keepsBefore: keeps)
   }
 
   /// Removes the entries that all subscriptions have collected.

@@ -91,13 +91,19 @@ package final class PatternSubscription: Subscription {
   /// it has the part only.
   package func receive(_ change: SourceChange) {
     guard !isDistinct || !change.isRepeat else { return }
-    add(change.source, PatternChange(change), [PatternBroadcast.Run(change)])
+    add(change.source, PatternChange(change), [PatternBroadcast.Run(ChangeRun(change))])
     markDirty()
   }
 
-  override func catchUp() {
-    guard let next else { return }
-    self.next = broadcast.collect(from: next) { source, change, runs in
+  override func catchUp() { _ = collect() }
+
+  /// Collects the changes while there is time.
+  ///
+  /// - Returns: Whether all are collected.
+  private func collect() -> Bool {
+    guard let next else { return true }
+    let collected = broadcast.collect(from: next, until: { context.isTimeUp }) {
+      source, change, runs in
       guard let part else { return add(source, change, runs) }
       let (before, value) = (runs.first?.before.flatMap(part.find), change.value.flatMap(part.find))
       // Some of the changes may not have been of the part.
@@ -108,6 +114,8 @@ package final class PatternSubscription: Subscription {
       run.count = runs.reduce(0) { $0 + $1.count }
       add(source, PatternChange(seq: change.seq, value: value), [run])
     }
+    self.next = collected.next
+    return collected.isComplete
   }
 
   /// Adds the changes of a source to those that are not sent.
@@ -143,8 +151,8 @@ package final class PatternSubscription: Subscription {
   }
 
   override func fill(_ buffer: inout ByteBuffer) -> Bool {
-    catchUp()
-    guard !pending.isEmpty, pace.isDue(self) else { return true }
+    let isComplete = collect()
+    guard !pending.isEmpty, pace.isDue(self) else { return isComplete }
     var next = 0
     defer {
       order.removeFirst(next)
@@ -156,7 +164,7 @@ package final class PatternSubscription: Subscription {
       }
       next += 1
     }
-    return pending.isEmpty
+    return isComplete && pending.isEmpty
   }
 
   private func write(_ source: String, _ change: Pending, _ buffer: inout ByteBuffer) -> Bool {

@@ -47,6 +47,9 @@ final class AnyLedger {
   /// See ``Ledger/changes(matching:)``.
   let changes: (Pattern) -> Signal<SourceChange, Never>
 
+  /// See ``Ledger/feed(of:)``.
+  let feed: (Pattern) -> any ChangeFeed
+
   /// See ``Ledger/snapshot()``.
   let snapshot: () -> @Sendable (_ durable: UInt64) -> Snapshot
 
@@ -73,6 +76,7 @@ final class AnyLedger {
     apply: @escaping Apply,
     discard: @escaping (UInt64) -> Void, remove: @escaping (LeasedPart) -> Void,
     changes: @escaping (Pattern) -> Signal<SourceChange, Never>,
+    feed: @escaping (Pattern) -> any ChangeFeed,
     snapshot: @escaping () -> @Sendable (UInt64) -> Snapshot, unknown: @escaping () -> UnknownKinds,
     makeProjection: @escaping @Sendable () -> any Projection
   ) {
@@ -89,6 +93,7 @@ final class AnyLedger {
     self.discard = discard
     self.remove = remove
     self.changes = changes
+    self.feed = feed
     self.snapshot = snapshot
     self.unknown = unknown
     self.makeProjection = makeProjection

@@ -269,6 +269,9 @@ package final class Ledger<State: ServiceState> {
   package func changes(matching pattern: Pattern) -> Signal<SourceChange, Never> {
     watchers.changes(matching: pattern)
   }
+
+  /// Returns the changes of the sources that match a pattern, from now on, to be collected.
+  package func feed(of pattern: Pattern) -> any ChangeFeed { watchers.feed(of: pattern) }
 }
 
 extension Ledger: PendingState {
@@ -381,7 +384,7 @@ extension Ledger {
       },
       discard: { [self] in discard(after: $0) },
       remove: { [self] in remove($0) },
-      changes: { [self] in changes(matching: $0) },
+      changes: { [self] in changes(matching: $0) }, feed: { [self] in feed(of: $0) },
       snapshot: { [self] in snapshot() },
       unknown: { [reader] in reader.unknown },
       makeProjection: { [service, initial = reader.initial] in

@@ -13,6 +13,9 @@ extension ServiceHost {
     watchers.events(filter)
   }
 
+  /// Returns the matching durable events from now on, to be collected.
+  package func eventFeed(_ filter: EventFilter) -> EventFeed { watchers.feed(filter) }
+
   /// Reads events after a position, oldest first.
   ///
   /// - Returns: A signal of one page with at most `limit` events. If the page is empty, no events
@@ -207,6 +210,12 @@ extension ServiceHost {
   package func changes(in service: String, matching pattern: Pattern) -> Signal<SourceChange, Never>
   {
     ledger(service)?.changes(pattern) ?? .never()
+  }
+
+  /// Returns the changes of the sources that match a pattern, from now on, to be collected; `nil` if
+  /// there is no such service.
+  package func changeFeed(in service: String, of pattern: Pattern) -> (any ChangeFeed)? {
+    ledger(service)?.feed(pattern)
   }
 
   /// Reads the changes of wanted sources after a position, oldest first.

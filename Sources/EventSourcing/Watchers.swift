@@ -21,23 +21,30 @@ final class Watchers {
   private var bySource: [Int: Changes] = [:]
   private let byPattern = PatternIndex<Changes>()
 
+  /// The observers of patterns that collect the changes in their own time.
+  private let feeds = PatternIndex<FeedPlace>()
+  private let log = ChangeLog()
+
+  /// The last source whose feeds all knew of changes, as long as none of them has collected.
+  private var announced: (source: String, collections: UInt64)?
+
   @usableFromInline
-  var isEmpty: Bool { bySource.isEmpty && byPattern.isEmpty }
+  var isEmpty: Bool { bySource.isEmpty && byPattern.isEmpty && feeds.isEmpty }
 
   /// Returns whether somebody observes the source with a number.
   @usableFromInline
   func isWatched(_ number: Int) -> Bool {
     if names.isHeld(number, by: .watcher) { return true }
-    guard !byPattern.isEmpty else { return false }
+    guard !byPattern.isEmpty || !feeds.isEmpty else { return false }
     let names = names
-    return byPattern.hasMatch(for: names[number])
+    return byPattern.hasMatch(for: names[number]) || feeds.hasMatch(for: names[number])
   }
 
   /// Returns whether somebody observes a source.
   @usableFromInline
   func isWatched(_ source: String) -> Bool {
     if let number = names.number(of: source) { return isWatched(number) }
-    return byPattern.hasMatch(for: source.utf8.span)
+    return byPattern.hasMatch(for: source.utf8.span) || feeds.hasMatch(for: source.utf8.span)
   }
 
   @usableFromInline
@@ -45,11 +52,46 @@ final class Watchers {
     if let number = names.number(of: change.source), names.isHeld(number, by: .watcher) {
       bySource[number]?.send(change)
     }
+    if !feeds.isEmpty { keep(change) }
     guard !byPattern.isEmpty else { return }
     // Collected first, because observers may add or remove patterns.
     var changes: [Changes] = []
     byPattern.forEachMatch(for: change.source.utf8.span) { changes.append($0) }
     for changes in changes { changes.send(change) }
+  }
+
+  /// Keeps a change for the feeds that want it.
+  ///
+  /// A feed that knows of changes already costs little: only its place is looked at.
+  private func keep(_ change: SourceChange) {
+    if let announced, announced.source == change.source,
+      announced.collections == log.collections
+    {
+      _ = log.append(change)
+      return
+    }
+    var (isWanted, places) = (false, [FeedPlace]())
+    feeds.forEachMatch(for: change.source.utf8.span) { place in
+      isWanted = true
+      if !place.isNoted { places.append(place) }
+    }
+    guard isWanted else { return }
+    let number = log.append(change)
+    for place in places { place.announce(number) }
+    announced = (change.source, log.collections)
+  }
+
+  /// Returns the changes of the sources that match a pattern, to be collected.
+  func feed(of pattern: Pattern) -> PatternFeed {
+    announced = nil
+    let place = feeds[pattern] ?? FeedPlace()
+    feeds[pattern] = place
+    let feed = PatternFeed(pattern, log, at: place) { [weak self] feed in
+      place.remove(feed)
+      if place.feeds.isEmpty, self?.feeds[pattern] === place { self?.feeds[pattern] = nil }
+    }
+    place.append(feed)
+    return feed
   }
 
   func changes(of source: String) -> Signal<SourceChange, Never> {
@@ -100,6 +142,11 @@ final class EventWatchers {
   /// The observers of one pattern.
   private final class Watches {
     var all: [ObjectIdentifier: Watch] = [:]
+
+    /// The readers that collect the events in their own time.
+    let feeds = EventFeedPlace()
+
+    var isEmpty: Bool { all.isEmpty && feeds.isEmpty }
   }
 
   private let byStream = PatternIndex<Watches>()
@@ -107,6 +154,7 @@ final class EventWatchers {
 
   /// The observers without a pattern for streams or types.
   private let others = Watches()
+  private let recent = RecentEvents()
   private var count = 0
 
   var isEmpty: Bool { count == 0 }
@@ -126,39 +174,74 @@ final class EventWatchers {
 
   private func add(_ watch: Watch) {
     count += 1
-    forEachPlace(of: watch) { index, pattern in
+    forEachPlace(of: watch.filter) { index, pattern in
       let watches = index[pattern] ?? Watches()
       watches.all[ObjectIdentifier(watch)] = watch
       index[pattern] = watches
+    } otherwise: {
+      others.all[ObjectIdentifier(watch)] = watch
     }
   }
 
   private func remove(_ watch: Watch) {
     count -= 1
-    forEachPlace(of: watch) { index, pattern in
+    forEachPlace(of: watch.filter) { index, pattern in
       guard let watches = index[pattern] else { return }
       watches.all[ObjectIdentifier(watch)] = nil
-      if watches.all.isEmpty { index[pattern] = nil }
+      if watches.isEmpty { index[pattern] = nil }
+    } otherwise: {
+      others.all[ObjectIdentifier(watch)] = nil
     }
-    others.all[ObjectIdentifier(watch)] = nil
   }
 
   private func forEachPlace(
-    of watch: Watch, _ body: (PatternIndex<Watches>, Pattern) -> Void
+    of filter: EventFilter, _ body: (PatternIndex<Watches>, Pattern) -> Void,
+    otherwise other: () -> Void
   ) {
-    if let streams = watch.filter.streams {
+    if let streams = filter.streams {
       for pattern in streams { body(byStream, pattern) }
-    } else if let types = watch.filter.types {
+    } else if let types = filter.types {
       for pattern in types { body(byType, pattern) }
     } else {
-      others.all[ObjectIdentifier(watch)] = watch
+      other()
+    }
+  }
+
+  /// Returns the matching events from now on, to be collected.
+  ///
+  /// The conditions of the filter are left to the reader.
+  func feed(_ filter: EventFilter) -> EventFeed {
+    count += 1
+    let feed = EventFeed(filter, recent) { [weak self] feed in self?.remove(feed) }
+    forEachPlace(of: filter) { index, pattern in
+      let watches = index[pattern] ?? Watches()
+      watches.feeds.append(feed)
+      index[pattern] = watches
+    } otherwise: {
+      others.feeds.append(feed)
+    }
+    return feed
+  }
+
+  private func remove(_ feed: EventFeed) {
+    count -= 1
+    forEachPlace(of: feed.filter) { index, pattern in
+      guard let watches = index[pattern] else { return }
+      watches.feeds.remove(feed)
+      if watches.isEmpty { index[pattern] = nil }
+    } otherwise: {
+      others.feeds.remove(feed)
     }
   }
 
   /// Delivers a record to its observers.
   func send(_ record: Record, _ forms: [String: EventForms]) {
-    var wanting: [Watch] = []
+    var (wanting, isFed, places) = ([Watch](), false, [EventFeedPlace]())
     func deliver(_ watches: Watches, types: (EventFilter) -> [Pattern]?) {
+      if !watches.feeds.isEmpty {
+        isFed = true
+        if !watches.feeds.isNoted { places.append(watches.feeds) }
+      }
       for watch in watches.all.values
       where watch.lastSeq != record.seq
         && watch.filter.wants(record, streams: nil, types: types(watch.filter))
@@ -173,6 +256,10 @@ final class EventWatchers {
       byType.forEachMatch(for: EventType.name(of: record.type).utf8.span) {
         deliver($0) { _ in nil }
       }
+    }
+    if isFed {
+      let place = recent.append(record, forms)
+      for feeds in places { feeds.announce(place) }
     }
     guard !wanting.isEmpty else { return }
     let event = JournalEvent(record, forms)

@@ -42,6 +42,37 @@ extension SourceProvider {
       changesMatching: { [changesMatching] pattern in
         changesMatching(pattern).filter { role.mayRead($0.source) }
       },
+      collected: Collected(
+        feeds: { [collected] in collected.feeds($0).map { ReadableFeed($0, role) } },
+        others: { [collected] in collected.others($0).filter { role.mayRead($0.source) } }),
       hides: { [exists] in !role.mayRead($0) && exists($0) })
   }
+}
+
+/// The changes of a feed that a role may read.
+private final class ReadableFeed: ChangeFeed {
+  private let feed: any ChangeFeed
+  private let role: Role
+
+  init(_ feed: any ChangeFeed, _ role: Role) { (self.feed, self.role) = (feed, role) }
+
+  var onNews: (() -> Void)? {
+    get { feed.onNews }
+    set { feed.onNews = newValue }
+  }
+  var hasNews: Bool { feed.hasNews }
+  var hasJoined: Bool { feed.hasJoined }
+
+  func next(until isOver: () -> Bool) -> ChangeRun? {
+    while let changes = feed.next(until: isOver) {
+      if role.mayRead(changes.newest.source) { return changes }
+      feed.removeNext()
+      if isOver() { return nil }
+    }
+    return nil
+  }
+
+  func removeNext() { feed.removeNext() }
+  func removeAll() { feed.removeAll() }
+  func end() { feed.end() }
 }

@@ -77,6 +77,15 @@ package final class SourceProvider {
   package let changes: (_ source: String) -> Signal<SourceChange, Never>
   let changesMatching: (Pattern) -> Signal<SourceChange, Never>
 
+  /// The changes of the sources of a pattern, for observers that collect them.
+  let collected: Collected
+
+  /// The changes that an observer collects in its own time, and the others, which arrive at once.
+  package struct Collected {
+    let feeds: (Pattern) -> [any ChangeFeed]
+    let others: (Pattern) -> Signal<SourceChange, Never>
+  }
+
   package init(
     descriptions: [Description], isJournaled: Bool, exists: @escaping (String) -> Bool,
     value: @escaping (String) -> JSONText?,
@@ -87,6 +96,7 @@ package final class SourceProvider {
     neighbours: @escaping (String) -> [String],
     changes: @escaping (String) -> Signal<SourceChange, Never>,
     changesMatching: @escaping (Pattern) -> Signal<SourceChange, Never>,
+    collected: Collected? = nil,
     hides: @escaping (String) -> Bool = { _ in false }, unjournaled: Set<String> = []
   ) {
     self.descriptions = descriptions
@@ -103,6 +113,7 @@ package final class SourceProvider {
     self.neighbours = neighbours
     self.changes = changes
     self.changesMatching = changesMatching
+    self.collected = collected ?? Collected(feeds: { _ in [] }, others: changesMatching)
     self.hides = hides
     self.unjournaled = unjournaled
   }
@@ -154,7 +165,7 @@ package final class SourceProvider {
       changes: { [changes] in names.contains($0) ? others.changes($0) : changes($0) },
       changesMatching: { [changesMatching] pattern in
         others.changesMatching(pattern).merge(with: changesMatching(pattern))
-      }, hides: hides, unjournaled: names)
+      }, collected: collected.beside(others.changesMatching), hides: hides, unjournaled: names)
   }
 
   /// Whether the changes of the sources of a description are events in the journal.
@@ -178,7 +189,17 @@ package final class SourceProvider {
       changes: { [changes] in loading.exists($0) ? loading.changes($0) : changes($0) },
       changesMatching: { [changesMatching] pattern in
         loading.changesWhere(pattern.matches).merge(with: changesMatching(pattern))
-      })
+      }, collected: collected.beside { loading.changesWhere($0.matches) })
+  }
+}
+
+extension SourceProvider.Collected {
+  /// Returns these changes together with others that arrive at once.
+  fileprivate func beside(
+    _ more: @escaping (Pattern) -> Signal<SourceChange, Never>
+  ) -> SourceProvider.Collected {
+    SourceProvider.Collected(
+      feeds: feeds, others: { [others] in more($0).merge(with: others($0)) })
   }
 }
 

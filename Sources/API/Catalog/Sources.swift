@@ -110,7 +110,10 @@ extension Catalog {
       },
       canSearchGoOn: { ledger.canSearchGoOn },
       neighbours: { ledger.neighbours(of: $0, count: SourceProvider.neighbourCount) },
-      changes: ledger.changes(of:), changesMatching: ledger.changes(matching:))
+      changes: ledger.changes(of:), changesMatching: ledger.changes(matching:),
+      collected: .init(
+        feeds: { [ledger.feed(of: $0)] },
+        others: { _ in Signal { _ in NonDisposable.instance } }))
     if let loading { sources = sources.beside(loading) }
     line(.sources) { [unowned self] in
       let service = offered(ledger.service, for: "sources of \(ledger.service)")

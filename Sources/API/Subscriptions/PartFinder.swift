@@ -12,7 +12,7 @@ package final class PartFinder {
   /// The size in bytes from which a value is long.
   private static let long = 1024
 
-  /// The number of long values that are cached: the present value and the previous one.
+  /// The number of decoded values that are cached: the present value and the previous one.
   private static let remembered = 2
 
   private let pointers = JSONPointerSet()
@@ -25,7 +25,10 @@ package final class PartFinder {
 
   /// The last list or map that was encoded as a whole.
   private var whole: (source: String, seq: UInt64, value: JSONText?)?
-  private var found: [(value: JSONText, places: [JSONPointer: Range<Int>])] = []
+  private var found = FoundParts()
+
+  /// The number of long values scanned so far.
+  package private(set) var scans = 0
 
   /// The long values that were decoded last, the most recently used one at the end.
   private var values: [(text: JSONText, value: JSONValue)] = []
@@ -41,18 +44,18 @@ package final class PartFinder {
     watches += 1
     return BlockDisposable { [self] in
       watches -= 1
-      if watches == 0 { (whole, found, values) = (nil, [], []) }
+      if watches == 0 { (whole, found, values) = (nil, FoundParts(), []) }
     }
   }
 
   /// Watches a part until the returned disposable is disposed.
   func watch(_ part: JSONPointer) -> any Disposable {
     pointers.insert(part)
-    found = []
+    found = FoundParts()
     let caching = watch()
     return BlockDisposable { [self] in
       pointers.remove(part)
-      if pointers.count == 0 { found = [] }
+      if pointers.count == 0 { found = FoundParts() }
       caching.dispose()
     }
   }
@@ -64,15 +67,11 @@ package final class PartFinder {
     guard value.text.utf8.count >= Self.long, !part.text.isEmpty else {
       return part.find(in: value)
     }
-    return places(in: value)[part].map { value[$0] }
-  }
-
-  private func places(in value: JSONText) -> [JSONPointer: Range<Int>] {
-    if let known = Self.index(of: value, in: found.lazy.map(\.value)) { return found[known].places }
-    let places = pointers.places(in: value)
-    if found.count == Self.remembered { found.removeFirst() }
-    found.append((value, places))
-    return places
+    let places = found.places(in: value) {
+      scans += 1
+      return pointers.places(in: $0)
+    }
+    return places[part].map { value[$0] }
   }
 
   /// Returns the index of a text; `nil` if it is not there.

@@ -206,12 +206,15 @@ extension CallContext {
     let changes = Signal<SourceChange, Never> { observer in
       let bag = DisposeBag()
       for sources in whole {
-        sources.changesMatching(pattern).observeNext { observer.receive($0) }.dispose(in: bag)
+        sources.collected.others(pattern).observeNext { observer.receive($0) }.dispose(in: bag)
       }
       return bag
     }
     let subscription = PatternSubscription(
-      handle, to: PatternSource(key: pattern.text + rights.audience, changes: changes),
+      handle,
+      to: PatternSource(
+        key: pattern.text + rights.audience, changes: changes,
+        feeds: { whole.flatMap { $0.collected.feeds(pattern) } }),
       value: { [rights] in rights.sources(of: $0)?.value($0) },
       part: watchedPart(subscribe.pick), on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.minInterval?.milliseconds ?? 0)

@@ -85,7 +85,7 @@ extension CallContext {
   ///
   /// Live events are not filtered by data; see ``EventFilter/isWanted``.
   package func eventSource(_ filter: EventFilter, withOrigin: Bool) -> LogSource {
-    LogSource(
+    var source = LogSource(
       key: "events \(withOrigin ? "who " : "")\(filter.key)\(rights.audience)",
       live: host.events(filter.withoutConditions).map { [lines = catalog.parts.eventLines] in
         lines.entry(of: $0, withOrigin: withOrigin)
@@ -98,6 +98,13 @@ extension CallContext {
           .map { $0.map { LogEntry($0, withOrigin: withOrigin) } }
           .mapError { catalog.error($0) }
       })
+    // The readers of all events share them.
+    if filter.streams != nil || filter.types != nil {
+      source.makeFeed = { [host] in
+        EventLogFeed(host.eventFeed(filter.withoutConditions), withOrigin: withOrigin)
+      }
+    }
+    return source
   }
 
   // MARK: Every change
@@ -202,6 +209,11 @@ extension CallContext {
           .mapError { catalog.error($0) }
       })
     source.convert = part.map { part in { $0.picking(part.find, isLiteral) } }
+    if !isLiteral {
+      source.makeFeed = { [host] in
+        ChangeLogFeed(host.changeFeed(in: service, of: pattern), where: isWanted) { host.durable }
+      }
+    }
     return source
   }
 
