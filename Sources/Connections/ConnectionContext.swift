@@ -89,6 +89,7 @@ package final class ConnectionContext {
     stages = StageClock(clock: clock)
     slowLog = SlowLog(clock: clock)
     broadcasts = BroadcastTable(on: scheduler)
+    offerWork(to: views)
   }
 
   /// The limits of roles; call ``ConnectionTable/refreshLimits()`` after a change.

@@ -42,6 +42,16 @@ private final class ActionWork: SlicedWork, Disposable {
   }
 }
 
+/// Work whose steps are a function.
+private final class SteppedWork: SlicedWork {
+  var isQueued = false
+  private let body: () -> Bool
+
+  init(_ body: @escaping () -> Bool) { self.body = body }
+
+  func step() -> Bool { body() }
+}
+
 /// The queued work of one user, in the order in which it was added.
 final class WorkQueue: Interruptible {
   unowned let user: UserShare
@@ -117,6 +127,12 @@ extension ConnectionContext {
     let queue = user.work ?? WorkQueue(of: user, in: time)
     if user.work == nil { user.work = queue }
     queue.add(work)
+  }
+
+  /// Lets views do work in the time of their users.
+  func offerWork(to views: ViewContext) {
+    views.isTimeUp = { [unowned self] in isWorkTimeUp }
+    views.addWork = { [unowned self] user, step in add(SteppedWork(step), for: user) }
   }
 
   /// Queues an action for a user; see ``add(_:for:)``.

@@ -5,6 +5,7 @@ import Connections
 import EventSourcing
 import Features
 import JSON
+import JournalMemory
 import Model
 import ServiceTestSupport
 import TestSupport
@@ -539,6 +540,107 @@ struct FileViewTests {
       user.error(open("cells/m/* ~> rows", view: "w"))?.data["limit"] == .string("memory_user"))
     _ = user.call(#"{"id":1,"method":"close","params":{"view":"v"}}"#)
     #expect(user.result(open("cells/m/1 ~> row", view: "w")) != nil, "the charge has ended")
+  }
+
+  @Test
+  func `a row beyond the memory that is removed is not missing, and others take its place`() {
+    var limits = Limits()
+    limits.memoryPerUser = 200_000
+    bench.table.context.limits = limits
+    let user = bench.connect(uid: 2000)
+    let text = String(repeating: "x", count: 1000)
+    for i in 0..<300 { set("m/\(i)", "\"\(text)\"") }
+    user.send(open("cells/m/* ~> rows"))
+    let opened = user.settle().joined()
+    let shown = Set(
+      opened.components(after: #"{"id":""#).compactMap { Int($0.prefix { $0 != "\"" }) })
+    func missing(_ text: String) -> Int? {
+      text.components(after: #""rows_missing":{"#).last
+        .flatMap { String($0).components(after: #""value":"#).first }
+        .flatMap { Int($0.prefix { $0.isNumber }) }
+    }
+    let count = missing(opened) ?? 0
+    #expect(count == 300 - shown.count && count > 100)
+    // One with a long name, so that each of the others fits in its place.
+    guard let beyond = (0..<300).first(where: { !shown.contains($0) }), let last = shown.max()
+    else { return }
+    _ = client.call(#"{"id":1,"method":"cells.remove","params":["m/\#(beyond)"]}"#)
+    #expect(missing(user.settle().joined()) == count - 1)
+    _ = client.call(#"{"id":1,"method":"cells.remove","params":["m/\#(last)"]}"#)
+    let changed = user.settle().joined()
+    #expect(changed.contains(#""op":"remove""#) && changed.contains(#""op":"insert""#))
+    #expect(missing(changed) == count - 2)
+  }
+
+  @Test
+  func `a line named like the number of missing rows keeps its value`() {
+    var limits = Limits()
+    limits.memoryPerUser = 100_000
+    bench.table.context.limits = limits
+    let user = bench.connect(uid: 2000)
+    let text = String(repeating: "x", count: 1000)
+    for i in 0..<100 { set("m/\(i)", "\"\(text)\"") }
+    set("count", "7")
+    user.send(open("cells/m/* ~> rows", "cells/count ~> rows_missing"))
+    let lines = user.settle().joined()
+    #expect(lines.contains(#""rows_missing":{"kind":"state","value":7}"#))
+    #expect(lines.components(after: #""rows_missing""#).count == 1)
+  }
+
+  @Test
+  func `a view of many patterns searches them in the time of its user`() {
+    for first in 0..<32 {
+      let calls = (0..<50).map { #"{"method":"cells.set","params":["m/\#(first)/\#($0)",1]}"# }
+      _ = call("atomic", #"{"calls":[\#(calls.joined(separator: ","))]}"#)
+    }
+    func rows(_ lines: [String]) -> Int { lines.joined().components(after: #"{"id":""#).count }
+    let lines = (0..<32).map { "cells/m/\($0)/* ~> rows\($0)" }
+    bench.time.nanosecondsPerLook = 100_000
+    let context = bench.table.context
+    let (begun, first) = (context.workSteps, context.turn)
+    client.send(open(lines.joined(separator: "\n")))
+    var shown = rows(client.received())
+    #expect(shown < 200, "\(shown)")
+    for _ in 0..<400 where shown < 1600 { shown += rows(client.received()) }
+    #expect(shown == 1600)
+    #expect(context.workSteps - begun <= 40 * (context.turn - first))
+    bench.time.nanosecondsPerLook = 0
+  }
+
+  @Test
+  func `many lines of one source get its changes in the time of the user`() {
+    set("h", "1")
+    for view in 0..<3 {
+      let lines = (0..<60).map { "cells/h | offset(\(view * 100 + $0)) ~> p\($0)" }
+      _ = client.call(open(lines.joined(separator: "\n"), view: "v\(view)"))
+    }
+    let context = bench.table.context
+    for value in [5, 9] {
+      let (begun, first) = (context.workSteps, context.turn)
+      bench.time.nanosecondsPerLook = 100_000
+      let other = bench.connect(uid: 1001)
+      let calls = (0..<200).map { #"{"method":"cells.set","params":["h",\#(value - 199 + $0)]}"# }
+        .joined(separator: ",")
+      other.send(#"{"id":1,"method":"atomic","params":{"calls":[\#(calls)]}}"#)
+      bench.store.commit()
+      var lines: [String] = []
+      for _ in 0..<50 { lines += client.received() }
+      #expect((180...400).contains(context.workSteps - begun), "\(context.workSteps - begun)")
+      #expect(context.workSteps - begun <= 40 * (context.turn - first))
+      bench.time.nanosecondsPerLook = 0
+      lines += client.settle()
+      for view in 0..<3 {
+        let shown = lines.filter { $0.contains(#""view":"v\#(view)""#) }.joined()
+        for i in [0, 31, 59] {
+          let last = shown.components(after: #""p\#(i)":{"value":"#).last?.prefix(20) ?? ""
+          #expect(last.hasPrefix("\(value + view * 100 + i)}"), "\(last)")
+        }
+      }
+      other.connection.end()
+    }
+    for view in client.connection.views.all { _ = client.connection.views.close(view) }
+    set("h", "2")
+    #expect(bench.catalog.files.sharedCount == 0)
   }
 
   @Test

@@ -53,7 +53,7 @@ struct MethodWorkTests {
     "lists.replace": .most("20,000 elements"), "lists.update": .short,
     "locks.acquire": .short, "locks.release": .short, "maps.clear": .short, "maps.put": .short,
     "maps.remove": .short, "metrics": .most("methods"), "nack": .short,
-    "open": .most("10,000 rows of a view"), "people.color": .short, "people.create": .short,
+    "open": .slices, "people.color": .short, "people.create": .short,
     "people.list": .slices, "people.remove": .short, "people.rename": .short,
     "people.reverse_name": .short, "ping": .short, "provide": .most("12,000 parts"),
     "publish": .most("256 KiB"), "readers.drop": .most("parked events"), "readers.remove": .short,
@@ -166,7 +166,7 @@ struct MethodWorkTests {
       name: "open",
       before: (0..<2).map { _ in
         atomic(1000) { #"{"method":"people.create","params":{"name":"p\#($0)"}}"# }
-      }, request: #""open","params":{"binder":"people"}"#),
+      }, request: #""open","params":{"binder":"people"}"#, turns: 2),
     Load(
       name: "people.list",
       before: (0..<4).map { _ in

@@ -24,6 +24,7 @@ struct SliceRuleTests {
   private static let files: [String: Charge] = [
     "API/Catalog/ConnectionBinder.swift": .short, "API/Catalog/Sources.swift": .passed,
     "API/Catalog/ValueCollection.swift": .noted,
+    "API/FileViews/LineChanges.swift": .sliced,
     "API/FileViews/ProgramViews.swift": .sliced, "API/FileViews/RowSource.swift": .noted,
     "API/FileViews/ShownSource.swift": .sliced,
     "API/Forwarding/Forwarder.swift": .short,

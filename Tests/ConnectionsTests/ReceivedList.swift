@@ -13,6 +13,11 @@ struct ReceivedList {
     (self.view, self.property) = (view, property)
   }
 
+  init(answer: String, _ view: String) throws {
+    self.init(view)
+    try take(answer)
+  }
+
   mutating func take(_ line: String) throws {
     let frame = try #require(JSONText(parsing: line).members)
     let params = try #require((frame["result"] ?? frame["params"])?.members)

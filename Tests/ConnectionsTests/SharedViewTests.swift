@@ -18,6 +18,9 @@ struct SharedViewTests {
     let changes = PassthroughSubject<RowList<Int, Row>.Change, Never>()
     private(set) var made: [Int] = []
 
+    /// Called for each row that is made.
+    var onRow: () -> Void = {}
+
     func set(_ key: Int, _ name: String?) {
       names[key] = name
       changes.send(.rows([key]))
@@ -34,6 +37,7 @@ struct SharedViewTests {
         Identity(self), keys: { [self] in Array(names.keys) },
         row: { [self] key in
           made.append(key)
+          onRow()
           return names[key].map { Row(id: key, name: $0) }
         }, changes: changes.toSignal())
     }
@@ -41,6 +45,76 @@ struct SharedViewTests {
     var texts: [JSONText] {
       names.sorted { $0.key < $1.key }.map { JSONText(trusted: Row.text($0.key, $0.value)) }
     }
+  }
+
+  /// Opens a view of the list in the time of a client; each row takes 0.1 ms.
+  private func openInTime(_ name: String) -> [String] {
+    model.onRow = { [time = bench.time] in time.work(nanoseconds: 100_000) }
+    bench.methods["open"] = { [unowned bench, list = model.list] call in
+      let views = bench.connection.views
+      if let view = try? views.open(
+        "test", as: Handle(name: name), { list.bind(to: $0["list"]) })
+      {
+        call.answer { view.writeAnswer(&$0) }
+      }
+      return .done
+    }
+    bench.receive(request(1, "open"))
+    return bench.lines()
+  }
+
+  @Test
+  func `the rows of a long list are made in the time of the client that opens a view`() throws {
+    for i in 0..<1000 { model.names[i] = "n\(i)" }
+    var shown = ReceivedList("v")
+    var (turns, lines) = (0, openInTime("v"))
+    while true {
+      for line in lines { try shown.take(line) }
+      #expect(model.count().count <= 64 + 40 * 8, "those at once, and steps of 0.8 ms for 4 ms")
+      guard shown.isMore, turns < 1000 else { break }
+      turns += 1
+      lines = bench.lines()
+    }
+    #expect(turns >= 10)
+    #expect(shown.elements == model.texts)
+    #expect(try ReceivedList(answer: openInTime("w")[0], "w").elements == model.texts)
+    #expect(model.count().isEmpty, "they are made once for all views")
+  }
+
+  @Test(arguments: 0..<40)
+  func `changes while the rows of a list are made give the client the final list`(
+    seed: Int
+  ) throws {
+    var random = SeededRandom(seed: UInt64(seed))
+    for i in 0..<400 { model.names[i * 3] = "n\(i)" }
+    var shown = ReceivedList("v")
+    for line in openInTime("v") { try shown.take(line) }
+    #expect(shown.isMore)
+    for turn in 0..<200 where shown.isMore || turn < 20 {
+      for _ in 0..<Int.random(in: 0...(turn % 7 == 0 ? 50 : 3), using: &random) {
+        let key = Int.random(in: 0..<1300, using: &random)
+        model.set(key, Bool.random(using: &random) ? "c\(random.next())" : nil)
+      }
+      bench.transport.room = [0, 500, 5000, .max].randomElement(using: &random) ?? 0
+      bench.connection.becameWritable()
+      for line in bench.lines() { try shown.take(line) }
+    }
+    bench.transport.room = .max
+    bench.connection.becameWritable()
+    for line in bench.lines() { try shown.take(line) }
+    #expect(!shown.isMore)
+    #expect(shown.elements == model.texts)
+  }
+
+  @Test
+  func `a list that is closed while its rows are made leaves no work`() {
+    for i in 0..<1000 { model.names[i] = "n\(i)" }
+    _ = openInTime("v")
+    for view in bench.connection.views.all { _ = bench.connection.views.close(view) }
+    _ = (bench.lines(), model.count())
+    for _ in 0..<10 { _ = bench.lines() }
+    #expect(model.count().isEmpty)
+    #expect(!bench.table.context.hasWork)
   }
 
   private struct Row: Encodable {

@@ -67,7 +67,7 @@ package final class Catalog {
   private(set) var views: [String: ViewBinder] = [:]
 
   /// The views of files.
-  let files = FileViewRegistry()
+  package let files = FileViewRegistry()
 
   /// Finds the parts of values that clients subscribe to, and decodes values for bindings.
   package let parts = PartFinder()

@@ -56,7 +56,7 @@ struct FileView {
     var shown: [String: ShownSource] = [:]
     for binding in file.bindings where binding.expression.operator.goesRight {
       shown[binding.name.text] = try ShownSource(
-        binding, try names(of: binding), context.access, known)
+        binding, try names(of: binding), context.access, in: context.connection.context, known)
     }
     for line in file.lines {
       switch line {
@@ -159,10 +159,15 @@ struct FileView {
     }
     try table.prepare()
     table.list.bind(to: view[name])
-    table.missing.bind(to: view) { view, count in
-      // Only then, because a view has it hardly ever.
-      let missing = name + "_missing"
-      if count > 0 || view.has(missing) { view[missing].hint(.quiet).set(count) }
+    table.failure.bind(to: view) { view, error in if let error { view.fail(error) } }
+    let missing = name + "_missing"
+    // A line of that name shows what it says.
+    let lines = file.assignments.map(\.name) + file.bindings.map(\.name)
+    if !lines.contains(where: { $0.text == missing }) {
+      table.missing.bind(to: view) { view, count in
+        // Only then, because a view has it hardly ever.
+        if count > 0 || view.has(missing) { view[missing].hint(.quiet).set(count) }
+      }
     }
     tables[name] = table
   }

@@ -28,7 +28,12 @@ final class RowSource {
   private let provider: SourceProvider
   private var elements: [JSONText] = []
   private var members: [String: JSONText] = [:]
+
+  /// The sources of the pattern that were found.
   private var found: [RowID] = []
+
+  /// The place at which the search for them goes on; `nil` if it is over.
+  private var place: SearchPlace?
   private let observation = SerialDisposable(otherDisposable: nil)
   private let bag = DisposeBag()
   private let changes: [Signal<SourceChange, Never>]
@@ -41,35 +46,51 @@ final class RowSource {
     if let pattern = source.pattern {
       let star = name.range(ofStar: pattern)
       kind = .pattern(pattern, before: star.before, after: star.after)
+      place = SearchPlace()
       changes = [provider.changesMatching(pattern)]
     } else if source.isPlain, provider.kind(of: name) == .list {
       kind = .list
-      changes = [provider.changes(name)]
+      changes = [source.changes(of: name, provider)]
     } else if source.isPlain, provider.kind(of: name) == .map {
       kind = .map
-      changes = [provider.changes(name)]
+      changes = [source.changes(of: name, provider)]
     } else {
       kind = .value { source.text }
-      changes = zip(source.providers, source.names).map { $0.changes($1) }
+      changes = zip(source.names, source.providers).map(source.changes)
     }
   }
 
-  /// Finds the sources of a pattern.
+  /// The most sources of a pattern that are found: rows, and sources that are counted only.
+  private static let most = 2 * RowTable.most
+
+  /// Whether sources of the pattern were not searched yet.
+  var isSearching: Bool { place != nil }
+
+  /// Finds the next sources of the pattern.
   ///
-  /// - Throws: `too_expensive` if too many names do not match it.
-  func find() throws(WireError) {
-    guard case .pattern(let pattern, _, _) = kind else { return }
-    var (place, found) = (SearchPlace(), [RowID]())
+  /// - Parameter count: The most to find, if the search can go on later.
+  /// - Throws: `too_expensive` if too many names do not match the pattern; the search is over then.
+  func find(atMost count: Int) throws(WireError) -> [RowID] {
+    guard case .pattern(let pattern, _, _) = kind, var place else { return [] }
+    let most = min(Self.most - found.count, provider.canSearchGoOn() ? count : .max)
+    var (new, isStopped) = ([RowID](), false)
     do throws(NameIndex.TooVain) {
       try provider.search(pattern, [], &place) { name in
-        if let id = id(of: name) { found.append(id) }
-        return found.count < RowTable.most
+        if let id = id(of: name) { new.append(id) }
+        isStopped = new.count >= most
+        return !isStopped
       }
     } catch {
+      self.place = nil
       throw .tooExpensive("pattern", NameIndex.maxVain + 1, max: NameIndex.maxVain)
     }
-    self.found = found
+    found += new
+    self.place = isStopped && found.count < Self.most ? place : nil
+    return new
   }
+
+  /// The number of elements after the last one that can be a row.
+  var beyondCount: Int { max(0, elements.count + members.count - RowTable.most) }
 
   /// The ids of all elements.
   var ids: [RowID] {
@@ -124,6 +145,7 @@ final class RowSource {
     observation.otherDisposable?.dispose()
     observation.otherDisposable = nil
     (elements, members, found) = ([], [:], [])
+    place = isPattern ? SearchPlace() : nil
   }
 
   private func change(_ change: SourceChange) -> Change {
@@ -174,9 +196,7 @@ final class RowSource {
   }
 
   /// Whether the elements are found by their names, without reading a value.
-  var isFound: Bool { isPattern }
-
-  private var isPattern: Bool { if case .pattern = kind { true } else { false } }
+  var isPattern: Bool { if case .pattern = kind { true } else { false } }
 
   /// Applies a step of a list or map, and returns the ids of the elements that have changed; `nil` if
   /// all must be read again.

@@ -15,8 +15,11 @@ final class RowTable: SlicedWork {
 
   /// The rows, and the bytes of their values, that are made when the first view opens.
   ///
-  /// The others follow in slices. A few are made also if the time of the client is over.
-  private static let atOnce = (count: 1_000, bytes: 256 << 10, least: 16 << 10)
+  /// The others follow in slices. One is made also if the time of the client is over.
+  private static let atOnce = (count: 1_000, bytes: 256 << 10)
+
+  /// The names that are searched in a step.
+  private static let searched = 256
 
   /// The most steps of a list that wait; with more, all its rows are compared.
   private static let waitingSteps = 64
@@ -58,6 +61,9 @@ final class RowTable: SlicedWork {
   /// The number of rows that are left out.
   let missing = Property(0)
 
+  /// The reason why the rows cannot be found, after the first ones.
+  let failure = Property<WireError?>(nil)
+
   /// The bytes of the rows, charged to the user.
   private var heldBytes = 0
   private var observer: AtomicObserver<RowList<RowKey, JSONText>.Change, Never>?
@@ -88,10 +94,13 @@ final class RowTable: SlicedWork {
       })
   }
 
-  /// Finds the rows, unless a view shows them already.
+  /// Finds the first rows, unless a view shows them already or the time of the client is over.
   ///
   /// - Throws: `too_expensive` if too many names do not match a pattern.
-  func prepare() throws(WireError) { if observer == nil { try source.find() } }
+  func prepare() throws(WireError) {
+    guard observer == nil, !context.isWorkTimeUp else { return }
+    _ = try source.find(atMost: Self.atOnce.count)
+  }
 
   /// Returns the row with an id as clients see it; `nil` if there is none.
   func row(id: RowID) -> JSONText? {
@@ -121,7 +130,7 @@ final class RowTable: SlicedWork {
     guard self.observer == nil else { return }
     source.observe { [unowned self] in receive($0) }
     readBytes = 0
-    if context.isWorkTimeUp, !source.isFound {
+    if context.isWorkTimeUp, !source.isPattern {
       // One of many long values of a view: it is read in a slice.
       isStale = true
     } else {
@@ -129,13 +138,18 @@ final class RowTable: SlicedWork {
       wait(for: source.ids)
       var left = Self.atOnce.count
       while left > 0, readBytes < Self.atOnce.bytes,
-        readBytes < Self.atOnce.least || !context.isWorkTimeUp, makeNext()
+        left == Self.atOnce.count || !context.isWorkTimeUp, makeNext()
       {
         left -= 1
       }
     }
     self.observer = observer
-    if isStale || !waiting.isEmpty { context.add(self, for: user) }
+    countMissing()
+    if hasWork { context.add(self, for: user) }
+  }
+
+  private var hasWork: Bool {
+    source.isSearching || isStale || !steps.isEmpty || !waiting.isEmpty
   }
 
   private func stop() {
@@ -143,7 +157,7 @@ final class RowTable: SlicedWork {
     observer = nil
     (rows, order, waiting, isWaiting, steps) = ([:], [], [], [], [])
     isStale = false
-    (leftOut, missing.value) = ([], 0)
+    (leftOut, missing.value, failure.value) = ([], 0, nil)
     context.charge(-heldBytes, to: user)
     heldBytes = 0
   }
@@ -164,18 +178,35 @@ final class RowTable: SlicedWork {
     for id in ids where isWaiting.insert(id).inserted { waiting.append(id) }
   }
 
-  /// Reads the elements again, applies a step of the list, or makes a row.
+  /// Reads the elements again, applies a step of the list, makes a row, or searches for more.
   func step() -> Bool {
     guard observer != nil else { return false }
     if isStale {
       isStale = false
       wait(for: source.readChanges())
+      countMissing()
     } else if !steps.isEmpty {
       if let ids = source.apply(steps.removeFirst()) { wait(for: ids) } else { isStale = true }
-    } else {
-      _ = makeNext()
+      countMissing()
+    } else if !makeNext(), source.isSearching {
+      do throws(WireError) {
+        wait(for: try source.find(atMost: Self.searched))
+      } catch {
+        failure.value = error
+        return false
+      }
     }
-    return isStale || !steps.isEmpty || !waiting.isEmpty
+    return hasWork
+  }
+
+  private func countMissing() {
+    let count = leftOut.count + source.beyondCount
+    if missing.value != count { missing.value = count }
+  }
+
+  private func setLeftOut(_ id: RowID, _ isLeftOut: Bool) {
+    if isLeftOut { leftOut.insert(id) } else { leftOut.remove(id) }
+    countMissing()
   }
 
   /// Makes a row that has changed.
@@ -190,15 +221,14 @@ final class RowTable: SlicedWork {
     var new = value.flatMap { form.row(id, $0) }.map { Row(key: $0.key, text: $0.text) }
     let bytes = (new?.bytes ?? 0) - (old?.bytes ?? 0)
     // A row beyond the memory of the user is not shown.
-    if old == nil && rows.count >= Self.most
-      || (try? context.checkMemory(for: bytes, of: user)) == nil
-    {
-      if new != nil { leftOut.insert(id) }
-      new = nil
-    } else if !leftOut.isEmpty {
-      leftOut.remove(id)
-    }
-    if missing.value != leftOut.count { missing.value = leftOut.count }
+    let isLeftOut =
+      new != nil
+      && (old == nil && rows.count >= Self.most
+        || (try? context.checkMemory(for: bytes, of: user)) == nil)
+    setLeftOut(id, isLeftOut)
+    if isLeftOut { new = nil }
+    // There is room for one of the others.
+    if old != nil, new == nil, !isLeftOut, let next = leftOut.first { wait(for: [next]) }
     guard old?.key != new?.key || old?.text != new?.text else { return true }
     rows[id] = new
     let held = (new?.bytes ?? 0) - (old?.bytes ?? 0)

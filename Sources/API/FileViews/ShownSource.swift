@@ -26,14 +26,19 @@ struct ShownSource {
   /// Identifies the source and what is made of it, among all with the same rights.
   let key: String
 
+  /// The user in whose time many lines get changes, and the turns.
+  private let user: UInt32
+  private let turns: ConnectionContext
+
   /// - Parameter names: The sources with arguments filled in.
   /// - Throws: `not_found` for a source that the role may not read.
   init(
-    _ binding: ViewFile.Binding, _ names: [String], _ access: Access,
+    _ binding: ViewFile.Binding, _ names: [String], _ access: Access, in turns: ConnectionContext,
     _ known: TransformerRegistry<JSONValue>
   ) throws(WireError) {
     self.names = names
     (rights, parts) = (access.rights, access.catalog.parts)
+    (user, self.turns) = (access.caller.uid, turns)
     expression = binding.expression
     pattern = binding.isPattern ? Pattern(names[0]) : nil
     var providers: [SourceProvider] = []
@@ -77,13 +82,21 @@ struct ShownSource {
 
   /// Emits after each change of a source.
   private var changes: SafeSignal<SourceChange> {
-    Signal { [providers, names] observer in
+    Signal { [self] observer in
       let bag = DisposeBag()
       for (provider, name) in zip(providers, names) {
-        provider.changes(name).observeNext { observer.receive($0) }.dispose(in: bag)
+        changes(of: name, provider).observeNext { observer.receive($0) }.dispose(in: bag)
       }
       return bag
     }
+  }
+
+  /// Returns the changes of a source, which all lines of views share.
+  func changes(of name: String, _ provider: SourceProvider) -> SafeSignal<SourceChange> {
+    rights.catalog.files.changes("\(rights.audience) \(name)") { [user, turns] end in
+      LineChanges(provider.changes(name), for: user, in: turns, onEnd: end)
+    }
+    .signal
   }
 
   /// Returns the value that views show.

@@ -13,6 +13,9 @@ final class ListLog {
   private static let comparedCount = 2048
 
   private(set) var elements: [JSONText] = []
+
+  /// Whether elements are still added at the end, which clients get without steps.
+  private(set) var isGrowing = false
   private var steps = SlidingWindow<ListStep>()
 
   /// The index of the first kept step.
@@ -31,6 +34,18 @@ final class ListLog {
     steps.append(.empty)
     steps.drop(before: end)
   }
+
+  /// Replaces the list by its beginning; ``grow(by:)`` adds the rest.
+  func begin(with elements: [JSONText]) {
+    replace(by: elements)
+    isGrowing = true
+  }
+
+  /// Adds an element at the end of a list that is growing.
+  func grow(by element: JSONText) { elements.append(element) }
+
+  /// Ends the growth: all elements are there.
+  func endGrowth() { isGrowing = false }
 
   /// Replaces the list and computes the steps, unless there are too many.
   func become(_ new: [JSONText]) {

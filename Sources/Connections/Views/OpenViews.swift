@@ -6,6 +6,9 @@ struct ClosedView {
   let handle: Handle
   let reason: String
 
+  /// The error that the client gets instead of the reason.
+  var error: WireError?
+
   /// The handles of its parent and further ancestors.
   let ancestors: [Handle]
 
@@ -179,10 +182,11 @@ package final class OpenViews {
   }
 
   /// Records that a view is closed, if the client knows the view.
-  func addClosed(_ view: View, _ reason: String) {
+  func addClosed(_ view: View, _ reason: String, _ error: WireError? = nil) {
     guard view.isTold, !hasEnded else { return }
     let ancestors = Array(sequence(first: view, next: \.parent).dropFirst().map(\.handle))
-    closedViews.append(ClosedView(handle: view.handle, reason: reason, ancestors: ancestors))
+    closedViews.append(
+      ClosedView(handle: view.handle, reason: reason, error: error, ancestors: ancestors))
     client.list()
   }
 
@@ -283,7 +287,7 @@ package final class OpenViews {
       view.isTold = true
       hasChanged = true
     }
-    view.isDirty = view.hasMore
+    view.isDirty = view.hasRest
   }
 
   /// Ends a view with an error as its last frame.
@@ -310,6 +314,7 @@ package final class OpenViews {
   }
 
   private func write(_ closed: ClosedView, _ buffer: inout ByteBuffer) {
+    if let error = closed.error { return write(closed.handle, error, &buffer) }
     Frame.notification("closed", &buffer) {
       $0.member("view", closed.handle)
       $0.member("seq", context.position)

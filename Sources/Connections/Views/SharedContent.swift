@@ -16,6 +16,12 @@ package final class ViewContext {
 
   /// The content that views share.
   var contents: [SharedContent.Key: SharedContent] = [:]
+
+  /// Returns whether the time of the client that opens a view is over.
+  var isTimeUp: () -> Bool = { false }
+
+  /// Queues work for a user; see ``SlicedWork``.
+  var addWork: (_ user: UInt32, _ step: @escaping () -> Bool) -> Void = { _, _ in }
 }
 
 /// A property of a view that shows shared content.
@@ -147,10 +153,20 @@ extension JSONEncoder {
   }
 }
 
+extension Array where Element: Comparable {
+  /// Returns the elements in order; for numbers, which most keys are, without generic code.
+  @_specialize(where Element == Int)
+  fileprivate func inOrder() -> [Element] { sorted() }
+}
+
 /// A list that several views show by rows.
 ///
-/// Only changed rows are rebuilt and encoded, once for all views.
+/// Only changed rows are rebuilt and encoded, once for all views. The rows of a long list are made in
+/// the time of the user who opened the first view.
 final class SharedRows<Key: Hashable & Comparable, Row: Encodable>: SharedContent {
+  /// The rows that are made at once, also if the time of the client is over, and in a step.
+  private static var few: (atOnce: Int, step: Int) { (64, 8) }
+
   /// The most changed rows to look up one by one.
   ///
   /// For more, the list passes over all rows once.
@@ -166,14 +182,48 @@ final class SharedRows<Key: Hashable & Comparable, Row: Encodable>: SharedConten
   private var changed: Set<Key> = []
   private var haveAllChanged = false
 
+  /// The keys whose rows were not made yet, in order.
+  private var unmade: ArraySlice<Key> = []
+
   override var log: ListLog? { rows }
 
-  init(_ list: RowList<Key, Row>, _ context: ViewContext) {
+  /// - Parameter user: The user in whose time the rows are made.
+  init(_ list: RowList<Key, Row>, for user: UInt32, _ context: ViewContext) {
     self.list = list
     super.init(SharedContent.Key(SharedRows.self, list.identity), context)
     observation = list.changes.observeNext { [unowned self] in markChanged($0) }
-    keys = list.keys().sorted()
-    rows.replace(by: keys.compactMap(row))
+    unmade = list.keys().inOrder()[...]
+    var made: [JSONText] = []
+    while let key = unmade.first, keys.count < Self.few.atOnce || !context.isTimeUp() {
+      unmade.removeFirst()
+      guard let row = row(key) else { continue }
+      keys.append(key)
+      made.append(row)
+    }
+    if unmade.isEmpty {
+      rows.replace(by: made)
+    } else {
+      rows.begin(with: made)
+      context.addWork(user) { [self] in step() }
+    }
+  }
+
+  /// Makes the next rows of a long list.
+  private func step() -> Bool {
+    // Nobody shows the list any more.
+    guard observation != nil else { return false }
+    for key in unmade.prefix(Self.few.step) {
+      if let last = keys.last, key <= last {
+        find([key])
+      } else if let row = row(key) {
+        keys.append(key)
+        rows.grow(by: row)
+      }
+    }
+    unmade = unmade.dropFirst(Self.few.step)
+    if unmade.isEmpty { rows.endGrowth() }
+    markStale()
+    return !unmade.isEmpty
   }
 
   private func markChanged(_ change: RowList<Key, Row>.Change) {

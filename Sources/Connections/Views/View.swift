@@ -66,6 +66,14 @@ package final class View: DisposeBagProvider {
   /// Whether the client was promised more frames.
   var hasMore = false
 
+  /// Whether some content that is there did not fit into the last frame.
+  var hasRest: Bool { properties.contains { $0.part.content.isNew } }
+
+  /// Whether more frames follow, because of content that did not fit or is not there yet.
+  private var expectsMore: Bool {
+    properties.contains { $0.part.content.isNew || $0.part.content.isGrowing }
+  }
+
   /// Whether the batch that opened the view is still unanswered.
   var isInBatch = false
 
@@ -194,6 +202,13 @@ package final class View: DisposeBagProvider {
     }
   }
 
+  /// Ends the view with an error as its last frame, its children before it.
+  package func fail(_ error: WireError) {
+    guard !isClosed else { return }
+    for child in children.reversed() { child.close("failed") }
+    end { views.addClosed($0, "failed", error) }
+  }
+
   /// Closes the view because its purpose is fulfilled.
   package func dismiss() { close("dismissed") }
 
@@ -274,7 +289,7 @@ extension View {
       writeContents(&$0, upTo: end)
     }
     isDirty = false
-    if hasMore { markDirty() }
+    if hasRest { markDirty() }
   }
 
   /// Appends the notification that the view was opened from another one.
@@ -327,12 +342,13 @@ extension View {
         buffer.object { $0.append(members) }
       }
     }
+    let expectsMore = expectsMore
     // A client that was promised more gets a frame when nothing is left.
-    guard !isEmpty || hasRoom && hasMore else {
+    guard !isEmpty || hasRoom && hasMore && !expectsMore else {
       buffer.truncate(to: start)
       return hasRoom
     }
-    hasMore = properties.contains { $0.part.content.isNew }
+    hasMore = expectsMore
     if hasMore { buffer.member("more", true) }
     Frame.endParams(&buffer)
     return true
@@ -361,7 +377,7 @@ extension View {
     // Limits the lists to the room in the line, however long they are.
     var room = end == .max ? .max : max(0, end - start)
     writeContents(&buffer, room: &room)
-    hasMore = properties.contains { $0.part.content.isNew }
+    hasMore = expectsMore
     guard hasMore || buffer.count + Self.endBytes > end else { return }
     buffer.truncate(to: start)
     room = 0
@@ -372,7 +388,7 @@ extension View {
       room = rest
       writeContents(&buffer, room: &room)
     }
-    hasMore = properties.contains { $0.part.content.isNew }
+    hasMore = expectsMore
     if hasMore { buffer.member("more", true) }
   }
 

@@ -41,6 +41,9 @@ struct ViewContent {
     }
   }
 
+  /// Whether more elements follow that are not there yet.
+  var isGrowing: Bool { if case .list(let list) = shown { list.log.isGrowing } else { false } }
+
   /// The content that owns the shown list; `nil` if the list is not shared.
   var shared: SharedContent? { if case .list(let list) = shown { list.shared } else { nil } }
 
@@ -297,7 +300,10 @@ struct ShownList {
   init(_ log: ListLog, keptBy shared: SharedContent) { (self.log, self.shared) = (log, shared) }
 
   /// Whether something must be sent, as far as known before ``refresh()``.
-  var isNew: Bool { pending != nil || next != log.end || count != nil }
+  var isNew: Bool { pending != nil || next != log.end || isShort }
+
+  /// Whether the client does not have all elements that are there.
+  private var isShort: Bool { count.map { $0 < log.elements.count || !log.isGrowing } ?? false }
 
   // MARK: Setting
 
@@ -341,7 +347,7 @@ struct ShownList {
     }
     buffer.append(UInt8(ascii: "]"))
     next = log.end
-    count = written < elements.count ? written : nil
+    count = written < elements.count || log.isGrowing ? written : nil
   }
 
   /// Appends the changes, as many as fit.
@@ -352,7 +358,7 @@ struct ShownList {
     let start = buffer.count
     guard next >= log.start else {
       writeWhole(&buffer, upTo: end)
-      guard buffer.count <= end, count != 0 else {
+      guard buffer.count <= end, count != 0 || log.elements.isEmpty else {
         buffer.truncate(to: start)
         (next, count) = (-1, nil)
         return false
@@ -391,8 +397,8 @@ struct ShownList {
       shown += 1
       isFirst = false
     }
-    count = shown < elements.count ? shown : nil
-    return count == nil
+    count = shown < elements.count || log.isGrowing ? shown : nil
+    return shown == elements.count
   }
 
   /// Returns a step for the client, or `nil` if it does not affect the client's elements, and the

@@ -115,7 +115,7 @@ package final class ViewProperty: Viewer {
   /// Shows a content that other views may share, after the binder has finished and while the view
   /// is open.
   func show<Content: SharedContent>(
-    _ identity: Identity, _ make: @escaping (ViewContext) -> Content
+    _ identity: Identity, _ make: @escaping (_ user: UInt32, ViewContext) -> Content
   ) -> any Disposable {
     let observation = SerialDisposable(otherDisposable: nil)
     view.bag.add(disposable: observation)
@@ -123,7 +123,7 @@ package final class ViewProperty: Viewer {
       guard let view, !view.isClosed, !observation.isDisposed else { return }
       let context = view.client.context.views
       let key = SharedContent.Key(Content.self, identity)
-      let shared = context.contents[key] ?? make(context)
+      let shared = context.contents[key] ?? make(view.client.user.uid, context)
       context.contents[key] = shared
       shared.add(self)
       self.change { $0.show(shared) }
@@ -257,7 +257,7 @@ extension RowList where Row: Encodable {
   @discardableResult
   package func bind(to property: ViewProperty) -> any Disposable {
     property.expectList()
-    return property.show(identity) { SharedRows(self, $0) }
+    return property.show(identity) { SharedRows(self, for: $0, $1) }
   }
 }
 
@@ -277,7 +277,7 @@ extension Computed where Value: Encodable {
   /// The value is computed at most once a turn, for all views together.
   @discardableResult
   package func bind(to property: ViewProperty) -> any Disposable {
-    property.show(identity) { SharedValue(self, $0) }
+    property.show(identity) { SharedValue(self, $1) }
   }
 
   /// Shows a list.
@@ -288,7 +288,7 @@ extension Computed where Value: Encodable {
     to property: ViewProperty
   ) -> any Disposable where Value: Collection, Value.Element: Encodable {
     property.expectList()
-    return property.show(identity) { SharedList(self, $0) }
+    return property.show(identity) { SharedList(self, $1) }
   }
 }
 
