@@ -13,6 +13,9 @@ package struct Call {
   /// `nil` for no limit.
   package var timeoutMilliseconds: Int?
 
+  /// The action that follows from a result; `nil` if there is none.
+  package var outcome: CallOutcome?
+
   private let batch: BatchAnswer?
   private let index: Int
 
@@ -35,6 +38,7 @@ package struct Call {
   ///   - position: The position that must be durable before the answer is sent.
   ///   - write: Writes the result, an object.
   package func answer(after position: UInt64 = 0, _ write: (inout ByteBuffer) -> Void) {
+    if let outcome, !isOver { outcome.succeed() }
     if batch == nil, late == nil, let id, connection.isNextToAnswer(after: position) {
       return connection.answerNow(id, write)
     }
@@ -48,6 +52,7 @@ package struct Call {
   /// - Parameter write: Writes the result, an object.
   package func answerInPieces(_ write: (inout PieceBuffer) -> Void) {
     guard !isOver else { return }
+    outcome?.succeed()
     var answer = PieceBuffer()
     if let id {
       Frame.begin(id, &answer.tail)
@@ -71,6 +76,7 @@ package struct Call {
   ///   - position: The position that must be durable here before the answer is sent.
   ///   - isResult: Whether `text` is the result; otherwise it is the error.
   package func answer(after position: UInt64, isResult: Bool, _ text: JSONText) {
+    if isResult, !isOver { outcome?.succeed() }
     respond(after: position, isForwarded: true) { id, buffer in
       if isResult {
         Frame.result(id, &buffer) { $0.append(text.text) }
@@ -179,6 +185,19 @@ package struct Call {
   /// Keeps the call's work alive until it is answered.
   package func keep(_ work: any Disposable) {
     if let late { late.work.add(disposable: work) } else { connection.attach(work) }
+  }
+}
+
+/// An action that follows from the answer to a call, if that is a result.
+package final class CallOutcome {
+  private var action: (() -> Void)?
+
+  package init(onResult action: @escaping () -> Void) { self.action = action }
+
+  fileprivate func succeed() {
+    let action = action
+    self.action = nil
+    action?()
   }
 }
 

@@ -193,6 +193,53 @@ struct ProgramViewTests {
     #expect(props(bench.connect()) == props(bench.connect()))
   }
 
+  /// Answers the last call that the provider has got.
+  private func reply(_ lines: [String], _ rest: String) {
+    let call = lines.last { $0.contains(#""method":"call""#) } ?? ""
+    let number = call.split(separator: #""call":""#).last?.prefix { $0 != "\"" } ?? ""
+    _ = provider.call(#"{"id":2,"method":"reply","params":{"call":"\#(number)",\#(rest)}}"#)
+  }
+
+  @Test
+  func `an intent dismisses its view only if its method succeeds`() {
+    let text = lines("a = 1", "go -> deploy.start stage=\"x\" dismisses")
+    #expect(provider.result(provide(["deploy": text])) != nil)
+    _ = client.call(open("deploy"))
+    client.send(intent("go"))
+    reply(provider.received(), #""error":{"message":"no"}"#)
+    let refused = client.received()
+    #expect(refused.count == 1 && refused[0].contains(#""error""#), "\(refused)")
+    client.send(intent("go"))
+    #expect(client.received().isEmpty, "the view is open until there is an answer")
+    reply(provider.received(), #""value":7"#)
+    let answered = client.received()
+    #expect(answered.first?.contains(#""value":7"#) == true, "\(answered)")
+    #expect(answered.last?.contains(#""closed","params":{"view":"v""#) == true)
+  }
+
+  @Test
+  func `an intent is answered although its view was reloaded in the middle of it`() {
+    let text = lines("a = 1", "go -> deploy.start stage=\"x\" dismisses")
+    #expect(provider.result(provide("{}")) != nil)
+    func install(_ text: String) {
+      var files = FileViews()
+      files.read(Array(text.utf8), file: "panel.view")
+      _ = bench.catalog.useFileViews(files, in: bench.table)
+    }
+    install(text)
+    _ = client.call(open("panel"))
+    client.send(intent("go"))
+    let calls = provider.received()
+    install(text + "\nb = 2")
+    let closed = client.settle()
+    #expect(closed.count == 1 && closed[0].contains(#""reason":"changed""#), "\(closed)")
+    #expect(props(client, "panel")?.contains(#""b""#) == true)
+    reply(calls, #""value":7"#)
+    let answered = client.received()
+    #expect(answered.count == 1 && answered[0].contains(#""value":7"#), "\(answered)")
+    #expect(client.connection.views.all.count == 1, "the new view is not dismissed")
+  }
+
   @Test
   func `an open view whose text has changed is closed, and others stay`() {
     _ = provider.call(provide(["deploy": board, "deploy.one": lines("a = 1")]))

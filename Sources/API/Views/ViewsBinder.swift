@@ -196,7 +196,7 @@ extension CallContext {
     }
     if let request = intent.request {
       try options?.checkIsNoCommand("none: the method of this intent is no command")
-      return try self.request(request, run, asked.args ?? .emptyObject, call)
+      return try self.request(request, of: view, run, asked.args ?? .emptyObject, call)
     }
     let before = view.children
     let accepted: Accepted
@@ -232,8 +232,11 @@ extension CallContext {
   }
 
   /// Runs a request in place of an intent; its answer is that of the intent.
+  ///
+  /// The intent is observed, and may dismiss its view, only if the answer is a result.
   private func request(
-    _ make: (JSONText) throws -> IntentRequest, _ run: () throws -> JSONText?,
+    _ make: (JSONText) throws -> IntentRequest, of view: View,
+    _ run: @escaping () throws -> JSONText?,
     _ arguments: JSONText, _ call: Call
   ) throws(WireError) -> Connection.Parking? {
     let request: IntentRequest
@@ -254,10 +257,12 @@ extension CallContext {
     } catch {
       throw error.error
     }
-    if let reason = handle(call, parsed, line.span) { return reason }
+    var call = call
     // Observers of the intent, for example one that closes the view.
-    _ = try? run()
-    return nil
+    call.outcome = CallOutcome { [weak view] in
+      if view?.isClosed == false { _ = try? run() }
+    }
+    return handle(call, parsed, line.span)
   }
 
   /// Returns the result of an intent that already ran with this `cmd`, even if its view has ended;
