@@ -198,7 +198,13 @@ package final class UsersService {
 extension String {
   /// Whether the text contains control characters, which could affect a terminal.
   var hasControlCharacters: Bool {
-    unicodeScalars.contains { $0.value < 0x20 || 0x7F..<0xA0 ~= $0.value }
+    // Scalars from U+0080 to U+009F are 0xC2 and a byte below 0xA0.
+    var last: UInt8 = 0
+    for byte in utf8 {
+      if byte < 0x20 || byte == 0x7F || last == 0xC2 && byte < 0xA0 { return true }
+      last = byte
+    }
+    return false
   }
 }
 
