@@ -2,7 +2,7 @@
 
 A probe sends `ping` and `cells.set`, one request at a time, and measures the response times: alone, beside
 good clients that work as fast as the daemon answers, and beside bad ones. The rows 1 to 14 are the faults
-of Tests/README.md; the rows R1 to R36 are inputs found by reviews. The work of a row runs in a process of
+of Tests/README.md; the rows R1 to R39 are inputs found by reviews. The work of a row runs in a process of
 its own, as fast as the daemon accepts it. The column "turn" is the longest turn of the loop in processor
 time, measured apart by a bystander of another user; the last one is the peak memory of the daemon.
 
@@ -280,7 +280,7 @@ def lock_holders():
     time.sleep(0.5)
 
 
-# The work of the rows R1 to R36.
+# The work of the rows R1 to R39.
 
 
 def guesses():
@@ -477,6 +477,26 @@ def filters():
     asked(atomic([("cells.set", ["h", k]) for k in range(1000)]), 1).close()
 
 
+def patterns():
+    """Holds the 128 patterns that match the longest name, and sets it 1,000 times at once."""
+    def pattern(i):
+        return {"source": "cells/" + "/".join("*" if i >> k & 1 else "s" for k in range(7))}
+    if not kept:
+        kept.append(asked(lines(*(("subscribe", pattern(i)) for i in range(128))), 128))
+    asked(atomic([("cells.set", ["s" + "/s" * 6, k]) for k in range(1000)]), 1).close()
+
+
+def open_people():
+    client = asked(lines(WIDE, ("open", {"binder": "people"})), 2)
+    client.close()
+
+
+def open_patterns():
+    """Opens a view with 60 patterns of 600 cells each."""
+    text = "\n".join(['view "All."'] + [f"cells/b{i * 600}/* ~> rows{i}" for i in range(60)])
+    asked(lines(WIDE, ("open", {"text": text})), 2).close()
+
+
 def done():
     """Adds, finishes and removes 1,000 things to do."""
     asked(atomic([("todo.add", ["x" * 190]) for _ in range(1000)]), 1).close()
@@ -578,6 +598,9 @@ beside = {
     "R34: 5,000 parts in a pattern": (part_cell, parts({"source": "cells/*"})),
     "R35: 5,000 parts in mode every": (part_cell, parts({"source": "cells/parts", "mode": "every"})),
     "R36: 1,000 filters want an event": (part_cell, filters),
+    "R37: 128 patterns match a name": (part_cell, patterns),
+    "R38: a view of 10,000 people opens": (many_people, open_people),
+    "R39: a view of 60 patterns opens": (cells_in_folders, open_patterns),
 }
 wanted = sys.argv[2:]
 if wanted:
