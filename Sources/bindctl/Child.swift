@@ -125,16 +125,20 @@ struct Child {
   /// Runs a program once and waits for its end; a first signal lets it finish, further signals are
   /// passed to it and all that it has started.
   ///
-  /// - Parameter input: Its stdin.
+  /// - Parameters:
+  ///   - input: Its stdin.
+  ///   - guardian: Ends it if this program is killed.
   /// - Returns: Its exit code as in shells, and the first signal that arrived meanwhile.
   static func run(
-    _ words: [String], environment: [String: String], input: String
+    _ words: [String], environment: [String: String], input: String, watchedBy guardian: Guardian?
   ) throws -> (code: CInt, signal: CInt?) {
     let signals = SignalWait([SIGCHLD, SIGINT, SIGTERM, SIGHUP])
     defer { signals.end() }
     let file = try Child.input(input)
     defer { close(file) }
     let child = try Child(words, environment: environment, readingFrom: file, isApart: true)
+    guardian?.watch(child)
+    defer { guardian?.release(child) }
     var received: CInt?
     while true {
       if let code = child.end() {

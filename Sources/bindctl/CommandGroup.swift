@@ -11,10 +11,7 @@ final class CommandGroup {
   /// The terminal that was given to the group; -1 for none.
   private let terminal: CInt
 
-  /// The writing end of the pipe whose end tells the guardian that bindctl was killed.
-  private let guardianInput: CInt
-  private let guardianOutput: CInt
-  private let guardian: Child
+  private let guardian: Guardian
 
   /// The raw status of the command; `nil` while it runs.
   private var status: CInt?
@@ -29,56 +26,23 @@ final class CommandGroup {
   /// The pause between looks at processes that are no children of bindctl, in milliseconds.
   private static let lookMilliseconds: UInt64 = 20
 
-  /// Reads the number of the group, then waits for the end of its input.
-  private static let guardianScript = """
-    trap '' HUP INT QUIT TERM
-    read -r group || exit 0
-    read -r end && exit 0
-    kill -s TERM -- "-$group" || exit 0
-    for _ in 1 2 3 4 5 6 7 8 9 10; do sleep .5; kill -s 0 -- "-$group" || exit 0; done
-    kill -s KILL -- "-$group"
-    """
-
   /// Starts a command.
   ///
   /// - Parameter environment: Variables in addition to those of this process.
   /// - Throws: ``Failure`` with exit code 127 or 126, as in shells.
   init(_ words: [String], environment: [String: String]) throws {
-    var ends: [CInt] = [-1, -1]
-    guard pipe(&ends) == 0 else {
-      throw Failure("cannot create a pipe: \(String(cString: strerror(errno)))")
-    }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    // It stays open, so that a message to a guardian that was killed is no error.
-    guardianOutput = ends[0]
-    let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
-    defer { close(nothing) }
-    guardianInput = ends[1]
-    do {
-      guardian = try Child(
-        ["/bin/sh", "-c", Self.guardianScript], printingTo: nothing, errorsInto: nothing,
-        readingFrom: ends[0], isApart: true)
-    } catch {
-      for end in ends { close(end) }
-      throw error
-    }
+    guardian = try Guardian()
     do {
       child = try Child(words, environment: environment, isApart: true)
     } catch {
-      for end in ends { close(end) }
-      _ = guardian.wait()
+      guardian.end()
       throw error
     }
+    guardian.watch(child)
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
     let isForeground = terminal >= 0 && tcgetpgrp(terminal) == getpgrp()
     self.terminal = isForeground ? terminal : -1
-    tell("\(child.pid)\n")
     if isForeground { resume() } else if terminal >= 0 { close(terminal) }
-  }
-
-  private func tell(_ line: String) {
-    let bytes = Array(line.utf8)
-    _ = Glibc.write(guardianInput, bytes, bytes.count)
   }
 
   /// The time at which ``end()`` must be called, beside SIGCHLD.
@@ -150,10 +114,8 @@ final class CommandGroup {
   ///
   /// - Returns: The signal with which the terminal has ended the command; `nil` if it was not so.
   func finish() -> CInt? {
-    tell("\n")
-    close(guardianInput)
-    close(guardianOutput)
-    _ = guardian.wait()
+    guardian.release(child)
+    guardian.end()
     guard terminal >= 0 else { return nil }
     recoverTerminal()
     close(terminal)

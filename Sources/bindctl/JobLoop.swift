@@ -85,6 +85,9 @@ final class JobLoop {
   private let link: PolledConnection
   private(set) var jobs: [String: Job] = [:]
 
+  /// Ends the jobs if this program is killed; `nil` before the first.
+  private var guardian: Guardian?
+
   /// The actions for the answers to requests, by id.
   private var answers: [Int: (Result<JSONText, ClientError>) throws -> Void] = [:]
   private var notifications: [(method: String, params: JSONObject)] = []
@@ -251,6 +254,8 @@ final class JobLoop {
     _ id: String, _ words: [String], _ environment: [String: String], input: String,
     method: String = "", delivery: Int = 1, readsOutput: Bool = false, limit: UInt64? = nil
   ) throws {
+    let guardian = try self.guardian ?? Guardian()
+    self.guardian = guardian
     let file = try Child.input(input)
     defer { close(file) }
     var (output, errors): ([CInt], [CInt]) = ([-1, -1], [-1, -1])
@@ -265,6 +270,7 @@ final class JobLoop {
       for end in [output[0], errors[0]] where end >= 0 { close(end) }
       throw error
     }
+    guardian.watch(child)
     jobs[id] = Job(
       id, method, delivery, child, output[0], errors[0],
       limit.map { Deadline(inMilliseconds: $0) } ?? .never)
@@ -314,6 +320,7 @@ final class JobLoop {
       if job.code == nil { job.code = job.child.end() }
       if job.deadline.isOver { expire(job) }
       guard let code = job.code else { continue }
+      guardian?.release(job.child)
       read(job)
       // A process that it has left behind may keep the pipes open.
       for end in [job.outputEnd, job.errorEnd] where end >= 0 { close(end) }

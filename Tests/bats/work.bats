@@ -110,6 +110,34 @@ w 2 lists.inserted lists/q 2 1 [2,"job2"]'
     is "$(cat "$done")" $'begun 1\ndone 1\ndone 2'
 }
 
+@test "the command of a worker, a provider or a watcher that is killed ends" {
+    local program pid
+    alone() { [ -s "$done" ] && ! kill -0 "$(tail -1 "$done")"; }
+    add_jobs 1 1
+    for program in 'work r --stream lists/q --since start --' "serve p.go=echo" 'watch cells/w --'; do
+        rm -f "$done"
+        # shellcheck disable=SC2016
+        local command='echo $$ > "$done"; sleep 600 & wait'
+        case $program in
+        serve*) bindctl serve "p.go=$command" 3>&- & ;;
+        *) bindctl $program sh -c "$command" 3>&- & ;;
+        esac
+        pid=$!
+        background+=("$pid")
+        bindctl set cells/w "\"$program\""
+        case $program in
+        serve*)
+            eventually bindctl is 'providers/p exists'
+            bindctl call p.go 3>&- > /dev/null 2>&1 &
+            background+=($!)
+            ;;
+        esac
+        eventually [ -s "$done" ]
+        kill -KILL "$pid"
+        eventually alone
+    done
+}
+
 @test "a command that fails is retried; then the event is parked, and the next one comes" {
     add_jobs 1 3
     work 'echo "$BINDER_SEQ $BINDER_ATTEMPT" >> "$done"; [ "$BINDER_SEQ" != 2 ] || exit 7' --max-deliveries 3

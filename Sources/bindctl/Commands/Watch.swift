@@ -88,6 +88,9 @@ private struct Watcher {
 
   /// The command to run for each value; empty to show the value.
   private let words: [String]
+
+  /// Ends the command if bindctl is killed; `nil` without one.
+  private let guardian: Guardian?
   private let environment: [String: String]
 
   /// The initial values, collected so that their columns can be aligned.
@@ -97,6 +100,7 @@ private struct Watcher {
     output = context.output
     (self.words, environment) = (words, context.childEnvironment)
     isChangesOnly = context.invocation.has("changes-only")
+    guardian = words.isEmpty ? nil : try Guardian()
     left = try context.number("count")
     if context.invocation.has("pick") { parts = [:] }
     topicsToCatchUp = patterns.count
@@ -163,7 +167,8 @@ private struct Watcher {
     variables["BINDER_SEQ"] = value.seq.map { "\($0)" } ?? ""
     variables["BINDER_VALUE"] = value.value?.value.bare ?? ""
     let end = try Child.run(
-      words, environment: variables, input: JSONValue.object(document).text.text + "\n")
+      words, environment: variables, input: JSONValue.object(document).text.text + "\n",
+      watchedBy: guardian)
     if let number = end.signal {
       // End by the signal, so that its sender sees the usual exit status.
       signal(number, SIG_DFL)
