@@ -1,5 +1,6 @@
 internal import API
 internal import JSON
+public import Signals
 
 // The methods of a service. The types of the parameters come from the function that is called.
 extension Catalog {
@@ -115,6 +116,32 @@ extension Catalog {
       rejects: reasons, in: nil, SourcePlace(file, line)
     ) { (context, value: repeat each Value) in
       try context.catalog.text(body(Caller(context), repeat each value))
+    }
+  }
+
+  /// Offers a method that records nothing and is answered later: with the first value of a signal.
+  ///
+  ///     catalog.query("words.find", "Finds a word.", Parameter<String>("word")) {
+  ///       (_: Caller, word: String) in host.work { search(word) }
+  ///     }
+  ///
+  /// Answers to later requests of the client may come before it. The signal is observed until then, or
+  /// until the client has gone. See ``Host/work(_:)``.
+  @discardableResult
+  public func query<each Value: Decodable, Result: Codable, Failure: Error>(
+    _ name: String, _ doc: String, _ parameters: repeat Parameter<each Value>,
+    rejects reasons: String..., file: StaticString = #fileID, line: UInt = #line,
+    answers body: @escaping (Caller, repeat each Value) throws -> Signal<Result, Failure>
+  ) -> Method {
+    var described: [API.Method.Parameter] = []
+    repeat described.append((each parameters).described)
+    return addLateQuery(
+      name, doc, described, value: Shape(of: Result.self), rejects: reasons, SourcePlace(file, line)
+    ) { context, texts, decoder in
+      var rest = texts[...]
+      let values = try (repeat (each parameters).value(of: rest.removeFirst(), decoder))
+      return try body(Caller(context), repeat each values).mapError { $0 as any Error }
+        .tryMap { value in Swift.Result { try context.catalog.encoder.text(value) } }
     }
   }
 

@@ -171,6 +171,30 @@ public final class Catalog {
     return method
   }
 
+  /// Adds a query whose answer is the first value of a signal.
+  func addLateQuery(
+    _ name: String, _ doc: String, _ parameters: [API.Method.Parameter], value: Shape,
+    rejects: [String], _ place: SourcePlace,
+    body: @escaping (CallContext, [JSONText?], JSONDecoder) throws -> Signal<JSONText, any Error>
+  ) -> Method {
+    let method = Method(name, parameters, isCommand: false)
+    guard claim(name, "method", ".", place), host.checkNames(of: parameters, of: name, place) else {
+      return method
+    }
+    add { [host] catalog in
+      catalog.lateQuery(name, doc, taking: parameters, value: value, errors: rejects) {
+        context, texts in
+        do {
+          return try host.query(name) { try body(context, texts, context.catalog.decoder) }
+            .mapError { ServiceRejection.adapted($0) }
+        } catch {
+          throw ServiceRejection.adapted(error)
+        }
+      }
+    }
+    return method
+  }
+
   /// Notes the name of something, which must be free and belong to the service.
   ///
   /// - Returns: Whether the name can be used.

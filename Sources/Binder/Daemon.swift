@@ -1,5 +1,5 @@
 package import API
-internal import BinderDaemon
+package import BinderDaemon
 internal import EventSourcing
 internal import Glibc
 
@@ -20,22 +20,33 @@ public enum Daemon {
     _ build: @escaping (Host, Catalog) -> Void
   ) -> Never {
     let program = Program(name, StandardServices(rawValue: services.rawValue)) { parts in
-      [try feature(Host(parts.host, on: parts.scheduler), build)]
+      [try feature(parts, build)]
     }
     exit(runProgram(program))
+  }
+
+  /// Makes the services of a program, with a thread for their work.
+  ///
+  /// - Throws: ``ProgramMistakes``.
+  package static func feature(
+    _ parts: ProgramParts, _ build: (Host, Catalog) -> Void
+  ) throws(ProgramMistakes) -> Feature {
+    let jobs = LoopJobs(on: parts.loop)
+    return try feature(
+      Host(parts.host, on: parts.scheduler, jobs: jobs), close: jobs.close, build)
   }
 
   /// Makes the services of a program.
   ///
   /// - Throws: ``ProgramMistakes``.
   package static func feature(
-    _ host: Host, _ build: (Host, Catalog) -> Void
+    _ host: Host, close: @escaping () -> Void = {}, _ build: (Host, Catalog) -> Void
   ) throws(ProgramMistakes) -> Feature {
     let catalog = Catalog(host)
     build(host, catalog)
     guard host.mistakes.isEmpty else { throw ProgramMistakes(list: host.mistakes) }
     return Feature(
-      removers: catalog.removers, begin: host.timers.begin, stop: host.timers.stop
+      removers: catalog.removers, begin: host.timers.begin, stop: host.timers.stop, close: close
     ) { catalog.fill($0) }
   }
 

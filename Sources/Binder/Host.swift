@@ -1,4 +1,5 @@
 internal import API
+package import BinderDaemon
 package import EventSourcing
 internal import JSON
 public import Signals
@@ -29,8 +30,13 @@ public final class Host {
   /// Whether ``runningQuery`` has tried to record.
   private var hasRecorded = false
 
-  package init(_ engine: ServiceHost, on scheduler: any Scheduler) {
-    (self.engine, self.scheduler) = (engine, scheduler)
+  /// Runs jobs on another thread; `nil` if they run at once.
+  private let jobs: (any JobRunner)?
+
+  package init(
+    _ engine: ServiceHost, on scheduler: any Scheduler, jobs: (any JobRunner)? = nil
+  ) {
+    (self.engine, self.scheduler, self.jobs) = (engine, scheduler, jobs)
     timers = HostTimers(on: scheduler)
   }
 
@@ -71,6 +77,31 @@ public final class Host {
     }
     wait()
     return next
+  }
+
+  /// Returns a signal that does work on another thread, for each observer, and emits the result on the
+  /// thread of the services.
+  ///
+  /// For work that would make other clients wait: a search, a hash, a large file. One job runs at a time,
+  /// in the order in which they are observed. Disposing an observation drops the result; a job that waits
+  /// does not begin. In a test a job runs at the end of the turn of its daemon.
+  ///
+  ///     host.work { checksum(of: text) }.observeNext { sum in show(sum) }
+  ///
+  /// - Parameter job: Must not touch a service, which belongs to another thread.
+  public func work<Value: Sendable, Failure: Error>(
+    _ job: @escaping @Sendable () throws(Failure) -> Value
+  ) -> Signal<Value, Failure> {
+    if let jobs { return jobs.run(job) }
+    return Signal { observer in
+      do throws(Failure) {
+        observer.receive(try job())
+        observer.complete()
+      } catch {
+        observer.fail(error)
+      }
+      return NonDisposable.instance
+    }
   }
 
   /// Emits each value of a signal once all events that were recorded before it are durable.

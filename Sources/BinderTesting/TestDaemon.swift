@@ -175,6 +175,7 @@ public final class TestDaemon {
       }
       store.commit()
       store.read()
+      run.jobs.runAll()
       run.table.flush()
     }
   }
@@ -183,6 +184,7 @@ public final class TestDaemon {
   private final class Run {
     let table: ConnectionTable
     let host: ServiceHost
+    let jobs = TestJobs()
     private let catalog: API.Catalog
     private let rights: RightsTable
     private let standard: StandardFeatures
@@ -202,7 +204,7 @@ public final class TestDaemon {
       standard = StandardFeatures(
         StandardServices(rawValue: services.rawValue), in: host, on: time, table.context,
         nanoseconds: { time.nanoseconds })
-      own = Host(host, on: time)
+      own = Host(host, on: time, jobs: jobs)
       let feature = try Daemon.feature(own, build)
       features = standard.features + [feature]
       let server = ServerInfo(

@@ -35,7 +35,7 @@ func applications(_ parts: ProgramParts) throws -> [Feature] {
     let index = TextIndex([threads.corpus(in: host), chat.corpus], on: loop)
     let webSearch = WebSearch(configuration.web.search, by: web)
     let search = SearchService([index, webSearch], on: scheduler)
-    let library = try Daemon.feature(Host(host, on: scheduler)) { host, catalog in
+    let library = try Daemon.feature(parts) { host, catalog in
       bindPeople(catalog, to: PeopleService(in: host))
       bindTodo(catalog, to: TodoService(in: host))
     }

@@ -2,6 +2,7 @@ package import Configuration
 package import Connections
 internal import EventSourcing
 package import JSON
+package import Signals
 internal import Wire
 
 // Methods and views whose parameters are listed when the daemon starts. They are not the members of
@@ -64,6 +65,35 @@ extension Catalog {
           let (values, options) = try context.values(of: parameters, request, line)
           let call = try options.map { try $0.applied(to: call) } ?? call
           context.answer(call, with: try body(context, values))
+        } catch {
+          call.refuse(context.parameterError(error))
+        }
+        return nil
+      })
+  }
+
+  /// Offers a query whose answer is the first value of a signal, which may come in a later turn.
+  ///
+  /// Answers to later requests of the client may come before it. The signal is observed until then, or
+  /// until the client has gone. For the parameters see
+  /// ``command(_:_:taking:value:writes:errors:prepare:)``.
+  package func lateQuery(
+    _ name: String, _ doc: String, taking parameters: [Method.Parameter], value: Shape,
+    errors: [String] = [],
+    body: @escaping (CallContext, [JSONText?]) throws -> Signal<JSONText, any Error>
+  ) {
+    add(
+      Method(
+        name: name, doc: doc, kind: .late, parameters: parameters, value: value,
+        result: ResultShape.value(value).whole, writes: [], errors: errors, takesUnknown: false,
+        isPersonal: false, step: nil
+      ) { context, call, request, line in
+        do {
+          let (values, options) = try context.values(of: parameters, request, line)
+          let now = try options.map { try $0.applied(to: call) } ?? call
+          let answer = try body(context, values)
+          guard let later = now.later() else { return nil }
+          later.keep(context.answer(later, with: answer))
         } catch {
           call.refuse(context.parameterError(error))
         }
@@ -166,6 +196,23 @@ private struct ParameterValues {
 }
 
 extension CallContext {
+  /// Answers a call with the first value of a signal.
+  fileprivate func answer(
+    _ call: Call, with signal: Signal<JSONText, any Error>
+  ) -> any Disposable {
+    var isAnswered = false
+    return signal.first().observe { [self] event in
+      switch event {
+      case .next(let value): answer(call, with: value)
+      case .failed(let error): call.refuse(access.error(error))
+      case .completed where !isAnswered:
+        call.refuse(catalog.internalError("the method has no result", "its signal has no value"))
+      case .completed: break
+      }
+      isAnswered = true
+    }
+  }
+
   /// Returns the error for a client whose parameters a method has refused.
   fileprivate func parameterError(_ error: any Error) -> WireError {
     (error as? JSONDecodingError).map { WireError($0) } ?? access.error(error)
