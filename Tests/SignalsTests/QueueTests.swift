@@ -106,19 +106,19 @@ struct QueueTests {
     for i in 0..<100_000 { queue.append(i) }
     for _ in 0..<99_990 { _ = queue.popFirst() }
     #expect(Array(queue) == Array(99_990..<100_000))
-    #expect(queue.slots.capacity < 1_000)
+    #expect(queue.capacity < 1_000)
 
     for i in 0..<100_000 { queue.append(i) }
     queue.removeFirst(100_000)
     #expect(queue.count == 10)
-    #expect(queue.slots.capacity < 1_000)
+    #expect(queue.capacity < 1_000)
 
     for i in 0..<100_000 { queue.append(i) }
     while queue.count > 10 { _ = queue.popLast() }
-    #expect(queue.slots.capacity < 1_000)
+    #expect(queue.capacity < 1_000)
 
     queue.removeAll()
-    #expect(queue.isEmpty && queue.slots.capacity == 0)
+    #expect(queue.isEmpty && queue.capacity == 0)
   }
 
   @Test
@@ -128,7 +128,20 @@ struct QueueTests {
       queue.append(i)
       if i >= 3 { #expect(queue.popFirst() == i - 3) }
     }
-    #expect(queue.slots.capacity <= 512)
+    #expect(queue.capacity <= 512)
+  }
+
+  @Test
+  func `a queue keeps the memory that it was made for`() {
+    var queue = Queue<Int>(keeping: 4096)
+    for _ in 0..<3 {
+      for i in 0..<4096 { queue.append(i) }
+      queue.removeFirst(4096)
+      #expect(queue.capacity == 4096)
+    }
+    for i in 0..<100_000 { queue.append(i) }
+    queue.removeFirst(100_000)
+    #expect(queue.capacity == 4096)
   }
 
   @Test
