@@ -9,24 +9,61 @@ package struct Call {
   /// The request identifier; `nil` for a notification, which is run without an answer.
   package let id: RequestID?
 
-  /// The time that the client waits for the answer in milliseconds from now (`_meta.timeout_ms`);
-  /// `nil` for no limit.
-  package var timeoutMilliseconds: Int?
+  /// The parts that few calls have.
+  ///
+  /// They are in one object, so that copies of other calls are cheap. Nothing changes it once it is
+  /// part of a call.
+  private final class Rare {
+    var batch: BatchAnswer?
+    var index = 0
+    var timeoutMilliseconds: Int?
+    var late: LateCall?
+    var outcome: CallOutcome?
 
-  /// The action that follows from a result; `nil` if there is none.
-  package var outcome: CallOutcome?
+    init() {}
 
-  private let batch: BatchAnswer?
-  private let index: Int
+    init(copy other: Rare) {
+      (batch, index, late) = (other.batch, other.index, other.late)
+      (timeoutMilliseconds, outcome) = (other.timeoutMilliseconds, other.outcome)
+    }
+  }
 
-  /// The state of a late call; `nil` before ``later(waitingFor:isLong:)``.
-  private var late: LateCall?
+  /// `nil` for a call that is answered in its turn, alone in its line, without a time limit and
+  /// without an outcome.
+  private var rare: Rare?
 
   init(connection: Connection, id: RequestID?, batch: BatchAnswer? = nil, index: Int = 0) {
     self.connection = connection
     self.id = id
-    self.batch = batch
-    self.index = index
+    if let batch { change { ($0.batch, $0.index) = (batch, index) } }
+  }
+
+  private mutating func change(_ body: (Rare) -> Void) {
+    let changed = rare.map(Rare.init(copy:)) ?? Rare()
+    body(changed)
+    rare = changed
+  }
+
+  private var batch: BatchAnswer? { rare?.batch }
+  private var index: Int { rare?.index ?? 0 }
+
+  /// The time that the client waits for the answer in milliseconds from now (`_meta.timeout_ms`);
+  /// `nil` for no limit.
+  package var timeoutMilliseconds: Int? {
+    get { rare?.timeoutMilliseconds }
+    set { change { $0.timeoutMilliseconds = newValue } }
+  }
+
+  /// The action that follows from a result; `nil` if there is none.
+  package var outcome: CallOutcome? {
+    get { rare?.outcome }
+    set { change { $0.outcome = newValue } }
+  }
+
+  /// The state of a late call; `nil` before ``later(waitingFor:isLong:)``.
+  private var late: LateCall? {
+    get { rare?.late }
+    set { change { $0.late = newValue } }
   }
 
   /// The bytes available for the answer line; in a batch, the bytes that the other answers leave.
@@ -38,10 +75,10 @@ package struct Call {
   ///   - position: The position that must be durable before the answer is sent.
   ///   - write: Writes the result, an object.
   package func answer(after position: UInt64 = 0, _ write: (inout ByteBuffer) -> Void) {
-    if let outcome, !isOver { outcome.succeed() }
-    if batch == nil, late == nil, let id, connection.isNextToAnswer(after: position) {
-      return connection.answerNow(id, write)
+    if rare == nil, let id {
+      return connection.answer(id, after: position, write)
     }
+    if let outcome, !isOver { outcome.succeed() }
     respond(after: position) { id, buffer in
       Frame.result(id, &buffer, write)
     }

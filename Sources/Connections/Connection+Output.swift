@@ -75,21 +75,34 @@ extension Connection {
     checkLine(from: start, addressee, &buffer)
   }
 
-  /// Returns whether the answer to the running request can be written at once.
-  @inline(__always)
-  func isNextToAnswer(after position: UInt64) -> Bool {
-    position <= context.position && held.inOrder.isEmpty && !isEnded
-      && context.current == ObjectIdentifier(self)
+  /// Sends the answer to a request in order, at once or when a position is durable.
+  func answer(
+    _ id: RequestID, after position: UInt64, _ write: (inout ByteBuffer) -> Void
+  ) {
+    guard !isEnded else { return }
+    if position > context.position || !held.inOrder.isEmpty {
+      held.inOrder.append(after: position) { writeAnswer(id, to: &$0, write) }
+      if !isWaiting { context.await(self) }
+    } else if context.current == ObjectIdentifier(self) {
+      writeAnswer(id, to: &context.scratch, write)
+    } else {
+      writeAnswer(id, to: &output.tail, write)
+      list()
+    }
   }
 
-  /// Writes the answer to the running request.
+  /// Writes the answer to a request.
+  ///
+  /// Replaces it by an error if it is too long for the client.
   @inline(__always)
-  func answerNow(_ id: RequestID, _ write: (inout ByteBuffer) -> Void) {
-    let start = context.scratch.count
-    Frame.result(id, &context.scratch, write)
-    let size = context.scratch.count - start
+  private func writeAnswer(
+    _ id: RequestID, to buffer: inout ByteBuffer, _ write: (inout ByteBuffer) -> Void
+  ) {
+    let start = buffer.count
+    Frame.result(id, &buffer, write)
+    let size = buffer.count - start
     guard size > min(lineOut, Self.crowdedBytes) else { return }
-    checkLine(from: start, .request(id), &context.scratch)
+    checkLine(from: start, .request(id), &buffer)
   }
 
   /// Replaces the last line by an error if it is too long.

@@ -36,6 +36,14 @@ public enum Frame {
     id.write(to: &buffer)
   }
 
+  /// Returns the identifier of an answer that ``begin(_:_:)`` began.
+  package static func id(ofAnswer line: Span<UInt8>) -> RequestID {
+    let start = #"{"jsonrpc":"2.0","id":"#.utf8.count
+    var scanner = JSONScanner(line, at: start)
+    guard (try? scanner.value()) != nil else { return .null }
+    return RequestID(scanned: start..<scanner.position, of: line)
+  }
+
   /// Ends an answer.
   @usableFromInline
   package static func end(_ buffer: inout ByteBuffer) {

@@ -42,6 +42,18 @@ struct HeldAnswerTests {
   }
 
   @Test
+  func `an answer that waits for nothing does not let those before it go`() {
+    bench.receive(request(1, "write") + request(2, "write") + request(3) + request(4, "write"))
+    bench.receive(request(5))
+    bench.table.advance(to: 1)
+    #expect(bench.lines() == [result(1, #"{"seq":1}"#)])
+    bench.table.advance(to: 2)
+    #expect(bench.lines() == [result(2, #"{"seq":2}"#), result(3)])
+    bench.table.advance(to: 3)
+    #expect(bench.lines() == [result(4, #"{"seq":3}"#), result(5)])
+  }
+
+  @Test
   func `the bytes of held answers are limited`() {
     var written = 0
     bench.methods["write"] = { [unowned bench] call in

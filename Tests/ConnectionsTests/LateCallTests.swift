@@ -75,6 +75,23 @@ struct LateCallTests {
   }
 
   @Test
+  func `calls that wait for the disk are found by their identifiers, alone and in a batch`() {
+    bench.offerCommands()
+    let ids = ["1", #""a,\"b""#, "-2.5e3", #""\u00e9 a long identifier, of more bytes""#]
+    for id in ids { bench.receive(#"{"id":\#(id),"method":"write"}"# + "\n") }
+    bench.receive(#"[{"id":7,"method":"write"},{"id":8,"method":"write"}]"# + "\n")
+    for id in ids + ["7", "8"] {
+      #expect(bench.connection.cancel(RequestID(text: id)) == .recorded, "\(id)")
+    }
+    for id in ["2", #""a""#, "-2500", "null"] {
+      #expect(bench.connection.cancel(RequestID(text: id)) == .unknown, "\(id)")
+    }
+    bench.table.advance(to: 6)
+    #expect(bench.lines().count == 5)
+    #expect(bench.connection.cancel(RequestID(text: "7")) == .unknown)
+  }
+
+  @Test
   func `a call in a batch can be cancelled`() {
     _ = offerLate()
     bench.receive("[" + request(1, "late").dropLast() + "," + request(2).dropLast() + "]\n")
