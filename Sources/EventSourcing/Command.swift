@@ -10,33 +10,98 @@ package struct Command {
   /// The process that sent the command; events store only its `uid` and `pid`.
   package var caller: Peer
 
-  /// The client's idempotency key (`_meta.cmd`).
-  ///
-  /// A second command with the same key is not run again.
-  package var id: String?
-
-  /// The parameters as text, to detect a different command under the same ``id``.
-  package var parameters: String
-
-  /// The required versions of streams (`_meta.expect`).
-  package var expectations: [(stream: String, at: Expectation)]
+  /// Returns whether the caller may record events in a stream; `nil` allows all streams.
+  package var mayRecord: ((_ stream: String) -> Bool)?
 
   /// The origin of the command, on which depends whether limits of a user refuse it.
   package var origin = Origin.request
 
+  /// The rare parts; `nil` if all are as usual.
+  private var rare: Rare?
+
+  package init(
+    method: String, caller: Peer, id: String? = nil, parameters: String = "",
+    expectations: [(stream: String, at: Expectation)] = [],
+    mayRecord: ((_ stream: String) -> Bool)? = nil
+  ) {
+    (self.method, self.caller, self.mayRecord) = (method, caller, mayRecord)
+    guard id != nil || !parameters.isEmpty || !expectations.isEmpty else { return }
+    change { ($0.id, $0.parameters, $0.expectations) = (id, parameters, expectations) }
+  }
+}
+
+extension Command {
+  /// The parts that few commands have.
+  ///
+  /// They are in one object, so that a usual command is created and destroyed at little cost. A
+  /// command copies the object before it changes it, unless no other command has it.
+  private final class Rare {
+    var id: String?
+    var parameters = ""
+    var expectations: [(stream: String, at: Expectation)] = []
+    var cause: Cause?
+    var waitsForDisk = false
+    var lease: (() throws -> String)?
+
+    init() {}
+
+    init(copy other: Rare) {
+      (id, parameters, expectations) = (other.id, other.parameters, other.expectations)
+      (cause, waitsForDisk, lease) = (other.cause, other.waitsForDisk, other.lease)
+    }
+  }
+
+  private mutating func change(_ body: (Rare) -> Void) {
+    if !isKnownUniquelyReferenced(&rare) { rare = rare.map(Rare.init(copy:)) ?? Rare() }
+    if let rare { body(rare) }
+  }
+
+  /// Whether there are only a method, a caller and rights.
+  @inline(__always)
+  var isUsual: Bool { rare == nil }
+
+  /// Whether its events have an origin of their own, because of a key or a cause.
+  var hasOwnOrigin: Bool { rare.map { $0.id != nil || $0.cause != nil } ?? false }
+
+  /// The client's idempotency key (`_meta.cmd`).
+  ///
+  /// A second command with the same key is not run again.
+  package var id: String? {
+    get { rare?.id }
+    set { change { $0.id = newValue } }
+  }
+
+  /// The parameters as text, to detect a different command under the same ``id``.
+  package var parameters: String {
+    get { rare?.parameters ?? "" }
+    set { change { $0.parameters = newValue } }
+  }
+
+  /// The required versions of streams (`_meta.expect`).
+  package var expectations: [(stream: String, at: Expectation)] {
+    get { rare?.expectations ?? [] }
+    set { change { $0.expectations = newValue } }
+  }
+
   /// The cause of the command; `nil` if its caller began it.
-  package var cause: Cause?
+  package var cause: Cause? {
+    get { rare?.cause }
+    set { change { $0.cause = newValue } }
+  }
 
   /// Whether the response waits until the events are on disk (`_meta.wait`), regardless of the
   /// durability setting.
-  package var waitsForDisk = false
+  package var waitsForDisk: Bool {
+    get { rare?.waitsForDisk ?? false }
+    set { change { $0.waitsForDisk = newValue } }
+  }
 
   /// Returns the lease with which the written values end, and grants it if necessary; called
   /// within the command.
-  package var lease: (() throws -> String)?
-
-  /// Returns whether the caller may record events in a stream; `nil` allows all streams.
-  package var mayRecord: ((_ stream: String) -> Bool)?
+  package var lease: (() throws -> String)? {
+    get { rare?.lease }
+    set { change { $0.lease = newValue } }
+  }
 }
 
 extension Command {
@@ -50,17 +115,6 @@ extension Command {
 
     /// A promise that the daemon has made, such as a will: it is not refused.
     case promise
-  }
-
-  // Not an initializer of its own, which would return a copy of all members.
-  package init(
-    method: String, caller: Peer, id: String? = nil, parameters: String = "",
-    expectations: [(stream: String, at: Expectation)] = [],
-    mayRecord: ((_ stream: String) -> Bool)? = nil
-  ) {
-    self.init(
-      method: method, caller: caller, id: id, parameters: parameters, expectations: expectations,
-      origin: .request, cause: nil, waitsForDisk: false, lease: nil, mayRecord: mayRecord)
   }
 }
 

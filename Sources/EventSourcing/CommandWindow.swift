@@ -200,18 +200,51 @@ extension CommandWindow.Entry {
   }
 }
 
-/// Makes the ``Meta`` text of commands without a key, unless it is the same as the one before, as it
-/// mostly is.
-struct MetaTexts {
-  private var method = ""
-  private var caller: Peer?
+/// The origins of commands without a key or a cause, by caller and method.
+///
+/// Consecutive commands mostly have the same origin, and many clients take turns.
+struct OriginTable {
+  private final class Entry {
+    let caller: Peer
+    let method: String
+    let origin: EventOrigin
 
-  /// Returns the text for a method, a caller and a cause; `nil` if it is that of the last call.
-  mutating func text(_ method: String, _ caller: Peer, _ cause: Command.Cause?) -> String? {
-    if self.caller === caller, self.method == method, cause == nil { return nil }
-    self.method = method
-    // A cause is seldom the same twice.
-    self.caller = cause == nil ? caller : nil
+    init(_ method: String, _ caller: Peer) {
+      (self.caller, self.method) = (caller, method)
+      origin = EventOrigin(user: caller.uid, meta: OriginTable.meta(method, caller, nil))
+    }
+
+    @inline(__always)
+    func isOf(_ method: String, _ caller: Peer) -> Bool {
+      self.caller === caller && self.method == method
+    }
+  }
+
+  /// An entry is at a place that follows from its caller and its method; a newer one replaces it.
+  private var entries: ContiguousArray<Entry?> = []
+  private var last: Entry?
+
+  private static let bits = 9
+
+  /// Returns the origin for a method and a caller.
+  mutating func origin(of method: String, by caller: Peer) -> EventOrigin {
+    if let last, last.isOf(method, caller) { return last.origin }
+    if entries.isEmpty { entries = ContiguousArray(repeating: nil, count: 1 << Self.bits) }
+    let address = UInt64(UInt(bitPattern: ObjectIdentifier(caller)))
+    let mixed = (address &+ UInt64(method.utf8.count)) &* 0x9E37_79B9_7F4A_7C15
+    let place = Int(mixed >> UInt64(64 - Self.bits))
+    if let entry = entries[place], entry.isOf(method, caller) {
+      last = entry
+      return entry.origin
+    }
+    let entry = Entry(method, caller)
+    entries[place] = entry
+    last = entry
+    return entry.origin
+  }
+
+  /// Returns the ``Meta`` text of a command without a key.
+  static func meta(_ method: String, _ caller: Peer, _ cause: Command.Cause?) -> String {
     let program = caller.program.map { #","program":\#(JSONText(string: $0))"# } ?? ""
     let origin =
       #"{"uid":\#(caller.uid),"pid":\#(caller.pid),"method":\#(JSONText(string: method))\#(program)"#

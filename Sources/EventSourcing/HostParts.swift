@@ -14,9 +14,10 @@ struct RunningCommand {
   private(set) var count: UInt64 = 0
 
   /// Its user, its idempotency key and its metadata.
-  ///
-  /// The metadata stays after the command, because `metas` returns only a text that has changed.
   private(set) var origin = EventOrigin(user: Charge.nobody)
+
+  @usableFromInline
+  private(set) var user = Charge.nobody
 
   /// Its time, in microseconds since 1970.
   @usableFromInline
@@ -24,6 +25,14 @@ struct RunningCommand {
 
   /// Whether its caller may record in a stream; `nil` for any stream.
   private var rights: ((_ stream: String) -> Bool)?
+
+  /// Whether ``checkRight(_:)`` must be called for each event.
+  ///
+  /// This and ``hasFault`` are flags, because a call of a method copies all of this structure.
+  private(set) var isRestricted = false
+
+  /// Whether the command fails when it ends; ``checkStreams()`` throws the reason.
+  private(set) var hasFault = false
 
   /// The last event that it has recorded.
   var lastAppended: Appended?
@@ -33,50 +42,47 @@ struct RunningCommand {
 
   /// The first reason, found while it recorded, why it fails when it ends.
   private var refusal: Refusal?
-  private var metas = MetaTexts()
-
-  @usableFromInline
-  var user: UInt32 { origin.user }
+  private var origins = OriginTable()
 
   mutating func begin(_ command: Command, at now: Int64) {
     precondition(!isPerforming, "a command runs within a command")
     isPerforming = true
     count &+= 1
     time = now
-    origin.user = command.caller.uid
-    if let meta = metas.text(command.method, command.caller, command.cause) { origin.meta = meta }
-    // A store to a field that holds a reference costs more than the look at it.
-    if let id = command.id { origin.command = id }
-    if let mayRecord = command.mayRecord { rights = mayRecord }
+    user = command.caller.uid
+    if command.hasOwnOrigin {
+      origin = EventOrigin(
+        user: user, command: command.id,
+        meta: OriginTable.meta(command.method, command.caller, command.cause))
+    } else {
+      // A store to a field that holds a reference costs more than the look at it.
+      let known = origins.origin(of: command.method, by: command.caller)
+      if known !== origin { origin = known }
+    }
+    if let mayRecord = command.mayRecord { (rights, isRestricted) = (mayRecord, true) }
     lastAppended = nil
-    if deniedStream != nil { deniedStream = nil }
-    if refusal != nil { refusal = nil }
+    if hasFault { (deniedStream, refusal, hasFault) = (nil, nil, false) }
   }
 
   mutating func end() {
     isPerforming = false
-    if origin.command != nil { origin.command = nil }
-    if rights != nil { rights = nil }
+    if isRestricted { (rights, isRestricted) = (nil, false) }
   }
 
-  /// Whether the caller may record in a stream.
-  func mayRecord(_ name: @autoclosure () -> String) -> Bool {
-    guard let rights, deniedStream == nil else { return true }
-    return rights(name())
+  /// Checks that the caller may record in a stream; if not, the command fails when it ends.
+  mutating func checkRight(_ name: String) {
+    guard let rights, deniedStream == nil, !rights(name) else { return }
+    (deniedStream, hasFault) = (name, true)
   }
-
-  /// Lets the command fail when it ends, because its caller may not record in a stream.
-  mutating func deny(_ name: String) { deniedStream = name }
 
   /// Checks the name of a new stream; if it is invalid, the command fails when it ends.
-  mutating func checkName(_ name: @autoclosure () -> String, of service: @autoclosure () -> String)
-  {
-    if refusal == nil, let fault = StreamFault(name(), of: service()) { refuse(.service(fault)) }
+  mutating func checkName(_ name: String, of service: String) {
+    if refusal == nil, let fault = StreamFault(name, of: service) { refuse(.service(fault)) }
   }
 
   /// Lets the command fail when it ends.
   mutating func refuse(_ refusal: Refusal) {
-    if self.refusal == nil { self.refusal = refusal }
+    if self.refusal == nil { (self.refusal, hasFault) = (refusal, true) }
   }
 
   /// - Throws: ``Refusal`` if a stream's name or an event is invalid, or the caller may not record in
@@ -104,11 +110,16 @@ struct HostLeasing {
   /// The first reason why something that the running command has written cannot end with a lease.
   private var fault: (any ServiceError)?
 
+  /// Whether ``check()`` throws.
+  private(set) var hasFault = false
+
   /// Looks at the events of the running command, which may have a lease.
-  mutating func begin(_ lease: String?) { (isOn, self.lease, fault) = (true, lease, nil) }
+  mutating func begin(_ lease: String?) {
+    (isOn, self.lease, fault, hasFault) = (true, lease, nil, false)
+  }
 
   mutating func end() {
-    if isOn { (isOn, lease, fault) = (false, nil, nil) }
+    if isOn { (isOn, lease, fault, hasFault) = (false, nil, nil, false) }
   }
 
   /// Stops looking at events, because those of leases are recorded; returns whether it did look.
@@ -121,19 +132,23 @@ struct HostLeasing {
 
   /// Keeps the first fault of the running command.
   mutating func fail(_ fault: (any ServiceError)?) {
-    if self.fault == nil { self.fault = fault }
+    guard isOn, self.fault == nil, let fault else { return }
+    (self.fault, hasFault) = (fault, true)
   }
 
   func check() throws(Refusal) {
-    if isOn, let fault { throw .service(fault) }
+    if let fault { throw .service(fault) }
   }
 }
 
 /// The recorded events that are not durable yet.
 struct WaitingEvents {
   /// The ledger of each event, in order, its bytes and its position.
-  private var events = Queue<(ledger: Int, bytes: Int, seq: UInt64)>()
+  private var events = Queue<(ledger: Int, bytes: Int, seq: UInt64)>(keeping: 4096)
   private(set) var bytes = 0
+
+  /// Whether new commands should wait, because too many events wait.
+  private(set) var areMany = false
 
   private static let (maxBytes, maxEvents) = (32 << 20, 65_536)
 
@@ -142,20 +157,22 @@ struct WaitingEvents {
 
   var isEmpty: Bool { events.isEmpty }
 
-  /// Whether new commands should wait, because too many events wait.
-  var areMany: Bool { bytes > Self.maxBytes || events.count > Self.maxEvents }
+  private mutating func count(_ change: Int) {
+    bytes &+= change
+    areMany = bytes > Self.maxBytes || events.count > Self.maxEvents
+  }
 
   mutating func append(by ledger: Int, dataBytes: Int, at seq: UInt64) {
     let bytes = Self.eventBytes + dataBytes
     events.append((ledger, bytes, seq))
-    self.bytes += bytes
+    count(bytes)
   }
 
   /// Removes the first event if it has a position; returns its ledger.
   mutating func popFirst(at seq: UInt64) -> Int? {
     guard let (ledger, bytes, recorded) = events.first, recorded == seq else { return nil }
-    _ = events.popFirst()
-    self.bytes -= bytes
+    _ = events.removeFirst()
+    count(-bytes)
     return ledger
   }
 
@@ -164,7 +181,7 @@ struct WaitingEvents {
     var ledgers: Set<Int> = []
     while let (ledger, bytes, recorded) = events.last, recorded > seq {
       _ = events.popLast()
-      self.bytes -= bytes
+      count(-bytes)
       ledgers.insert(ledger)
     }
     return ledgers
@@ -172,7 +189,7 @@ struct WaitingEvents {
 
   mutating func removeAll() {
     events.removeAll()
-    bytes = 0
+    count(-bytes)
   }
 }
 

@@ -73,7 +73,11 @@ package final class Ledger<State: ServiceState> {
 
   /// The recorded events that are not durable yet.
   @usableFromInline
-  var recorded = Queue<Pending>()
+  var recorded = Queue<Pending>(keeping: 2048)
+
+  /// The inverse of each of them, if the state has names; see ``ServiceState/inverse(of:in:)``.
+  @usableFromInline
+  var inverses = Queue<State.Inverse?>()
 
   /// The effect of events on tables; made if the state has some.
   @usableFromInline
@@ -85,7 +89,7 @@ package final class Ledger<State: ServiceState> {
       refuse: { [unowned host] in host.refuse(Refusal($0)) }))
 
   @usableFromInline
-  typealias Pending = PendingEvent<State.Event, State.Inverse>
+  typealias Pending = PendingEvent<State.Event>
 
   /// Returns the stream with a number.
   @inlinable
@@ -97,7 +101,7 @@ package final class Ledger<State: ServiceState> {
   func place(of pending: borrowing Pending, in stream: Stream) -> EventContext {
     EventContext(
       stream, seq: pending.appended.seq,
-      version: pending.appended.version, time: pending.time, origin: .user(pending.user))
+      version: pending.appended.version, time: pending.time, user: pending.user)
   }
 
   /// Whether its events only record reader positions.
@@ -285,10 +289,10 @@ extension Ledger: PendingState {
     let appended = host.record(type(kind), in: stream.number, growing: bytes, by: number)
     let (time, user) = (host.running.time, host.running.user)
     recorded.append(
-      Pending(
-        event, inverse: inverse, stream: stream.number, appended: appended, time: time, user: user))
+      Pending(event, stream: stream.number, appended: appended, time: time, user: user))
+    if State.Lookup.needsNames { inverses.append(inverse) }
     let place = EventContext(
-      stream, seq: appended.seq, version: appended.version, time: time, origin: .user(user))
+      stream, seq: appended.seq, version: appended.version, time: time, user: user)
     return (place, appended.isBare)
   }
 
@@ -311,6 +315,9 @@ extension Ledger: PendingState {
     }
     return recorded[high].appended.seq == seq ? recorded[high].event : nil
   }
+
+  @inlinable
+  package func chargedSize(of stream: Int) -> Int? { host.chargedSize(of: stream) }
 
   @inlinable
   package func grow(_ stream: Int, by bytes: Int) -> Bool? { host.grow(stream, by: bytes) }
@@ -407,6 +414,12 @@ extension Ledger {
   @inlinable
   func commit() {
     let pending = recorded.removeFirst()
+    if State.Lookup.needsNames { _ = inverses.removeFirst() }
+    if streams.isEmpty, !happened.hasObservers,
+      State.Lookup.showUnseen(pending.event, in: pending.stream, self)
+    {
+      return
+    }
     let place = place(of: pending, in: stream(pending.stream))
     State.Lookup.show(pending.event, at: place, self)
     tell(pending.event, at: place)
@@ -440,10 +453,10 @@ extension Ledger {
     var isUndone = true
     while let last = recorded.last, last.appended.seq > seq {
       _ = recorded.popLast()
+      let inverse = inverses.popLast() ?? nil
       isUndone =
         isUndone
-        && State.Lookup.revert(
-          last.inverse, at: place(of: last, in: stream(last.stream)), self)
+        && State.Lookup.revert(inverse, at: place(of: last, in: stream(last.stream)), self)
     }
     if !isUndone {
       rebuildNewest()
@@ -456,13 +469,9 @@ extension Ledger {
 ///
 /// Not nested in the ledger: the compiler then knows the size of its parts.
 @usableFromInline
-struct PendingEvent<Event, Inverse> {
+struct PendingEvent<Event> {
   @usableFromInline
   let event: Event
-
-  /// See ``ServiceState/inverse(of:in:)``.
-  @usableFromInline
-  let inverse: Inverse?
 
   /// The number of the stream.
   @usableFromInline
@@ -475,10 +484,8 @@ struct PendingEvent<Event, Inverse> {
   let user: UInt32
 
   @inlinable
-  init(
-    _ event: Event, inverse: Inverse?, stream: Int, appended: Appended, time: Int64, user: UInt32
-  ) {
-    (self.event, self.inverse, self.stream) = (event, inverse, stream)
+  init(_ event: Event, stream: Int, appended: Appended, time: Int64, user: UInt32) {
+    (self.event, self.stream) = (event, stream)
     (self.appended, self.time, self.user) = (appended, time, user)
   }
 }

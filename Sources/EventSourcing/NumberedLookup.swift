@@ -48,8 +48,10 @@ package enum NumberedLookup<State: NumberedState>: StateLookup {
     _ event: State.Event, _ kind: String, in stream: Stream, emptying emptied: String?,
     _ ledger: some PendingState<State>
   ) {
-    let before = pendingValue(numbered: stream.number, ledger)
-    let growth = size(of: State.value(after: event)) - size(of: before)
+    let before =
+      ledger.chargedSize(of: stream.number)
+      ?? size(of: pendingValue(numbered: stream.number, ledger))
+    let growth = size(of: State.value(after: event)) - before
     let isBare = ledger.append(event, kind, inverse: nil, in: stream, growing: growth).isBare
     if isBare { ledger.releaseEmpty(stream.number) }
   }
@@ -103,19 +105,26 @@ package enum NumberedLookup<State: NumberedState>: StateLookup {
     ledger.committed = state
   }
 
+  @inlinable
+  package static func showUnseen(
+    _ event: State.Event, in stream: Int, _ ledger: some PendingState<State>
+  ) -> Bool {
+    guard !ledger.isWatched(stream) else { return false }
+    let wasThere = ledger.committed.value(numbered: stream) != nil
+    let value = State.value(after: event)
+    let isThere = value != nil
+    ledger.committed.set(value, numbered: stream)
+    if isThere != wasThere { ledger.updateName(stream, isThere: isThere) }
+    return true
+  }
+
   /// Applies an event that changes the source with the name of its stream.
   @inlinable
   package static func show(
     _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
   ) {
     let number = place.number
-    guard ledger.isWatched(number) else {
-      let wasThere = ledger.committed.value(numbered: number) != nil
-      ledger.committed.apply(event, at: place)
-      let isThere = ledger.committed.value(numbered: number) != nil
-      if isThere != wasThere { ledger.updateName(number, isThere: isThere) }
-      return
-    }
+    if showUnseen(event, in: number, ledger) { return }
     let before = ledger.committed.value(numbered: number)
     ledger.committed.apply(event, at: place)
     let (source, value) = (place.stream, ledger.committed.value(numbered: number))

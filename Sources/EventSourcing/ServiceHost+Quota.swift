@@ -19,6 +19,7 @@ extension ServiceHost {
   func checkQuota(since before: StateUsage.Charges) throws(Refusal) {
     guard running.lastAppended != nil else { return }
     let now = charges(of: running.user)
+    if !roleLimits.areSet, !quota.isNear(now) { return }
     let quota = quota(of: running.user)
     guard quota.isNear(now) else { return }
     // An administrator has no quota of his own.

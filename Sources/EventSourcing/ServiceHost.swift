@@ -358,18 +358,13 @@ package final class ServiceHost {
   package func perform(
     _ command: Command, _ body: () throws -> JSONText?
   ) throws(Refusal) -> Accepted {
-    if command.id != nil {
+    if !command.isUsual, command.id != nil {
       if let done = try repetition(of: command) { return done }
       if let error = try past.refused.refusal(of: command) { throw .service(error) }
     }
     if store.isRefusing, let refusal { throw .journal(refusal) }
     if command.origin != .request || shares.disk != .ample { try checkShare(of: command) }
-    for (stream, expected) in command.expectations {
-      let actual = store.head(of: stream).version
-      guard expected.holds(at: actual) else {
-        throw .conflict(stream: stream, expected: expected, actual: actual)
-      }
-    }
+    if !command.isUsual { try checkExpectations(of: command) }
     running.begin(command, at: store.now)
     let before = charges(of: command.caller.uid)
     let bytesBefore = waiting.bytes
@@ -379,7 +374,9 @@ package final class ServiceHost {
     }
     do {
       // To grant the lease records events, which are not looked at.
-      if command.lease != nil || leases?.isEmpty == false { leasing.begin(try command.lease?()) }
+      if !command.isUsual && command.lease != nil || leases?.isEmpty == false {
+        leasing.begin(try command.lease?())
+      }
       let value = try body()
       try checkRights()
       try checkQuota(since: before)
@@ -399,6 +396,15 @@ package final class ServiceHost {
         }
         throw .service(error)
       default: throw .unexpected(detail: "\(command.method): \(error)")
+      }
+    }
+  }
+
+  private func checkExpectations(of command: Command) throws(Refusal) {
+    for (stream, expected) in command.expectations {
+      let actual = store.head(of: stream).version
+      guard expected.holds(at: actual) else {
+        throw .conflict(stream: stream, expected: expected, actual: actual)
       }
     }
   }
@@ -428,8 +434,8 @@ package final class ServiceHost {
   ///
   /// - Throws: ``Refusal`` if a stream's name is invalid, or the caller may not record in it.
   package func checkRights() throws(Refusal) {
-    try running.checkStreams()
-    try leasing.check()
+    if running.hasFault { try running.checkStreams() }
+    if leasing.hasFault { try leasing.check() }
   }
 
   // MARK: Leases
@@ -481,8 +487,8 @@ package final class ServiceHost {
     }
     running.lastAppended = nil
     let lease = runningLease
-    if command.waitsForDisk { store.requireDisk() }
-    guard let id = command.identity else {
+    if !command.isUsual, command.waitsForDisk { store.requireDisk() }
+    guard !command.isUsual, let id = command.identity else {
       store.seal(meta: nil)
       return Accepted(value: value, seq: last.seq, version: last.version, lease: lease)
     }
@@ -540,8 +546,8 @@ package final class ServiceHost {
     _ type: String, in stream: Int, growing growth: Int, by ledger: Int
   ) -> Appended {
     precondition(isPerforming, "an event is recorded outside of a command")
-    if !leasing.isRecording, !running.mayRecord(streamNames.text(stream)) {
-      running.deny(streamNames.text(stream))
+    if running.isRestricted, !leasing.isRecording {
+      running.checkRight(streamNames.text(stream))
     }
     // The name of a stream with events is valid.
     if !streamNames.isHeld(stream, by: .stream) {
@@ -558,6 +564,11 @@ package final class ServiceHost {
   func refuse(_ refusal: Refusal) {
     if isPerforming { running.refuse(refusal) }
   }
+
+  /// Returns the bytes of state that a stream is charged for besides its name; `nil` if it is not
+  /// charged.
+  @usableFromInline
+  func chargedSize(of stream: Int) -> Int? { appender.chargedSize(of: stream, in: streamNames) }
 
   /// Adjusts the charged size of a stream by the effect of the last recorded event, in bytes.
   ///
@@ -583,11 +594,12 @@ package final class ServiceHost {
     commits.begin()
     var decoder = RecordDecoder()
     for i in 0..<events.count {
-      let seq = events[i].seq
+      let seq = events.seq(at: i)
       commits.durable = seq
-      if let ledger = waiting.popFirst(at: seq) {
-        ledgers[ledger].commit()
-        if !ledgers[ledger].isAboutReaders { commits.durableNews = seq }
+      if let number = waiting.popFirst(at: seq) {
+        let ledger = ledgers[number]
+        ledger.commit()
+        if !ledger.isAboutReaders { commits.durableNews = seq }
       } else {
         // Another host over the same store has recorded it, and moved the store on.
         let record = decoder.record(events[i])

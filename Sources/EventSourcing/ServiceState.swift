@@ -1,5 +1,5 @@
 public import JSON
-public import Journal
+internal import Journal
 public import Model
 
 /// The state of a service: a value computed from its events alone.
@@ -260,11 +260,19 @@ where Sources == EmptyCollection<String> {
   /// Returns the value that an event gives the source of its stream.
   static func value(after event: Event) -> JSONText?
 
+  /// Sets the value of the source with the name of a stream.
+  mutating func set(_ value: JSONText?, numbered stream: Int)
+
   /// Calls `body` with the number of each source that has a value.
   func forEachNumber(_ body: (Int) -> Void)
 }
 
 extension NumberedState {
+  @inlinable
+  package mutating func apply(_ event: Event, at place: EventContext) {
+    set(Self.value(after: event), numbered: place.number)
+  }
+
   @usableFromInline
   package func value(of source: String) -> JSONText? { nil }
   package var sources: EmptyCollection<String> { EmptyCollection() }
@@ -375,20 +383,20 @@ package struct EventContext {
   @usableFromInline
   package let time: Int64
 
-  /// The origin of the event, as far as it is known.
+  /// The uid of the user who caused the event; ``Charge/nobody`` if only ``meta`` may have it.
   @usableFromInline
-  enum Origin {
-    case user(UInt32)
-    case record(Record)
-  }
+  let user: UInt32
 
+  /// The ``Meta`` of an event that was read; `nil` if there is none, or the user is known.
   @usableFromInline
-  let origin: Origin
+  let meta: String?
 
   @inlinable
-  init(_ stream: Stream, seq: UInt64, version: UInt64, time: Int64, origin: Origin) {
+  init(
+    _ stream: Stream, seq: UInt64, version: UInt64, time: Int64, user: UInt32, meta: String? = nil
+  ) {
     (numbered, self.seq, self.version, self.time) = (stream, seq, version, time)
-    self.origin = origin
+    (self.user, self.meta) = (user, meta)
   }
 
   /// The name of the stream.
@@ -402,17 +410,15 @@ package struct EventContext {
   /// The place of a record in a stream.
   init(_ record: Record, in stream: Stream) {
     self.init(
-      stream, seq: record.seq, version: record.version, time: record.time, origin: .record(record))
+      stream, seq: record.seq, version: record.version, time: record.time, user: Charge.nobody,
+      meta: record.meta)
   }
 
   /// The uid of the user who caused the event; `nil` if unknown.
   ///
   /// May be parsed on each access.
   package var uid: UInt32? {
-    switch origin {
-    case .user(let user): user
-    case .record(let record):
-      record.meta.flatMap { EventCoder().value(Meta.self, of: JSONText(trusted: $0))?.uid }
-    }
+    if user != Charge.nobody { return user }
+    return meta.flatMap { EventCoder().value(Meta.self, of: JSONText(trusted: $0))?.uid }
   }
 }

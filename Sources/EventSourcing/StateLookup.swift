@@ -84,6 +84,13 @@ package protocol StateLookup<State> {
   /// Applies a durable event to the committed state, and reports the changes of its sources.
   static func show(_ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>)
 
+  /// Applies a durable event to the committed state, if nobody observes the source that it changes.
+  ///
+  /// - Returns: Whether it did; otherwise ``show(_:at:_:)`` must.
+  static func showUnseen(
+    _ event: State.Event, in stream: Int, _ ledger: some PendingState<State>
+  ) -> Bool
+
   /// Returns the rule that an event of another daemon breaks, or `nil` if it is valid.
   static func fault(
     of event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
@@ -103,6 +110,12 @@ package protocol StateLookup<State> {
 extension StateLookup {
   @usableFromInline
   package static var dependsOnState: Bool { false }
+
+  /// By default all events are shown in the same way.
+  @inlinable
+  package static func showUnseen(
+    _ event: State.Event, in stream: Int, _ ledger: some PendingState<State>
+  ) -> Bool { false }
 
   @usableFromInline
   package static func restart(_ ledger: some PendingState<State>) {
@@ -166,6 +179,9 @@ package protocol PendingState<State>: AnyObject {
 
   /// Returns the position of the last event of a stream if it is not durable; otherwise `nil`.
   func pendingPosition(of stream: Int) -> UInt64?
+
+  /// Returns the bytes of pending state that are charged to a stream; `nil` if it is not charged.
+  func chargedSize(of stream: Int) -> Int?
 
   /// Charges a stream for more bytes.
   ///

@@ -18,6 +18,8 @@ package enum ValueFault: Equatable, Sendable {
   /// Returns the rule that a value breaks, or `nil` if it may be stored.
   package init?(_ value: JSONText) {
     let bytes = value.text.utf8.count
+    // Each nested value has two brackets.
+    if bytes < 2 * Self.maxDepth { return nil }
     if bytes > Self.maxBytes {
       self = .tooLong(bytes: bytes)
     } else if value.isDeeper(than: Self.maxDepth) {

@@ -23,7 +23,7 @@ package final class Appender {
   package private(set) var time: Int64
 
   /// The head of its stream before each pending event, in order, for rolling back.
-  private var before = Queue<(seq: UInt64, stream: Int, head: Head)>()
+  private var before = Queue<(seq: UInt64, stream: Int, head: Head)>(keeping: 4096)
 
   /// Streams that may have no events any more.
   private var emptied: ContiguousArray<Int> = []
@@ -61,6 +61,12 @@ package final class Appender {
     return Appended(
       seq: last, version: after.version, previous: head.seq,
       isBare: StreamHeads.isBare(after.charge, nameBytes: names.byteCount(of: stream)))
+  }
+
+  /// Returns the bytes of state that a stream is charged for besides its name; `nil` if it is not
+  /// charged.
+  package func chargedSize(of stream: Int, in names: Names) -> Int? {
+    heads.chargedSize(of: stream, nameBytes: names.byteCount(of: stream))
   }
 
   /// Adds to the bytes charged to a stream because of the last appended event.

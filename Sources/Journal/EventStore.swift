@@ -75,7 +75,7 @@ package protocol EventStore: AnyObject {
   /// - Returns: The place of the event. ``committed`` emits it later, never before its unit is
   ///   sealed.
   func append(
-    to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: borrowing EventOrigin,
+    to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: EventOrigin,
     growing growth: Int, at time: Int64
   ) -> Appended
 
@@ -259,18 +259,18 @@ extension EventStore {
 }
 
 /// The cause of an event.
-package struct EventOrigin {
+///
+/// A class, because each event passes it on, and consecutive events mostly have the same.
+package final class EventOrigin {
   /// The uid charged for the state that the stream keeps.
-  package var user: UInt32
+  package let user: UInt32
 
-  /// See ``Record/command``.
-  package var command: String?
-
-  /// See ``Record/meta``.
-  package var meta: String?
+  /// The last fields of a row; see ``Record/command`` and ``Record/meta``.
+  let fields: RecordBatch.Fields
 
   package init(user: UInt32, command: String? = nil, meta: String? = nil) {
-    (self.user, self.command, self.meta) = (user, command, meta)
+    self.user = user
+    fields = RecordBatch.Fields([command, meta])
   }
 }
 

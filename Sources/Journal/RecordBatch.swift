@@ -54,10 +54,10 @@ package final class RecordBatch: @unchecked Sendable {
   }
 
   /// The position of the first event; 0 if there is none.
-  package var first: UInt64 { isEmpty ? 0 : self[0].seq }
+  package var first: UInt64 { isEmpty ? 0 : seq(at: 0) }
 
   /// The position of the last event; 0 if there is none.
-  package var last: UInt64 { isEmpty ? 0 : self[count - 1].seq }
+  package var last: UInt64 { isEmpty ? 0 : seq(at: count - 1) }
 
   // MARK: Filling
 
@@ -71,6 +71,7 @@ package final class RecordBatch: @unchecked Sendable {
     }
   }
 
+  @inline(__always)
   private func begin(seq: UInt64, time: Int64, version: UInt64, previous: UInt64) {
     starts.append(rows.count)
     rows.append(littleEndian: seq, UInt64(bitPattern: time), count: 16)
@@ -80,8 +81,7 @@ package final class RecordBatch: @unchecked Sendable {
   /// Appends a field of the last row.
   package func append(_ field: Span<UInt8>) {
     lastField = rows.count
-    rows.append(littleEndian: UInt64(UInt32(field.count)), 0, count: 4)
-    rows.append(field)
+    rows.append(field: field)
   }
 
   /// Appends a field of the last row; `nil` for none.
@@ -92,21 +92,36 @@ package final class RecordBatch: @unchecked Sendable {
   /// Appends a field without a text.
   package func appendNone() {
     lastField = rows.count
-    rows.append(littleEndian: UInt64(UInt32.max), 0, count: 4)
+    rows.appendNoField()
+  }
+
+  /// Consecutive fields of a row, as they are stored.
+  struct Fields: ~Copyable {
+    fileprivate private(set) var bytes = ByteBuffer()
+
+    /// The start of the last one.
+    fileprivate private(set) var last = 0
+
+    init(_ texts: [String?]) {
+      for text in texts {
+        last = bytes.count
+        if let text { bytes.append(field: text.utf8.span) } else { bytes.appendNoField() }
+      }
+    }
   }
 
   /// Appends the row of an event.
   package func append(
     _ appended: Appended, _ time: Int64, _ stream: Span<UInt8>, _ type: String,
-    _ data: Span<UInt8>, _ origin: borrowing EventOrigin
+    _ data: Span<UInt8>, _ origin: EventOrigin
   ) {
     begin(
       seq: appended.seq, time: time, version: appended.version, previous: appended.previous)
-    append(stream)
-    append(type)
-    append(data)
-    append(origin.command)
-    append(origin.meta)
+    rows.append(field: stream)
+    rows.append(field: type.utf8.span)
+    rows.append(field: data)
+    lastField = rows.count &+ origin.fields.last
+    rows.append(origin.fields.bytes)
   }
 
   /// Appends the row of another batch.
@@ -148,6 +163,13 @@ package final class RecordBatch: @unchecked Sendable {
 
   // MARK: Reading
 
+  /// Returns the position of an event; cheaper than its row.
+  package func seq(at index: Int) -> UInt64 {
+    let bytes = unsafe bytes.bytes
+    return unsafe UInt64(
+      littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: starts[index], as: UInt64.self))
+  }
+
   /// The row of an event.
   package subscript(index: Int) -> RecordRow {
     @_lifetime(borrow self)
@@ -162,6 +184,20 @@ package final class RecordBatch: @unchecked Sendable {
   package var records: [Record] {
     var decoder = RecordDecoder()
     return (0..<count).map { decoder.record(self[$0]) }
+  }
+}
+
+extension ByteBuffer {
+  /// Appends a field of a row.
+  @inline(__always)
+  fileprivate mutating func append(field: Span<UInt8>) {
+    append(littleEndian: UInt64(UInt32(field.count)), 0, count: 4)
+    append(field)
+  }
+
+  /// Appends a field without a text.
+  fileprivate mutating func appendNoField() {
+    append(littleEndian: UInt64(UInt32.max), 0, count: 4)
   }
 }
 

@@ -86,6 +86,13 @@ package struct StreamHeads: Sendable {
     UInt32(clamping: baseBytes + count + values)
   }
 
+  /// Returns the bytes of state that a stream is charged for besides its name; `nil` if it is not
+  /// charged.
+  func chargedSize(of stream: Int, nameBytes: Int) -> Int? {
+    let charge = heads[stream].charge
+    return charge.bytes == 0 ? nil : Int(charge.bytes) - Self.baseBytes - nameBytes
+  }
+
   /// Returns whether a charge is for a name of some bytes alone.
   package static func isBare(_ charge: Charge, nameBytes: Int) -> Bool {
     charge.bytes == bytes(ofName: nameBytes, with: 0)

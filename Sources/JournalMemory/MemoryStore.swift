@@ -89,7 +89,7 @@ package final class MemoryStore: EventStore {
   package var now: Int64 { max(appender.time, clock()) }
 
   package func append(
-    to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: borrowing EventOrigin,
+    to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: EventOrigin,
     growing growth: Int, at time: Int64
   ) -> Appended {
     precondition(refusal == nil, "appended to a journal that takes nothing")

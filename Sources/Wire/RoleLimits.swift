@@ -4,8 +4,11 @@ package import JSON
 package final class RoleLimits {
   /// Returns the limits that a user's role sets; `nil` while no role sets any.
   package var ofUser: ((UInt32) -> [LimitName: Int])? {
-    didSet { known = [:] }
+    didSet { (known, areSet) = ([:], ofUser != nil) }
   }
+
+  /// Whether some role sets limits.
+  package private(set) var areSet = false
 
   /// The answers of ``ofUser``, which reads the groups of the user.
   private var known: [UInt32: [LimitName: Int]] = [:]

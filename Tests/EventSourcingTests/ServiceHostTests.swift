@@ -54,6 +54,45 @@ struct ServiceHostTests {
     #expect(bench.tally.ledger.pending.total == 0)
   }
 
+  // MARK: Origins
+
+  @Test
+  func `each event has the caller and the method of its command, many of which take turns`() throws
+  {
+    let callers = (0..<300).map { Peer(uid: UInt32($0 % 7), pid: Int32($0), program: "p\($0)") }
+    let methods = ["tally.add", "tally.sum"]
+    for i in 0..<900 {
+      let command = Command(method: methods[i / 3 % 2], caller: callers[i * 7 % 300])
+      _ = try bench.host.perform(command) {
+        bench.tally.ledger.record(.added(by: 1))
+        return nil
+      }
+    }
+    bench.store.commit()
+    let metas = bench.store.records.map(\.meta)
+    #expect(
+      metas
+        == (0..<900).map {
+          let caller = callers[$0 * 7 % 300]
+          return
+            #"{"uid":\#(caller.uid),"pid":\#(caller.pid),"method":"\#(methods[$0 / 3 % 2])","program":"p\#(caller.pid)"}"#
+        })
+  }
+
+  @Test
+  func `a copy of a command is another command`() {
+    var first = Command(method: "tally.add", caller: Peer(uid: 1), id: "a", parameters: "[1]")
+    let copy = first
+    first.id = "b"
+    first.waitsForDisk = true
+    var plain = Command(method: "tally.add", caller: Peer(uid: 1))
+    let plainCopy = plain
+    plain.cause = Command.Cause(seq: 7)
+    #expect(copy.id == "a" && !copy.waitsForDisk && copy.parameters == "[1]")
+    #expect(first.id == "b" && first.waitsForDisk && first.parameters == "[1]")
+    #expect(plainCopy.cause == nil && plain.cause?.seq == 7)
+  }
+
   // MARK: Durable before visible
 
   @Test

@@ -37,9 +37,7 @@ package struct Cells: NumberedState {
     [{ $0.members?["values"] ?? .null }]
   }
 
-  package mutating func apply(_ event: CellEvent, at place: EventContext) {
-    values[place.number] = Self.value(after: event)
-  }
+  package mutating func set(_ value: JSONText?, numbered stream: Int) { values[stream] = value }
 
   package static func value(after event: CellEvent) -> JSONText? {
     switch event {

@@ -116,7 +116,7 @@ package final class PostgresStore: DaemonStore {
   }
 
   package func append(
-    to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: borrowing EventOrigin,
+    to stream: Int, _ type: String, _ data: Span<UInt8>, from origin: EventOrigin,
     growing growth: Int, at time: Int64
   ) -> Appended {
     precondition(!isRefusing, "appended to a journal that takes nothing")
