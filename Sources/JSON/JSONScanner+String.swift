@@ -9,7 +9,7 @@ extension JSONScanner {
     offset = end
     if end < bytes.count, unsafe bytes[unchecked: end] == UInt8(ascii: "\"") {
       offset = end &+ 1
-      return StringToken(start: start, end: end, isEscaped: false)
+      return StringToken(start: start, end: end, isEscaped: false, isPlain: true)
     }
     let isEscaped = try restOfString()
     return StringToken(start: start, end: position - 1, isEscaped: isEscaped)
@@ -43,7 +43,7 @@ extension JSONScanner {
   }
 
   /// Returns the offset after bytes that need no check: the offset of the next quote, backslash,
-  /// control or byte above 0x7F, or the end.
+  /// control, DEL or byte above 0x7F, or the end.
   ///
   /// Checks eight bytes at a time. The lowest flagged bit is exact; higher ones may be false, and
   /// only the lowest is used.
@@ -61,14 +61,14 @@ extension JSONScanner {
       let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
       let flagged =
         ((quote &- ones) & ~quote | (backslash &- ones) & ~backslash
-          | (word &- 0x2020_2020_2020_2020) & ~word | word) & highs
+          | (word &- 0x2020_2020_2020_2020) & ~word | word | (word &+ ones)) & highs
       if flagged != 0 { return at &+ flagged.trailingZeroBitCount >> 3 }
       at &+= 8
     }
     // Checks the last bytes, fewer than eight, one at a time.
     while at < bytes.count {
       let byte = unsafe bytes[unchecked: at]
-      guard byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else {
+      guard byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else {
         break
       }
       at &+= 1

@@ -20,12 +20,16 @@ public struct JSONScanner: ~Escapable {
     /// Whether the bytes contain escapes, so that they differ from the string.
     public let isEscaped: Bool
 
+    /// Whether the bytes are known to be printable ASCII without escapes.
+    public let isPlain: Bool
+
     /// Creates a token from the offsets of a scanned string.
     @inlinable
-    public init(start: Int, end: Int, isEscaped: Bool) {
+    public init(start: Int, end: Int, isEscaped: Bool, isPlain: Bool = false) {
       self.start = start
       self.end = end
       self.isEscaped = isEscaped
+      self.isPlain = isPlain
     }
   }
 

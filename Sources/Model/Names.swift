@@ -303,6 +303,11 @@ public struct NameList: @unchecked Sendable {
         1 << 63 | UInt64(page) << 48 | UInt64(start) << 32 | UInt64(count) << 8 | UInt64(tag)
     }
 
+    /// The lower half of the word of a place.
+    static func key(_ count: Int, _ tag: UInt8) -> UInt32 {
+      UInt32(truncatingIfNeeded: count &<< 8) | UInt32(tag)
+    }
+
     var page: Int { Int(word >> 48 & 0x7FFF) }
     var start: Int { Int(word >> 32 & 0xFFFF) }
     var count: Int { Int(word >> 8 & 0xFF_FFFF) }
@@ -346,6 +351,13 @@ public struct NameList: @unchecked Sendable {
   fileprivate func memory(of number: Int) -> UnsafeBufferPointer<UInt8> {
     let place = places[number]
     precondition(place.isUsed, "a number without a name")
+    return unsafe memory(of: place)
+  }
+
+  @unsafe
+  @inline(__always)
+  private func memory(of place: Place) -> UnsafeBufferPointer<UInt8> {
+    let pages = pages.span
     let start = unsafe UnsafeRawPointer(pages[place.page].bytes + place.start)
     return unsafe UnsafeRawBufferPointer(start: start, count: place.count)
       .bindMemory(to: UInt8.self)
@@ -361,8 +373,10 @@ public struct NameList: @unchecked Sendable {
   @inline(__always)
   fileprivate func has(_ name: Span<UInt8>, _ tag: UInt8, at number: Int) -> Bool {
     let place = places[number]
-    guard UInt8(truncatingIfNeeded: place.word) == tag else { return false }
-    return has(name, at: number)
+    guard UInt32(truncatingIfNeeded: place.word) == Place.key(name.count, tag), place.isUsed else {
+      return false
+    }
+    return unsafe memory(of: place).span.hasSameBytes(as: name)
   }
 
   /// Returns whether a number has a name with these bytes.

@@ -82,7 +82,7 @@ public struct Request: Sendable {
     shapeNumber = Int32(truncatingIfNeeded: shape)
     setID(id)
     self.method = JSONScanner.StringToken(
-      start: method.lowerBound, end: method.upperBound, isEscaped: false)
+      start: method.lowerBound, end: method.upperBound, isEscaped: false, isPlain: true)
   }
 
   /// The range of the parameters, an object or an array; `nil` if there are none.

@@ -13,6 +13,9 @@ public struct RequestParameters: Sendable {
 
     /// Whether the value is a string with escapes.
     var isEscaped = false
+
+    /// Whether the value is known to have neither white space nor raw control characters.
+    var isCompact = false
   }
 
   /// The most members that are listed.
@@ -30,6 +33,9 @@ public struct RequestParameters: Sendable {
   /// `false` if `params` is an array or has more than four members besides `_meta`, two members
   /// `_meta`, or a name with an escape; the parameters must then be decoded.
   public private(set) var isComplete = true
+
+  /// Whether the members are the first parameters of the method, in their usual order.
+  var isInUsualOrder = false
 
   /// The parameters of a request without `params`.
   init() {}
@@ -51,9 +57,10 @@ public struct RequestParameters: Sendable {
       let name = try scanner.key()
       let kind = try scanner.kind()
       let start = scanner.position
-      var isEscaped = false
+      var (isEscaped, isPlain) = (false, false)
       if kind == .string {
-        isEscaped = try scanner.string().isEscaped
+        let string = try scanner.string()
+        (isEscaped, isPlain) = (string.isEscaped, string.isPlain)
       } else {
         try scanner.value(kind, depth: JSONLimits.surroundings)
       }
@@ -61,7 +68,9 @@ public struct RequestParameters: Sendable {
         if options != nil { isComplete = false }
         options = start..<scanner.position
       } else if count < Self.most, !name.isEscaped {
-        append(name.start..<name.end, start..<scanner.position, kind, isEscaped: isEscaped)
+        append(
+          name.start..<name.end, start..<scanner.position, kind, isEscaped: isEscaped,
+          isPlain: isPlain)
       } else {
         isComplete = false
       }
@@ -72,20 +81,26 @@ public struct RequestParameters: Sendable {
   /// Appends a member by the ranges of its name and its value.
   ///
   /// There must be room for it; see ``most``.
+  ///
+  /// - Parameter isPlain: See ``JSONScanner/StringToken/isPlain``.
   @inline(__always)
   mutating func append(
-    _ name: Range<Int>, _ value: Range<Int>, _ kind: JSONScanner.Kind, isEscaped: Bool
+    _ name: Range<Int>, _ value: Range<Int>, _ kind: JSONScanner.Kind, isEscaped: Bool,
+    isPlain: Bool
   ) {
     members[count] = Member(
       name: Int32(truncatingIfNeeded: name.lowerBound),
       nameEnd: Int32(truncatingIfNeeded: name.upperBound),
       value: Int32(truncatingIfNeeded: value.lowerBound),
-      valueEnd: Int32(truncatingIfNeeded: value.upperBound), kind: kind, isEscaped: isEscaped)
+      valueEnd: Int32(truncatingIfNeeded: value.upperBound), kind: kind, isEscaped: isEscaped,
+      isCompact: isPlain || kind == .number)
     count &+= 1
   }
 
+  /// - Parameter place: The place of the parameter in the usual order.
   @inline(__always)
-  private func find(_ name: StaticString, _ line: Span<UInt8>) -> Member? {
+  private func find(_ name: StaticString, _ place: Int, _ line: Span<UInt8>) -> Member? {
+    if isInUsualOrder { return place < count ? members[place] : nil }
     let scanner = JSONScanner(line)
     for i in 0..<count {
       let member = members[i]
@@ -97,12 +112,41 @@ public struct RequestParameters: Sendable {
   }
 
   /// Returns the range of the content of a string without escapes; `nil` for any other member.
+  ///
+  /// - Parameter place: The place of the parameter among those that the method declares.
   @inline(__always)
-  public func plainString(_ name: StaticString, in line: Span<UInt8>) -> Range<Int>? {
-    guard let member = find(name, line), member.kind == .string, !member.isEscaped else {
+  public func plainString(
+    _ name: StaticString, at place: Int, in line: Span<UInt8>
+  ) -> Range<Int>? {
+    guard let member = find(name, place, line), member.kind == .string, !member.isEscaped else {
       return nil
     }
     return Int(member.value) + 1..<Int(member.valueEnd) - 1
+  }
+
+  /// Returns a string without escapes; `nil` for any other member.
+  ///
+  /// - Parameter place: The place of the parameter among those that the method declares.
+  @inline(__always)
+  public func string(_ name: StaticString, at place: Int, in line: Span<UInt8>) -> String? {
+    guard let content = plainString(name, at: place, in: line) else { return nil }
+    return String(validUTF8: line.extracting(content))
+  }
+
+  /// Returns a number that is written with at most 18 digits; `nil` for any other member.
+  ///
+  /// - Parameter place: The place of the parameter among those that the method declares.
+  public func natural(_ name: StaticString, at place: Int, in line: Span<UInt8>) -> UInt64? {
+    guard let member = find(name, place, line), member.kind == .number,
+      member.valueEnd - member.value <= 18
+    else { return nil }
+    var number: UInt64 = 0
+    for i in Int(member.value)..<Int(member.valueEnd) {
+      let digit = line[i] &- UInt8(ascii: "0")
+      guard digit < 10 else { return nil }
+      number = number &* 10 &+ UInt64(digit)
+    }
+    return number
   }
 
   /// Returns a value of any kind; `nil` if there is no member with this name.
@@ -118,14 +162,21 @@ public struct RequestParameters: Sendable {
   }
 
   /// Returns the range of a value of any kind; `nil` if there is no member with this name.
-  public func place(of name: StaticString, in line: Span<UInt8>) -> Range<Int>? {
-    find(name, line).map { Int($0.value)..<Int($0.valueEnd) }
+  ///
+  /// - Parameter place: The place of the parameter among those that the method declares.
+  public func place(
+    of name: StaticString, at place: Int, in line: Span<UInt8>
+  ) -> Range<Int>? {
+    find(name, place, line).map { Int($0.value)..<Int($0.valueEnd) }
   }
 
   /// Returns a value of any kind; `nil` if there is no member with this name.
+  ///
+  /// - Parameter place: The place of the parameter among those that the method declares.
   @inline(__always)
-  public func value(_ name: StaticString, in line: Span<UInt8>) -> JSONText? {
-    guard let member = find(name, line) else { return nil }
-    return JSONText(scanned: line.extracting(Int(member.value)..<Int(member.valueEnd)))
+  public func value(_ name: StaticString, at place: Int, in line: Span<UInt8>) -> JSONText? {
+    guard let member = find(name, place, line) else { return nil }
+    let bytes = line.extracting(Int(member.value)..<Int(member.valueEnd))
+    return member.isCompact ? JSONText(trusted: bytes) : JSONText(scanned: bytes)
   }
 }

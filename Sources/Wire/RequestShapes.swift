@@ -29,7 +29,7 @@ public struct RequestShapes: Sendable {
     /// The first text before a parameter in ``literals``.
     let first: Int
 
-    /// The number of parameters; 0 if the method has none, or too many for this.
+    /// The number of parameters that are looked for: at most ``RequestParameters/most``.
     let count: Int
 
     let nameBytes: Int
@@ -62,7 +62,7 @@ public struct RequestShapes: Sendable {
       let start = #","method":""# + method.name
       let alone = texts.append(start + #""}"#)
       let first = texts.literals.count
-      let parameters = method.parameters.count <= RequestParameters.most ? method.parameters : []
+      let parameters = method.parameters.prefix(RequestParameters.most)
       for (i, name) in parameters.enumerated() {
         texts.append((i == 0 ? start + #"","params":{"# : ",") + "\"\(name)\":", name.utf8.count)
       }
@@ -161,18 +161,21 @@ public struct RequestShapes: Sendable {
     if scanner.position == line.count { return line[line.count &- 1] == UInt8(ascii: "}") }
     var next = shape.first
     let params = scanner.position &- nameBytes(next) &- 4  // a brace, two quotes and a colon
+    request.parameters.isInUsualOrder = true
     while true {
       let end = scanner.position &- 2
       let name = end &- nameBytes(next)..<end
       let kind = try scanner.kind()
       let start = scanner.position
-      var isEscaped = false
+      var (isEscaped, isPlain) = (false, false)
       if kind == .string {
-        isEscaped = try scanner.string().isEscaped
+        let string = try scanner.string()
+        (isEscaped, isPlain) = (string.isEscaped, string.isPlain)
       } else {
         try scanner.value(kind, depth: JSONLimits.surroundings)
       }
-      request.parameters.append(name, start..<scanner.position, kind, isEscaped: isEscaped)
+      request.parameters.append(
+        name, start..<scanner.position, kind, isEscaped: isEscaped, isPlain: isPlain)
       next &+= 1
       if scanner.isEnd(of: 2) {
         request.setParams(params..<scanner.position &+ 1)

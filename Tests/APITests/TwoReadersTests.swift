@@ -35,8 +35,19 @@ struct TwoReadersTests {
     String(repeating: "[", count: 64) + String(repeating: "]", count: 64),
   ]
 
+  /// The beginnings and ends of requests around a value that a method reads without a decoder.
+  private static let plain = [
+    (#"{"id":1,"method":"cells.add","params":{"name":"n","by":"#, "}}"),
+    (#"{"id":1,"method":"cells.toggle","params":{"name":"#, "}}"),
+    (#"{"id":1,"method":"lists.append","params":{"name":"l","value":"#, "}}"),
+    (#"{"id":1,"method":"maps.put","params":{"name":"m","key":"#, #","value":1}}"#),
+    (#"{"id":1,"method":"publish","params":{"source":"a/b","value":"#, #","keep":false}}"#),
+    (#"{"id":1,"method":"ack","params":{"sub":1,"seq":"#, "}}"),
+  ]
+
   private static let all: [[UInt8]] =
     Files.names(in: directory).flatMap(lines)
+    + plain.flatMap { head, tail in values.map { Array((head + $0 + tail).utf8) } }
     + values.map {
       Array(#"{"id":1,"method":"cells.set","params":{"name":"v","value":\#($0)}}"#.utf8)
     }

@@ -29,6 +29,8 @@ struct RequestShapeTests {
     #"{"id":3,"method":"x","params":{"n":1,"_meta":{"cmd":"a-1"}}}"#,
     #"{"id":3,"method":"cells.sex","params":{"name":1}}"#,
     #"{"id":3,"method":"cells.list","params":{"prefix":"a"}}"#,
+    #"{"id":3,"method":"many","params":{"a":1}}"#,
+    #"{"id":3,"method":"many","params":{"a":1,"b":"\#u{7F}","c":3,"d":{}}}"#,
   ]
 
   /// Lines that only the general scan reads, or refuses.
@@ -44,7 +46,7 @@ struct RequestShapeTests {
     #"{"id":1,"method":"cells.set","params":{"name":"\ud800","value":1}}"#,
     #"{"id":1,"method":"cells.set","params":{"name":"a","value":1}"#,
     #"{"id":1,"method":"cells.set","params":{"name":"a","value":}}"#,
-    #"{"id":1,"method":"many","params":{"a":1}}"#,
+    #"{"id":1,"method":"many","params":{"a":1,"b":2,"c":3,"d":4,"e":5}}"#,
     #"{"id":"\#(String(repeating: "i", count: 129))","method":"ping"}"#,
   ]
 

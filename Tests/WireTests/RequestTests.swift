@@ -168,9 +168,11 @@ struct RequestTests {
     let parameters = try Request(parsing: bytes.span, idBytes: Limits().idBytes).parameters
     let options = parameters.options.map { String(decoding: bytes[$0], as: UTF8.self) } ?? "-"
     let a =
-      parameters.plainString("a", in: bytes.span).map { String(decoding: bytes[$0], as: UTF8.self) }
+      parameters.plainString("a", at: 0, in: bytes.span).map {
+        String(decoding: bytes[$0], as: UTF8.self)
+      }
       ?? "-"
-    let b = parameters.value("b", in: bytes.span)?.text ?? "-"
+    let b = parameters.value("b", at: 1, in: bytes.span)?.text ?? "-"
     return "\(parameters.count) \(parameters.isComplete) \(a) \(b) \(options)"
   }
 

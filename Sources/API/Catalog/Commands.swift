@@ -19,13 +19,13 @@ extension Catalog {
   ///     changes the login or returns a secret, the method accepts no `cmd` and cannot be part of
   ///     an `atomic`.
   ///   - site: The daemon that runs it, where several share a journal.
-  ///   - reader: Reads plain parameters without a decoder; see ``ParameterReader``.
+  ///   - plain: Handles requests with plain parameters, without a decoder; see ``PlainRunner``.
   ///   - body: Calls the service for the client of the context.
   @inlinable
   package func command<Parameters: Decodable, Value: Codable, Failure: ServiceError>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, writes: [String]?,
     errors: [String] = [], isKept: Bool = true, site: Method.Site = .active,
-    reader: ParameterReader<Parameters>? = nil,
+    plain: PlainRunner? = nil,
     body: @escaping (CallContext, Parameters) throws(Failure) -> Value
   ) {
     let names = Shape(of: parameters).members.map(\.name)
@@ -40,8 +40,11 @@ extension Catalog {
       step: isKept ? step : nil
     ) { context, call, request, line in
       do throws(WireError) {
-        let (parameters, options) = try context.parameters(
-          Parameters.self, of: request, line, names, .refused, reader)
+        if let plain, request.parameters.isComplete {
+          do throws(NotPlain) { return try plain(context, call, request, line) } catch {}
+        }
+        let (parameters, options): (Parameters, CallOptions?) = try context.decode(
+          request, line, names, .refused)
         let command = try context.command(
           name, options, isKept: isKept, isPersonal: isPersonal, request, line)
         try context.access.checkTarget(parameters)
@@ -233,7 +236,7 @@ extension CallContext {
         try timer.check()
         return value
       }
-      answer(call, accepted) { $0.write(to: &$2, room: $1) }
+      answer(call, accepted)
     } catch .pending {
       return .work
     } catch {
@@ -283,6 +286,16 @@ extension CallContext {
   }
 
   /// Answers a command once its events are durable.
+  private func answer(_ call: Call, _ accepted: Accepted) {
+    guard !accepted.isValueInJournal, !accepted.isDiskAwaited else {
+      return answer(call, accepted) { $0.write(to: &$2, room: $1) }
+    }
+    if let seq = accepted.seq { connection.recordWrite(upTo: seq) }
+    let room = call.room - Self.answerBytes
+    call.answer(after: host.last) { accepted.write(to: &$0, room: room) }
+  }
+
+  /// Answers a command once its events are durable.
   ///
   /// - Parameter write: Writes the result; `room` is the maximum size of the returned value in
   ///   bytes.
@@ -302,6 +315,26 @@ extension CallContext {
   }
 
   // MARK: Decoding
+
+  /// Checks the rights of a command with plain parameters, and runs it; see ``PlainRunner``.
+  package func perform(
+    _ method: String, _ parameters: some Any, _ call: Call, _ request: Request,
+    _ line: Span<UInt8>, _ body: () throws -> JSONText?
+  ) throws(NotPlain) -> Connection.Parking? {
+    let place = request.parameters.options
+    let options = place.flatMap { CallOptions(reading: line, $0) }
+    guard (place == nil) == (options == nil) else { throw NotPlain() }
+    do throws(WireError) {
+      let command = try command(
+        method, options, isKept: true, isPersonal: parameters is any PersonalParameters, request,
+        line)
+      try access.checkTarget(parameters)
+      return try perform(command, call, options, body)
+    } catch {
+      call.refuse(error)
+      return nil
+    }
+  }
 
   /// Returns the parameters of a request and the options beside them.
   ///
@@ -430,6 +463,14 @@ package typealias ParameterReader<Parameters> = (
   _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
 ) throws(NotPlain) -> Parameters
 
+/// Handles a command whose request has plain parameters.
+///
+/// A module with commands makes it of a ``ParameterReader`` and a body, in a function of its own. So
+/// the compiler specializes it; code that is shared between modules is generic at run time.
+package typealias PlainRunner = (
+  _ context: CallContext, _ call: Call, _ request: Request, _ line: Span<UInt8>
+) throws(NotPlain) -> Connection.Parking?
+
 /// The error of a reader that leaves the parameters to the decoder.
 ///
 /// They are unusual or wrong, or they name a source without events. It is an error, because an
@@ -444,6 +485,15 @@ extension Accepted {
   /// - Parameter room: The maximum size of the value in bytes. A longer value is omitted, because
   ///   the command has already succeeded.
   func write(to buffer: inout ByteBuffer, room: Int) {
+    if let value, let seq, let version, lease == nil, !isReplayed, value.text.utf8.count <= room {
+      buffer.append(#"{"value":"#)
+      buffer.append(value.text)
+      buffer.append(#","seq":"#)
+      buffer.append(integer: seq)
+      buffer.append(#","version":"#)
+      buffer.append(integer: version)
+      return buffer.append(UInt8(ascii: "}"))
+    }
     buffer.object {
       $0.member("value", value.flatMap { $0.text.utf8.count <= room ? $0 : nil })
       $0.member("seq", seq)

@@ -83,7 +83,8 @@ private enum Get: DocumentedParameters {
   static func read(
     _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
   ) throws(NotPlain) -> Get {
-    guard parameters.count == 1, let place = parameters.plainString("source", in: line) else {
+    guard parameters.count == 1, let place = parameters.plainString("source", at: 0, in: line)
+    else {
       throw NotPlain()
     }
     let name = line.extracting(place)

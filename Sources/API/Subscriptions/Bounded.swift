@@ -5,6 +5,8 @@ internal import Wire
 package struct Position: Decodable {
   package let seq: UInt64
 
+  package init(_ seq: UInt64) { self.seq = seq }
+
   package init(from decoder: any Decoder) throws {
     seq = try decoder.integer(upTo: UInt64(Int64.max))
   }

@@ -34,19 +34,19 @@ package func bindCells(_ catalog: Catalog, to cells: CellsService) {
   }
   catalog.command(
     "cells.remove", "Removes a cell; returns whether there was one.", NamedCell.self,
-    writes: ["cells.removed"]
+    writes: ["cells.removed"], reader: NamedCell.read
   ) { _, cell throws(CellsError) in
     try cells.remove(cell.name)
   }
   catalog.command(
     "cells.add", "Adds to a number, exactly; returns the sum.", AddToCell.self,
-    writes: ["cells.set"], errors: ["not_a_number", "out_of_range"]
+    writes: ["cells.set"], errors: ["not_a_number", "out_of_range"], reader: AddToCell.read
   ) { _, cell throws(CellsError) in
     try cells.add(cell.by ?? JSONNumber(1), to: cell.name)
   }
   catalog.command(
     "cells.toggle", "Turns true into false and back; returns the new value.", NamedCell.self,
-    writes: ["cells.set"], errors: ["not_a_boolean"]
+    writes: ["cells.set"], errors: ["not_a_boolean"], reader: NamedCell.read
   ) { _, cell throws(CellsError) in
     try cells.toggle(cell.name)
   }
@@ -126,8 +126,8 @@ private struct SetCell: DocumentedParameters, SourceParameters {
   static func read(
     _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
   ) throws(NotPlain) -> SetCell {
-    guard parameters.count == 2, let name = parameters.plainString("name", in: line),
-      let value = parameters.value("value", in: line),
+    guard parameters.count == 2, let name = parameters.plainString("name", at: 0, in: line),
+      let value = parameters.value("value", at: 1, in: line),
       let stream = context.host.stream(line.extracting(name), prefix: "cells/")
     else { throw NotPlain() }
     return SetCell(
@@ -139,6 +139,15 @@ private struct NamedCell: DocumentedParameters, CellParameters {
   let name: String
 
   static let docs = ["name": nameDoc]
+
+  static func read(
+    _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
+  ) throws(NotPlain) -> NamedCell {
+    guard parameters.count == 1, let name = parameters.string("name", at: 0, in: line) else {
+      throw NotPlain()
+    }
+    return NamedCell(name: name)
+  }
 }
 
 private struct AddToCell: DocumentedParameters, CellParameters {
@@ -146,6 +155,17 @@ private struct AddToCell: DocumentedParameters, CellParameters {
   let by: JSONNumber?
 
   static let docs = ["name": nameDoc, "by": "The number to add; 1 when left out."]
+
+  static func read(
+    _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
+  ) throws(NotPlain) -> AddToCell {
+    guard let name = parameters.string("name", at: 0, in: line) else { throw NotPlain() }
+    if parameters.count == 1 { return AddToCell(name: name, by: nil) }
+    guard parameters.count == 2, let by = parameters.value("by", at: 1, in: line)?.number else {
+      throw NotPlain()
+    }
+    return AddToCell(name: name, by: by)
+  }
 }
 
 private struct CompareAndSetCell: DocumentedParameters, CellParameters {

@@ -2,12 +2,13 @@ package import API
 internal import EventSourcing
 internal import JSON
 internal import Model
+internal import Wire
 
 /// Offers the lists to clients.
 package func bindLists(_ catalog: Catalog, to lists: ListsService) {
   catalog.command(
     "lists.append", "Adds an element at the end; returns its index.", AppendToList.self,
-    writes: ["lists.inserted"]
+    writes: ["lists.inserted"], reader: AppendToList.read
   ) { _, list throws(CollectionError) in
     try lists.append(list.value, to: list.name)
   }
@@ -73,6 +74,15 @@ private struct AppendToList: DocumentedParameters, ListParameters {
   let value: JSONText
 
   static let docs = ["name": nameDoc, "value": valueDoc]
+
+  static func read(
+    _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
+  ) throws(NotPlain) -> AppendToList {
+    guard parameters.count == 2, let name = parameters.string("name", at: 0, in: line),
+      let value = parameters.value("value", at: 1, in: line)
+    else { throw NotPlain() }
+    return AppendToList(name: name, value: value)
+  }
 }
 
 private struct SetInList: DocumentedParameters, ListParameters {

@@ -2,11 +2,13 @@ package import API
 internal import EventSourcing
 internal import JSON
 internal import Model
+internal import Wire
 
 /// Offers the maps to clients.
 package func bindMaps(_ catalog: Catalog, to maps: MapsService) {
   catalog.command(
-    "maps.put", "Sets a key; returns the value.", PutIntoMap.self, writes: ["maps.put"]
+    "maps.put", "Sets a key; returns the value.", PutIntoMap.self, writes: ["maps.put"],
+    reader: PutIntoMap.read
   ) { _, map throws(CollectionError) in
     try maps.put(map.value, for: map.key, in: map.name)
   }
@@ -48,6 +50,16 @@ private struct PutIntoMap: DocumentedParameters, MapParameters {
   let value: JSONText
 
   static let docs = ["name": nameDoc, "key": keyDoc, "value": "Any JSON, 256 KiB at most."]
+
+  static func read(
+    _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
+  ) throws(NotPlain) -> PutIntoMap {
+    guard parameters.count == 3, let name = parameters.string("name", at: 0, in: line),
+      let key = parameters.string("key", at: 1, in: line),
+      let value = parameters.value("value", at: 2, in: line)
+    else { throw NotPlain() }
+    return PutIntoMap(name: name, key: key, value: value)
+  }
 }
 
 private struct RemoveFromMap: DocumentedParameters, MapParameters {

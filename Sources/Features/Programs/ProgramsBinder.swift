@@ -65,7 +65,8 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
         programs.set(source, publish.value)
         return nil
       }
-    }
+    },
+    reader: Publish.read
   ) { context, call, publish, options, command throws(WireError) in
     let source = try context.target(of: publish, programs)
     guard publish.isKept else {
@@ -283,8 +284,8 @@ private struct ReplyToCall: DocumentedParameters {
     _ line: Span<UInt8>
   ) -> Bool {
     guard parameters.isComplete, parameters.options == nil, parameters.count == 2,
-      let name = parameters.plainString("call", in: line),
-      let value = parameters.place(of: "value", in: line)
+      let name = parameters.plainString("call", at: 0, in: line),
+      let value = parameters.place(of: "value", at: 1, in: line)
     else { return false }
     let id = line.extracting(name)
     guard programs.reply(to: id, line.extracting(value), context.connection) else { return false }
@@ -323,6 +324,19 @@ private struct Publish: DocumentedParameters {
     "value": "The value; left out: removes it.",
     "keep": "Whether the journal keeps it; left out: only who watches gets it.",
   ]
+
+  static func read(
+    _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
+  ) throws(NotPlain) -> Publish {
+    guard let source = parameters.string("source", at: 0, in: line),
+      let value = parameters.value("value", at: 1, in: line), value.text != "null"
+    else { throw NotPlain() }
+    if parameters.count == 2 { return Publish(source: source, value: value, keep: nil) }
+    guard parameters.count == 3, let keep = parameters.value("keep", at: 2, in: line)?.bool else {
+      throw NotPlain()
+    }
+    return Publish(source: source, value: value, keep: keep)
+  }
 }
 
 extension CallContext {
@@ -363,13 +377,14 @@ extension Catalog {
   ///   - isQuick: Handles a request without decoding it, if it can.
   ///   - onRefusal: Called before a request is refused.
   ///   - step: Runs it as a part of an `atomic`; `nil` if it cannot be one.
+  ///   - reader: Reads plain parameters without a decoder; see ``ParameterReader``.
   ///   - body: Gets the options of the call, and a function that makes the command with them.
   fileprivate func program<Parameters: Decodable>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: ResultShape,
     writes: [String], errors: [String],
     isQuick: @escaping (CallContext, Call, Request, Span<UInt8>) -> Bool = { _, _, _, _ in false },
     onRefusal: @escaping (CallContext, Request, Span<UInt8>, WireError) -> Void = { _, _, _, _ in },
-    step: Method.Step? = nil,
+    step: Method.Step? = nil, reader: ParameterReader<Parameters>? = nil,
     body:
       @escaping (
         CallContext, Call, Parameters, CallOptions?, _ command: () throws(WireError) -> Command
@@ -380,8 +395,8 @@ extension Catalog {
       context, call, request, line in
       if isQuick(context, call, request, line) { return nil }
       do throws(WireError) {
-        let (parameters, options): (Parameters, CallOptions?) = try context.decode(
-          request, line, names, .refused)
+        let (parameters, options) = try context.parameters(
+          Parameters.self, of: request, line, names, .refused, reader)
         let call = try options?.applied(to: call) ?? call
         try body(context, call, parameters, options) { () throws(WireError) in
           try context.command(name, options, isKept: true, isPersonal: false, request, line)

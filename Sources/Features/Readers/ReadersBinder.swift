@@ -53,7 +53,7 @@ private func bindAcknowledgements(_ catalog: Catalog, to readers: ReaderHolders)
     "ack", "Acknowledges all events up to a position, or one event of a shared reader.", Ack.self,
     .members(.init("sub", .handle), .init("seq", .natural), .init("unacked", .natural)),
     kind: .command,
-    site: .ofSubscription
+    site: .ofSubscription, reader: Ack.read
   ) { context, call, ack throws(WireError) in
     try context.acknowledge(ack, readers, call)
   }
@@ -173,6 +173,21 @@ private struct Ack: DocumentedParameters {
     "sub": "The handle of the subscription.",
     "seq": "The position of an event, mark or caught_up that was sent, or any before it.",
   ]
+
+  static func read(
+    _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
+  ) throws(NotPlain) -> Ack {
+    guard parameters.count == 2, let seq = parameters.natural("seq", at: 1, in: line) else {
+      throw NotPlain()
+    }
+    if let number = parameters.natural("sub", at: 0, in: line) {
+      return Ack(sub: .number(Int(number)), seq: Position(seq))
+    }
+    guard let name = parameters.string("sub", at: 0, in: line), let sub = Handle(name: name) else {
+      throw NotPlain()
+    }
+    return Ack(sub: sub, seq: Position(seq))
+  }
 }
 
 extension CallContext {

@@ -1,0 +1,32 @@
+internal import API
+internal import Connections
+internal import EventSourcing
+internal import JSON
+internal import Wire
+
+extension Catalog {
+  /// Offers a command, most requests for which are read without a decoder.
+  ///
+  /// Requests with unusual options, escapes or errors are decoded; both ways call the same body. This is here,
+  /// and not beside the other forms, so that the compiler specializes it; see ``PlainRunner``.
+  ///
+  /// - Parameter reader: Reads plain parameters.
+  func command<Parameters: Decodable, Value: Codable, Failure: ServiceError>(
+    _ name: String, _ doc: String, _ parameters: Parameters.Type, writes: [String],
+    errors: [String] = [], reader: @escaping ParameterReader<Parameters>,
+    body: @escaping (CallContext, Parameters) throws(Failure) -> Value
+  ) {
+    command(
+      name, doc, parameters, writes: writes, errors: errors,
+      plain: { context, call, request, line throws(NotPlain) in
+        let parameters = try reader(request.parameters, line, context)
+        return try context.perform(name, parameters, call, request, line) {
+          let value = try body(context, parameters)
+          // Most commands return a text, which needs no encoder.
+          if let text = value as? JSONText { return text }
+          return try context.catalog.text(value)
+        }
+      },
+      body: body)
+  }
+}
