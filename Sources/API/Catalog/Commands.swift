@@ -325,9 +325,13 @@ extension CallContext {
     let options = place.flatMap { CallOptions(reading: line, $0) }
     guard (place == nil) == (options == nil) else { throw NotPlain() }
     do throws(WireError) {
-      let command = try command(
-        method, options, isKept: true, isPersonal: parameters is any PersonalParameters, request,
-        line)
+      // The look at the type of the parameters costs more than most commands.
+      let command =
+        options == nil
+        ? command(method)
+        : try command(
+          method, options, isKept: true, isPersonal: parameters is any PersonalParameters, request,
+          line)
       try access.checkTarget(parameters)
       return try perform(command, call, options, body)
     } catch {
