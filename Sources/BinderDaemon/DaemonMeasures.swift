@@ -154,15 +154,18 @@ extension SlowRequest {
 }
 
 extension MachineTime {
-  /// The clock and the time zone of this machine.
+  /// The clock and the time zones of this machine.
   static var local: MachineTime {
-    MachineTime(now: { Process.now }) { seconds in
-      // Only this reads the time zone of the machine again.
-      tzset()
-      var time = time_t(seconds)
-      var fields = tm()
-      localtime_r(&time, &fields)
-      return Int64(fields.tm_gmtoff)
-    }
+    let zones = ZoneFiles()
+    return MachineTime(
+      now: { Process.now },
+      offset: { seconds in
+        // Only this reads the time zone of the machine again.
+        tzset()
+        var time = time_t(seconds)
+        var fields = tm()
+        localtime_r(&time, &fields)
+        return Int64(fields.tm_gmtoff)
+      }, zone: { zones.offset(of: $0) })
   }
 }

@@ -378,13 +378,18 @@ package struct LastChange {
   /// The value that a binding has passed on with it; `nil` if it is not known to come from one.
   package let cause: Command.Cause?
 
-  package init(_ positions: ClosedRange<UInt64>, cause: Command.Cause? = nil) {
-    (self.positions, self.cause) = (positions, cause)
+  /// The time of its event in microseconds since 1970; `nil` if it is not known.
+  package let time: Int64?
+
+  package init(
+    _ positions: ClosedRange<UInt64>, cause: Command.Cause? = nil, time: Int64? = nil
+  ) {
+    (self.positions, self.cause, self.time) = (positions, cause, time)
   }
 
   fileprivate init(_ record: Record) {
     let meta = record.meta.flatMap { EventCoder().value(Meta.self, of: JSONText(trusted: $0)) }
-    self.init(record.seq...record.seq, cause: meta?.cause)
+    self.init(record.seq...record.seq, cause: meta?.cause, time: record.time)
   }
 
   /// Returns the last of two changes; positions that are not known are those of both.

@@ -348,6 +348,42 @@ struct AutomationTests {
   }
 
   @Test
+  func `every has a time zone of its own, and an unknown one is refused`() throws {
+    let daemon = try open()
+    var zones = ["Test/Ahead": Int64(3 * 3600)]
+    daemon.bench.liveBindings.time = MachineTime(
+      now: { [time] in Self.start + Int64(time.milliseconds) * 1000 },
+      zone: { name in zones[name].map { offset in { _ in offset } } })
+    daemon.bind(#"every("08:00 Test/Ahead") ~> cells/ahead"#, "ahead")
+    daemon.bind(#"every("08:00") ~> cells/here"#)
+    daemon.wait(86_400)
+    #expect(daemon.values(of: "cells/ahead") == [#""2026-01-02T05:00:00.000000Z""#])
+    #expect(daemon.values(of: "cells/here") == [#""2026-01-02T08:00:00.000000Z""#])
+    zones = [:]
+    daemon.wait(2 * 86_400)
+    #expect(
+      daemon.values(of: "cells/ahead") == [
+        #""2026-01-02T05:00:00.000000Z""#, #""2026-01-03T05:00:00.000000Z""#,
+        #""2026-01-04T05:00:00.000000Z""#,
+      ], "a zone that is removed goes on as it was")
+    let error = daemon.error(#"every("08:00 Test/Other") ~> cells/x"#)
+    #expect(
+      error?.message
+        == "no time zone 'Test/Other' on this machine: a zone is named as in /usr/share/zoneinfo, which is of the package tzdata at column 7"
+    )
+  }
+
+  @Test
+  func `30: a line with an unknown time zone does not run, and says where`() throws {
+    let daemon = try open(#"n: every("08:00 Test/Other") ~> cells/x"#)
+    #expect(daemon.faults.count == 1)
+    #expect(
+      daemon.faults.first?.hasPrefix("/d/h.bind:1:10: no time zone 'Test/Other'") == true,
+      "\(daemon.faults)")
+    #expect(daemon.list.contains("no time zone"))
+  }
+
+  @Test
   func `21: every notices that the clock was set`() throws {
     let daemon = try open()
     var shift: Int64 = 0
@@ -407,6 +443,39 @@ struct AutomationTests {
     #expect(daemon.value("n") == "2", "a clock that was hours ahead")
     daemon.wait(86_400)
     #expect(daemon.value("n") == "3")
+  }
+
+  // MARK: The last run
+
+  @Test
+  func `a binding shows when it ran last, with what, and which sources never had a value`() throws {
+    func entry(_ daemon: Daemon) -> String { daemon.list }
+    do {
+      let daemon = try open()
+      daemon.bind("cells/a | above(4) ~> cells/x", "k")
+      daemon.bind("(cells/a, cells/nope) | sum ~> cells/sum", "l")
+      #expect(!entry(daemon).contains("ran_at"))
+      #expect(entry(daemon).contains(#""no_value":["cells/a"]"#))
+      #expect(entry(daemon).contains(#""no_value":["cells/a","cells/nope"]"#))
+      daemon.wait(60)
+      daemon.set("a", "5")
+      daemon.settle()
+      daemon.wait(60)
+      #expect(entry(daemon).contains(#""value":true,"ran_at":"2026-01-02T03:05:06.000000Z"#))
+      #expect(entry(daemon).contains(#""no_value":["cells/nope"]"#))
+      #expect(!entry(daemon).contains(#""no_value":["cells/a"]"#))
+      daemon.set("b", JSONText(string: String(repeating: "x", count: 300)).text)
+      daemon.bind("cells/b ~> cells/long", "m")
+      daemon.settle()
+      #expect(entry(daemon).contains(#""binding":"m""#))
+      #expect(!entry(daemon).contains("xxx"), "a long value is left out")
+    }
+    time.advance(3_600_000)
+    let daemon = try open()
+    daemon.settle()
+    #expect(
+      entry(daemon).contains(#""value":true,"ran_at":"2026-01-02T03:05:06.000000Z"#),
+      "after a restart it is read from the journal")
   }
 
   // MARK: Errors

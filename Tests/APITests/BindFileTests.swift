@@ -235,7 +235,7 @@ struct BindFileTests {
     #expect(
       client.call(#"{"id":2,"method":"bindings.list"}"#)
         == #"{"jsonrpc":"2.0","id":2,"result":{"value":["#
-        + #"{"binding":"k","expr":"cells/k ~> cells/l","kept":"journal","uid":1000,"active":true,"transferred":0},"#
+        + #"{"binding":"k","expr":"cells/k ~> cells/l","kept":"journal","uid":1000,"active":true,"transferred":0,"no_value":["cells/k"]},"#
         + #"{"binding":"n","expr":"cells/a ~> cells/b | uppercase","kept":"file","file":"/d/0.bind","#
         + #""line":2,"active":true,"transferred":0,"failure":"'uppercase' takes a string, not 1","#
         + #""failed_at":"2026-01-02T03:04:05.000003Z"}]}}"#)

@@ -25,7 +25,8 @@ struct ScheduleTests {
   private static let days: [(String, Int64, [Int64])] = [
     // The clock goes from 02:00 to 03:00 on 29 March.
     (#""08:00""#, 1_774_656_000, [7 * 3600, 30 * 3600, 54 * 3600]),
-    (#""02:30""#, 1_774_656_000, [5400, 86_400 + 5400, 2 * 86_400 + 1800]),
+    // 02:30 does not exist then: the first moment after it is 03:00.
+    (#""02:30""#, 1_774_656_000, [5400, 86_400 + 3600, 2 * 86_400 + 1800]),
     // The clock goes from 03:00 to 02:00 on 25 October.
     (#""08:00""#, 1_792_800_000, [6 * 3600, 31 * 3600, 55 * 3600]),
     (#""02:30""#, 1_792_800_000, [1800, 86_400 + 1800, 2 * 86_400 + 5400]),
@@ -89,12 +90,29 @@ struct ScheduleTests {
 
   @Test(arguments: [
     "mon-fr 08:00", "08:00 mon", "mon  08:00", "13-01 08:00", "02-30 08:00", "*-32 08:00",
-    "mon,,tue 08:00", "mon-tue-wed 08:00", "- 08:00", "mon 8:00", "",
+    "mon,,tue 08:00", "mon-tue-wed 08:00", "- 08:00", "mon 8:00", "", "Europe/Berlin",
+    "mon Europe/Berlin", "08:00 Europe/../Berlin", "08:00 /Berlin", "08:00 europe/berlin",
+    "08:00  UTC", "08:00 UTC UTC",
   ])
   func `other days are refused`(text: String) throws {
     #expect(throws: BindFault.self) { try schedule("\"\(text)\"") }
     #expect(throws: BindFault.self) { try schedule("\"08:00\", later") }
     #expect(throws: BindFault.self) { try schedule("\"08:00\", 5m") }
+  }
+
+  @Test
+  func `a time has days and a zone of its own`() throws {
+    let schedule = try schedule(#""mon-fri 07:00 Europe/Berlin""#)
+    #expect(schedule.zone == "Europe/Berlin")
+    let rules = try #require(ZoneRules(TimeZoneFile.berlin))
+    // Friday 27 March 2026, 12:00 UTC; the clock changes on Sunday.
+    var time: Int64 = 1_774_612_800
+    for next in [1_774_846_800, 1_774_933_200] as [Int64] {
+      time = schedule.next(after: time, offset: rules.offset)
+      #expect(time == next)
+    }
+    #expect(try self.schedule(#""07:00 UTC""#).zone == "UTC")
+    #expect(try self.schedule(#""07:00""#).zone == nil)
   }
 
   @Test

@@ -65,7 +65,7 @@ package func loadBindings(
     } catch {
       let failure = LiveBinding.Failure(text: error.message, time: host.now)
       live.filed[source.name] = FiledBinding(source: source, failure: failure)
-      faults.append(source.fault(error.message))
+      faults.append(source.fault(error))
     }
   }
   // Stored before any value is assigned, so that the next start does not assign it again.
@@ -77,6 +77,15 @@ package func loadBindings(
 }
 
 extension FileBinding {
+  /// Returns the fault with the place of an error in its expression, which its message says at the end.
+  fileprivate func fault(_ error: WireError) -> ConfigurationFault {
+    let message = error.message
+    guard let place = message.ranges(of: " at column ").last,
+      let column = Int(message[place.upperBound...])
+    else { return fault(message) }
+    return fault(String(message[..<place.lowerBound]), column: column)
+  }
+
   /// Identifies the binding across restarts.
   ///
   /// A different expression is a different binding.

@@ -13,7 +13,7 @@ func bindBindingList(_ catalog: Catalog, _ service: BindingsService, _ live: Liv
     of: ShownBinding.self
   ) { context in
     context.rows(named: { live.names(service) }) {
-      context.role.mayRead("bindings/\($0)") ? live.shown($0, service) : nil
+      context.role.mayRead("bindings/\($0)") ? live.shown($0, service, context) : nil
     }
   }
 }
@@ -40,14 +40,44 @@ private struct ShownBinding: Codable {
   let failure: String?
   let failedAt: String?
 
+  /// The time of the last value that has arrived, and the value; `nil` if there was none.
+  let ranAt: String?
+  let value: JSONText?
+
+  /// The sources that never had a value; `nil` if all had one.
+  let noValue: [String]?
+
   private enum CodingKeys: String, CodingKey {
-    case binding, expr, kept, file, line, uid, active, transferred, failure
+    case binding, expr, kept, file, line, uid, active, transferred, failure, value
     case failedAt = "failed_at"
+    case ranAt = "ran_at"
+    case noValue = "no_value"
   }
 }
 
 extension LiveBinding.Failure {
   fileprivate var shownTime: String { Timestamp(microseconds: time).text }
+}
+
+extension LiveBinding.Run {
+  fileprivate var shownTime: String { Timestamp(microseconds: time).text }
+}
+
+extension CallContext {
+  /// Returns the sources of a binding that never had a value, of those that the role may read; `nil` if
+  /// there is none.
+  func withoutValue(_ expression: BindExpression) -> [String]? {
+    let names = expression.reads.filter { name in
+      guard host.version(of: name) == 0, let provider = rights.sources(of: name) else {
+        return false
+      }
+      return provider.value(name) == nil
+    }
+    // One value is enough for a binding in both directions.
+    let isWaiting =
+      !expression.operator.goesBothWays || names.count == expression.reads.count
+    return names.isEmpty || !isWaiting ? nil : names
+  }
 }
 
 extension LiveBindings {
@@ -58,14 +88,18 @@ extension LiveBindings {
     return Array(Set(journaled).union(filed.keys))
   }
 
-  fileprivate func shown(_ name: String, _ service: BindingsService) -> ShownBinding? {
+  fileprivate func shown(
+    _ name: String, _ service: BindingsService, _ context: CallContext
+  ) -> ShownBinding? {
     let (makers, source) = (service.ledger.committed, "bindings/\(name)")
     if let text = makers.expressions[source] {
       let live = kept[name]
       return ShownBinding(
         binding: name, expr: text, kept: "journal", file: nil, line: nil,
         uid: makers.maker(of: source), active: live != nil, transferred: live?.transferred ?? 0,
-        failure: live?.failure?.text, failedAt: live?.failure?.shownTime)
+        failure: live?.failure?.text, failedAt: live?.failure?.shownTime,
+        ranAt: live?.lastRun?.shownTime, value: live?.lastRun?.value,
+        noValue: live.flatMap { context.withoutValue($0.expression) })
     }
     return filed[name].map { filed in
       let (source, binding) = (filed.source, filed.binding)
@@ -74,7 +108,9 @@ extension LiveBindings {
         binding: source.name, expr: "\(source.expression)", kept: "file", file: source.file,
         line: source.line, uid: nil, active: binding?.isDisposed == false,
         transferred: binding?.transferred ?? 0, failure: failure?.text,
-        failedAt: failure?.shownTime)
+        failedAt: failure?.shownTime, ranAt: binding?.lastRun?.shownTime,
+        value: binding?.lastRun?.value,
+        noValue: binding.flatMap { context.withoutValue($0.expression) })
     }
   }
 }

@@ -15,6 +15,18 @@ final class LiveBinding: Disposable {
     let time: Int64
   }
 
+  /// The last value that has arrived.
+  struct Run {
+    /// The time in microseconds since 1970.
+    let time: Int64
+
+    /// `nil` if it is not known, or longer than ``mostBytes``.
+    let value: JSONText?
+
+    /// The most bytes of a value.
+    static let mostBytes = 256
+  }
+
   let expression: BindExpression
 
   /// The user who made the binding, in whose time it passes values on.
@@ -25,6 +37,9 @@ final class LiveBinding: Disposable {
 
   /// The left end if it has several sources, `every` or operators.
   let automation: Automation?
+
+  /// The last value that has arrived; `nil` if there was none.
+  private(set) var lastRun: Run?
 
   /// The last failure; `nil` if the last value has arrived.
   private(set) var failure: Failure?
@@ -148,7 +163,11 @@ final class LiveBinding: Disposable {
   private func clearDue() {
     due = nil
     if waiting == 0 { failure = nil }
+    lastRun = Run(time: all.now(), value: ends.lastValue)
   }
+
+  /// Notes the value that the binding has written before this start.
+  func restore(_ run: Run) { lastRun = lastRun ?? run }
 
   private func beginWrite(from side: BindSide, at seq: UInt64) {
     waiting += 1
@@ -216,6 +235,13 @@ final class TransferPositions {
       binding: binding)
   }
 
+  /// The last written value; `nil` if it is longer than ``LiveBinding/Run/mostBytes``.
+  private(set) var lastValue: JSONText?
+
+  func setLastValue(_ value: JSONText) {
+    lastValue = value.short
+  }
+
   /// Called for each written value, with the end that it came from and its position in the journal.
   var onWrite: (BindSide, UInt64) -> Void = { _, _ in }
 
@@ -233,4 +259,9 @@ final class TransferPositions {
 
 extension LiveBinding: RoleDependent {
   func denial(by access: Access) -> WireError? { access.denial(of: expression) }
+}
+
+extension JSONText {
+  /// The text; `nil` if it has too many bytes for ``LiveBinding/Run``.
+  var short: JSONText? { text.utf8.count <= LiveBinding.Run.mostBytes ? self : nil }
 }

@@ -104,6 +104,11 @@ extension Access {
   func makeBinding(
     _ read: ReadBinding, in live: LiveBindings, isRecorded: Bool = false, stateKey: String? = nil
   ) throws(WireError) -> LiveBinding {
+    do throws(BindFault) {
+      try read.schedule?.checkZone(in: live.time)
+    } catch {
+      throw WireError(error)
+    }
     let expression = read.expression
     if let steps = read.steps {
       let rightSources = try sources(of: expression.right)
@@ -218,7 +223,9 @@ extension Access {
           let accepted: Accepted
           do throws(Refusal) {
             accepted = try host.perform(command) {
-              _ = try write(source, value.text)
+              let text = value.text
+              _ = try write(source, text)
+              ends.setLastValue(text)
               try automation?.recordState()
               return nil
             }

@@ -151,6 +151,7 @@ extension Rights {
       func value(_ name: String) -> JSONValue? {
         self.sources(of: name)?.durable(name, catalog.host, catalog.parts)
       }
+      restoreRun(of: restored, changed, value)
       let giver = restored.giver(
         changed: { side in
           names(side).reduce(LastChange(0...0)) { $0.merged(with: changed($1, side)) }
@@ -162,6 +163,23 @@ extension Rights {
       } else {
         restored.binding.pass(from: giver)
       }
+    }
+  }
+
+  /// Restores when a binding has written last, and what.
+  private func restoreRun(
+    of restored: RestoredBinding, _ changed: (String, BindSide) -> LastChange,
+    _ value: (String) -> JSONValue?
+  ) {
+    let expression = restored.binding.expression
+    for side in [BindSide.right, .left] where side == .right || expression.isOfOnePath {
+      let name = side == .right ? expression.right : expression.left
+      let change = changed(name, side)
+      guard let time = change.time, let cause = change.cause,
+        cause.source == expression.causeName(of: side == .right ? .left : .right),
+        cause.binding == nil || cause.binding == expression.textOfCause
+      else { continue }
+      restored.binding.restore(LiveBinding.Run(time: time, value: value(name)?.text.short))
     }
   }
 

@@ -8,13 +8,18 @@ package struct MachineTime {
   /// Returns the seconds that local time is ahead of UTC at a time, in seconds since 1970.
   let offset: (_ seconds: Int64) -> Int64
 
+  /// Returns the same function of a time zone by its name, for example `Europe/Berlin`; `nil` if the
+  /// machine does not have the zone.
+  let zone: (_ name: String) -> ((_ seconds: Int64) -> Int64)?
+
   /// The time of the last event before this start, in microseconds since 1970; `nil` if there is none.
   var stop: Int64?
 
   package init(
-    now: @escaping () -> Int64, offset: @escaping (_ seconds: Int64) -> Int64 = { _ in 0 }
+    now: @escaping () -> Int64, offset: @escaping (_ seconds: Int64) -> Int64 = { _ in 0 },
+    zone: @escaping (_ name: String) -> ((_ seconds: Int64) -> Int64)? = { _ in nil }
   ) {
-    (self.now, self.offset) = (now, offset)
+    (self.now, self.offset, self.zone) = (now, offset, zone)
   }
 }
 
@@ -24,11 +29,17 @@ package struct Schedule: Equatable {
     /// The multiples of an interval in seconds, counted from 1970 in UTC.
     case interval(Int64)
 
-    /// A time of some days in local time, in seconds since midnight.
+    /// A time of some days, in seconds since midnight in local time.
     case daily(Int64, Days)
   }
 
   private let times: Times
+
+  /// The time zone of the time; `nil` is the one of the machine.
+  let zone: String?
+
+  /// The argument that names the zone.
+  private let argument: BindArgument
 
   /// Whether a time at which the daemon did not run is made up for when it starts.
   let catchesUp: Bool
@@ -44,12 +55,13 @@ package struct Schedule: Equatable {
         expected: ["catch_up"])
     }
     catchesUp = option != nil
+    self.argument = argument
     if let seconds = argument.seconds, 1...31_536_000 ~= seconds,
       let whole = Int64(exactly: seconds)
     {
-      times = .interval(whole)
+      (times, zone) = (.interval(whole), nil)
     } else if let text = argument.string, let daily = Self.daily(text) {
-      times = daily
+      (times, zone) = daily
     } else {
       let expected = [
         "interval of whole seconds such as 5m", #"time such as "08:00" or "mon-fri 08:00""#,
@@ -63,14 +75,41 @@ package struct Schedule: Equatable {
   /// Whether it has times of the day, which depend on the local time.
   var isDaily: Bool { if case .daily = times { true } else { false } }
 
-  /// Reads `08:00`, `mon-fri 08:00` or `12-24 08:00`.
-  private static func daily(_ text: String) -> Times? {
-    let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+  /// Throws an error if the machine does not have the time zone.
+  func checkZone(in time: MachineTime) throws(BindFault) {
+    guard let zone, time.zone(zone) == nil else { return }
+    throw BindFault(
+      misused:
+        "no time zone '\(zone)' on this machine: a zone is named as in /usr/share/zoneinfo, which is of the package tzdata",
+      argument, expected: ["name of a time zone such as Europe/Berlin"])
+  }
+
+  /// Reads `08:00`, `mon-fri 08:00` or `12-24 08:00`, with or without a time zone behind it.
+  private static func daily(_ text: String) -> (Times, zone: String?)? {
+    var parts = text.split(separator: " ", omittingEmptySubsequences: false)
+    var zone: String?
+    // No day begins with a capital letter, and each zone does.
+    if parts.count > 1, let last = parts.last, last.first.map({ "A"..."Z" ~= $0 }) == true {
+      guard last.utf8.count <= 64, last.utf8.allSatisfy(isOfZone) else { return nil }
+      zone = String(last)
+      parts.removeLast()
+    }
     guard 1...2 ~= parts.count, let seconds = secondsOfDay(parts[parts.count - 1]) else {
       return nil
     }
-    guard parts.count == 2 else { return .daily(seconds, .all) }
-    return Days(parts[0]).map { .daily(seconds, $0) }
+    guard parts.count == 2 else { return (.daily(seconds, .all), zone) }
+    return Days(parts[0]).map { (.daily(seconds, $0), zone) }
+  }
+
+  /// Whether a character can be part of the name of a time zone; no dot, so no path leads elsewhere.
+  private static func isOfZone(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "_"),
+      UInt8(ascii: "-"), UInt8(ascii: "+"):
+      true
+    default: false
+    }
   }
 
   /// Returns the seconds since midnight of `08:00` or `08:00:30`.
@@ -93,8 +132,8 @@ package struct Schedule: Equatable {
 
   /// Returns the first time after another one, in seconds since 1970.
   ///
-  /// A local time that the clock skips counts as if the clock had not been changed; it is then an
-  /// hour later on the wall. A local time that occurs twice on a day counts once, the first time.
+  /// A local time that the clock skips is the moment at which it skips. A local time that occurs twice
+  /// on a day counts once, the first time.
   ///
   /// - Parameter offset: Returns the seconds that local time is ahead of UTC.
   package func next(after seconds: Int64, offset: (Int64) -> Int64) -> Int64 {
@@ -137,7 +176,14 @@ package struct Schedule: Equatable {
   private static func time(_ local: Int64, _ offset: (Int64) -> Int64) -> Int64 {
     let (before, after) = (offset(local - day), offset(local + day))
     let candidates = [local - before, local - after].filter { $0 + offset($0) == local }
-    return candidates.min() ?? local - before
+    if let first = candidates.min() { return first }
+    // The clock skips it: finds the first second with another offset.
+    var (low, high) = (local - max(before, after), local - min(before, after))
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if offset(middle) == before { low = middle } else { high = middle }
+    }
+    return high
   }
 }
 
@@ -190,28 +236,9 @@ private enum Days: Equatable {
     // 1 January 1970 was a Thursday.
     case .weekdays(let bits): return bits >> UInt8(((day + 3) % 7 + 7) % 7) & 1 == 1
     case .date(let month, let wanted):
-      let date = Date(day)
+      let date = CalendarDay(day)
       return date.day == wanted && (month ?? date.month) == date.month
     }
-  }
-}
-
-/// A day of the Gregorian calendar.
-private struct Date {
-  let month: Int64
-  let day: Int64
-
-  /// - Parameter days: The days since 1970.
-  init(_ days: Int64) {
-    // Years begin in March here, so that the leap day is the last one.
-    let shifted = days + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let ofEra = shifted - era * 146_097
-    let year = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
-    let ofYear = ofEra - (365 * year + year / 4 - year / 100)
-    let fromMarch = (5 * ofYear + 2) / 153
-    day = ofYear - (153 * fromMarch + 2) / 5 + 1
-    month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9
   }
 }
 
@@ -227,6 +254,9 @@ final class ScheduleTimer {
   private let body: (_ seconds: Int64) -> Void
   private var timer: (any Disposable)?
   private var due: Int64 = 0
+
+  /// The time zone as it was read last: a zone that is removed later goes on.
+  private var zoneOffset: ((Int64) -> Int64)?
   private var seen: Int64 = 0
 
   /// The last time of the schedule for which `body` was called, in seconds since 1970.
@@ -251,7 +281,7 @@ final class ScheduleTimer {
     seen = time.now()
     let now = seen / 1_000_000
     if let stop, schedule.catchesUp,
-      let missed = schedule.last(upTo: now, after: stop / 1_000_000, offset: time.offset)
+      let missed = schedule.last(upTo: now, after: stop / 1_000_000, offset: offset())
     {
       due = missed
       return wait()
@@ -265,8 +295,15 @@ final class ScheduleTimer {
   }
 
   private func plan(after seconds: Int64) {
-    due = schedule.next(after: seconds, offset: time.offset)
+    due = schedule.next(after: seconds, offset: offset())
     wait()
+  }
+
+  /// Returns the time zone of the schedule; it may have changed since the last time.
+  private func offset() -> (Int64) -> Int64 {
+    guard let zone = schedule.zone else { return time.offset }
+    zoneOffset = time.zone(zone) ?? zoneOffset
+    return zoneOffset ?? time.offset
   }
 
   private func wait() {

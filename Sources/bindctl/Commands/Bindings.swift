@@ -14,10 +14,10 @@ let bindSyntax = Syntax(
   ],
   details: """
     EXPR is source [| transformer]… op path [| transformer]…. source is a path, a list of paths in
-    parentheses, every(5m) or every("08:00"). op is ~> (left to right), <~ (right to left), <>
-    (both), or !~> <~! <!>, which do not assign the present value. 'bindctl help transformers' lists
-    the transformers. A value that a transformer or a source rejects is reported on stderr; the
-    binding stays.
+    parentheses, every(5m), every("08:00") or every("mon-fri 07:00 Europe/Berlin"). op is ~> (left to
+    right), <~ (right to left), <> (both), or !~> <~! <!>, which do not assign the present value.
+    'bindctl help transformers' lists the transformers. A value that a transformer or a source rejects
+    is reported on stderr; the binding stays.
     """,
   examples: [
     "bindctl bind --daemon '(cells/a, cells/b) | sum ~> cells/total'",
@@ -71,7 +71,12 @@ var unbindCommand: Command {
 }
 
 let bindingsSyntax = Syntax(
-  "bindings", "Lists the bindings that the daemon keeps.", examples: ["bindctl bindings"])
+  "bindings", "Lists the bindings that the daemon keeps: when each ran last, with what value.",
+  details: """
+    STATE is the reason why the last value has not arrived, or 'no value yet' with the sources that
+    never had one. Times are local. After a restart the last run is known if the target still has that
+    value.
+    """, examples: ["bindctl bindings", "bindctl bindings -j | jq 'select(.no_value)'"])
 
 var bindingsCommand: Command {
   Command(bindingsSyntax) { context in
@@ -79,29 +84,57 @@ var bindingsCommand: Command {
       return .done
     }
     let output = context.output
-    var table = Table(["NAME", "BINDING", "FILE", "FAILURE", "SINCE"])
+    var table = Table(["NAME", "BINDING", "LAST RUN", "VALUE", "FILE", "STATE"])
     for case .object(let binding) in all {
-      guard output.form == .human else {
-        output.result(binding, bare: binding["expr"], human: "")
-        continue
-      }
-      var columns = [binding["binding"]?.bare ?? "", binding["expr"]?.bare ?? ""]
-      if let file = binding["file"], let line = binding["line"] {
-        columns.append("\(file.bare):\(line.bare)")
-      } else if output.isTerminal {
-        columns.append("")
-      }
-      let time = binding["failed_at"]?.bare
-      let since = output.isTerminal ? time.flatMap { Timestamp($0)?.shownHere } ?? time : time
-      columns += [binding["failure"]?.bare, since].compactMap(\.self)
-      if output.isTerminal {
-        table.add(columns + [String](repeating: "", count: 5 - columns.count))
+      if output.form == .human, output.isTerminal {
+        table.add(row(of: binding))
+      } else if output.form == .human {
+        output.line(binding.fields.map(\.onOneLine).joined(separator: "\t"))
       } else {
-        output.line(columns.map(\.onOneLine).joined(separator: "\t"))
+        output.result(binding, bare: binding["expr"], human: "")
       }
     }
-    if output.form == .human, output.isTerminal { output.table(table) }
+    if output.form == .human, output.isTerminal, !all.isEmpty { output.table(table) }
     return .done
+  }
+}
+
+/// Returns the row of a binding for a terminal.
+private func row(of binding: JSONObject) -> [String] {
+  func time(_ name: String) -> String? {
+    binding.string(name).map { Timestamp($0)?.shownHere ?? $0 }
+  }
+  let state: String
+  if let failure = binding.string("failure") {
+    state = failure + (time("failed_at").map { " (\($0))" } ?? "")
+  } else if binding["active"] != .bool(true) {
+    state = "it could not be made"
+  } else if case .array(let names)? = binding["no_value"] {
+    state = "no value yet: " + names.map(\.bare).joined(separator: ", ")
+  } else {
+    state = "ok"
+  }
+  let ran = time("ran_at")
+  let value = binding["value"]?.bare ?? (ran == nil ? "" : "(long)")
+  return [
+    binding["binding"]?.bare ?? "", binding["expr"]?.bare ?? "", ran ?? "never", value,
+    binding.place ?? "", state,
+  ].map(\.onOneLine)
+}
+
+extension JSONObject {
+  /// The file and line of a binding; `nil` if it is in the journal.
+  fileprivate var place: String? {
+    guard let file = self["file"], let line = self["line"] else { return nil }
+    return "\(file.bare):\(line.bare)"
+  }
+
+  /// The columns of a binding for other programs; new members are in the form JSON only.
+  fileprivate var fields: [String] {
+    [
+      self["binding"]?.bare ?? "", self["expr"]?.bare ?? "", place, self["failure"]?.bare,
+      self["failed_at"]?.bare,
+    ].compactMap(\.self)
   }
 }
 
