@@ -5,7 +5,7 @@ import { announce, button, confirm, dialog, h, keyed, loading, perFrame, setAttr
 import { makeForm } from "./form.js";
 import { drawSparkline, sparkline } from "./sparkline.js";
 import { flash } from "./theme.js";
-import { ago, kindOf, plottable, short, words } from "./value.js";
+import { ago, kindOf, measured, plottable, short, words } from "./value.js";
 
 const prefix = "cells/boards/";
 const sizes = ["small", "wide", "large"];
@@ -149,8 +149,15 @@ export class BoardsPage {
     keyed(this.grid, board.tiles, ({ source }) => source, (tile) => this.#makeTile(tile), (element, tile) => {
       const parts = this.#tiles.get(tile.source);
       parts.size = sizes.includes(tile.size) ? tile.size : "small";
+      const type = store.type(tile.source);
+      const said = (value, declared) => (typeof value === "string" && value ? value : declared);
+      Object.assign(parts, { unit: said(tile.unit, type?.unit), digits: Number.isInteger(tile.digits) ? tile.digits : type?.digits });
+      const segments = tile.source.split("/");
+      const title = said(tile.title, type?.title);
+      setText(parts.title, title ?? segments.at(-1));
+      setText(parts.path, title ? "" : segments.slice(0, -1).join("/"));
       element.className = `tile ${parts.size}`;
-      element.querySelector(".edit").hidden = !this.#isEditing;
+      element.querySelector(".edit").hidden = parts.describe.hidden = !this.#isEditing;
       this.#showTile(tile.source);
     });
     this.#fit();
@@ -217,11 +224,10 @@ export class BoardsPage {
   }
 
   #makeTile({ source }) {
-    const parts = { value: h("output.value", { "aria-live": "off" }), age: h("span.age"), spark: sparkline({ isFilled: true }), list: h("dl.facts") };
+    const parts = { title: h("strong"), path: h("span.hint"), value: h("output.value", { "aria-live": "off" }), age: h("span.age"), spark: sparkline({ isFilled: true }), list: h("dl.facts") };
     parts.toggle = h("input", { type: "checkbox", role: "switch", "aria-label": `${source} on or off`, onchange: () => this.#set(source, parts.toggle) });
     parts.switch = h("label.switch", {}, parts.toggle);
     this.#tiles.set(source, parts);
-    const segments = source.split("/");
     const act = (name, image, change) => button(`${name}: ${source}`, () => this.#change(change), { image, isBare: true });
     const move = (step) => (board) => {
       const tiles = [...board.tiles];
@@ -231,11 +237,28 @@ export class BoardsPage {
       return { ...board, tiles };
     };
     const each = (change) => (board) => ({ ...board, tiles: board.tiles.flatMap((tile) => (tile.source === source ? change(tile) : [tile])) });
+    parts.describe = button(`Title and unit: ${source}`, () => this.#describe(source, each), { image: "edit", isBare: true });
     return h("li.tile", { "aria-label": source },
-      h("header", {}, h("a", { href: address("sources", ...source.split("/")), title: source }, h("strong", {}, segments.at(-1)), h("span.hint", {}, segments.slice(0, -1).join("/"))), parts.age),
+      h("header", {}, h("a", { href: address("sources", ...source.split("/")), title: source }, parts.title, parts.path), parts.describe, parts.age),
       h(".content", {}, parts.value, parts.switch, parts.list), parts.spark,
       h(".edit.actions", { hidden: true }, act("Move back", "left", move(-1)), act("Move on", "right", move(1)),
         act("Other size", "full", each((tile) => [{ ...tile, size: sizes[(sizes.indexOf(tile.size ?? "small") + 1) % sizes.length] }])), act("Take off", "close", each(() => []))));
+  }
+
+  /** Asks for the title, the unit and the digits of a tile; what is left empty comes from the type of the source. */
+  #describe(source, each) {
+    const { boards, store } = this.#app;
+    const tile = boards.get(this.#name)?.tiles.find((tile) => tile.source === source) ?? {};
+    const type = store.type(source);
+    const parameter = (name, kind, declared) => ({ name, type: kind, optional: true, doc: declared === undefined ? undefined : `Left out: ${declared}.` });
+    const box = dialog(`Title and unit of ${source}`, makeForm([parameter("title", "string", type?.title), parameter("unit", "string", type?.unit), parameter("digits", "integer", type?.digits)], {
+      label: "Change", initial: { title: tile.title, unit: tile.unit, digits: tile.digits },
+      submit: async ({ title, unit, digits }) => {
+        if (digits !== undefined && !(digits >= 0 && digits <= 12)) throw new Error("Digits are 0 to 12.");
+        await boards.change(this.#name, each((tile) => [{ ...tile, title: title || undefined, unit: unit || undefined, digits }]));
+        box.close();
+      },
+    }));
   }
 
   #showTile(source) {
@@ -249,7 +272,7 @@ export class BoardsPage {
     const isFlat = kind === "object" && Object.values(value).every((part) => kindOf(part) !== "object" && kindOf(part) !== "array");
     if (isFlat) keyed(parts.list, Object.entries(value).slice(0, 8), ([name]) => name, ([name]) => h(".fact", {}, h("dt", {}, words(name)), h("dd")), (row, [, part]) => setText(row.lastElementChild, short(part)));
     else if (isLoading) setText(parts.value, loading);
-    else setText(parts.value, kind === "array" ? `${value.length} elements` : short(value));
+    else setText(parts.value, kind === "array" ? `${value.length} elements` : measured(value, parts));
     const isLong = parts.value.textContent.length > 10;
     const isSwitch = kind === "boolean" && !moment.isPast && store.describe(source)?.writable;
     const isCurve = !moment.isPast && plottable(value) !== undefined && entry?.samples.length > 1;

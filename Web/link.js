@@ -17,7 +17,7 @@ const maxLine = 8 << 20;
 const denied = 4003;
 
 /** The methods that change nothing, neither in the daemon nor in its connection: they can be sent again. */
-const reads = new Set(["bindings.list", "describe", "get", "history", "journal.info", "metrics", "ping", "rpc.discover", "stats", "whoami"]);
+const reads = new Set(["bindings.list", "describe", "get", "history", "journal.info", "metrics", "ping", "rpc.discover", "stats", "types.list", "whoami"]);
 
 /** The statuses of HTTP after which another attempt would not help. */
 const finalStatuses = new Set([400, 401, 403, 404, 421]);

@@ -5,7 +5,7 @@ import { makeForm } from "./form.js";
 import { changesSince, lastEvents } from "./history.js";
 import { Plot } from "./plot.js";
 import { flash } from "./theme.js";
-import { clock, kindOf, long, number, plottable, short } from "./value.js";
+import { clock, kindOf, long, measured, number, plottable, short } from "./value.js";
 
 /** The most rows of the table of changes. */
 const maxRows = 60;
@@ -83,11 +83,16 @@ export class SourcePane {
     return this.#page.store.describe(this.#name);
   }
 
+  get #type() {
+    return this.#page.store.type(this.#name);
+  }
+
   #head() {
     const segments = this.#name.split("/");
+    this.title = h("p.hint", { hidden: true });
     return h("header.title", {},
       button("All sources", () => this.#page.show(), { image: "back", isBare: true, kind: "only-narrow" }),
-      h("h1", {}, segments.map((segment, i) => [i ? h("span.slash", {}, "/") : undefined, h(i === segments.length - 1 ? "strong" : "span", {}, segment)])));
+      h("h1", {}, segments.map((segment, i) => [i ? h("span.slash", {}, "/") : undefined, h(i === segments.length - 1 ? "strong" : "span", {}, segment)])), this.title);
   }
 
   #describe() {
@@ -100,6 +105,10 @@ export class SourcePane {
       button("Pin to a board", () => this.#page.boards.pin(this.#name), { image: "pin" }),
       ...(this.#name.startsWith("cells/") ? [button("Remove", () => this.#remove(), { image: "remove", kind: "quiet" })] : []),
     );
+    const { title } = this.#type ?? {};
+    setText(this.title, title ?? "");
+    this.title.hidden = !title;
+    this.#show();
     this.plotBox.hidden = this.tableBox.hidden = !meta?.journaled;
     if (meta) setText(this.age, meta.doc);
   }
@@ -138,7 +147,7 @@ export class SourcePane {
     const failure = value === undefined && !moment.isPast ? store.failures.get(service) : undefined;
     setAttribute(this.present, "aria-busy", isLoading ? "true" : undefined);
     this.value.className = `big ${kind}`;
-    const text = kind === "object" || kind === "array" ? long(value) : short(value);
+    const text = kind === "object" || kind === "array" ? long(value) : measured(value, this.#type);
     setText(this.value, text.length > maxLong ? `${text.slice(0, maxLong)}…` : isLoading ? loading : failure?.message ?? text);
     this.switch.hidden = kind !== "boolean" || !this.#meta?.writable || moment.isPast;
     this.toggle.checked = value === true;
@@ -180,11 +189,20 @@ export class SourcePane {
     return event?.version;
   }
 
+  /** The value as a field of a form, with what its type says. */
+  #parameter(meta) {
+    const type = this.#type;
+    if (!type || type.kind === "any") return { name: "value", type: meta.type ?? "any", optional: false, doc: "JSON, or a text." };
+    const { kind, low, high, unit, choices } = type;
+    const range = low === undefined && high === undefined ? "" : `${low ?? ""}…${high ?? ""}`;
+    return { name: "value", type: kind === "list" ? "array" : kind, words: choices, optional: false, doc: [range, unit].filter(Boolean).join(" ") || undefined };
+  }
+
   /** Asks for a value; `proposed` is an earlier one. */
   #edit(proposed) {
     const meta = this.#meta;
     const { moment } = this.#page;
-    const parameter = { name: "value", type: meta.type ?? "any", optional: false, doc: "JSON, or a text." };
+    const parameter = this.#parameter(meta);
     const initial = this.#entry?.value;
     // What is replaced is what the dialog has shown, not what somebody has set meanwhile.
     let version = this.#versionOf(initial);

@@ -22,6 +22,9 @@ const pagedErrors = new Set(["result_too_large", "epoch_mismatch", "seq_expired"
 /** The events that change the catalogue. */
 const catalogueEvents = ["services.provided", "services.forgotten"];
 
+/** The events that change the types of sources. */
+const typeEvents = ["types.declared", "types.removed"];
+
 /** Whether a name has the segments of a pattern. */
 function fits(pattern, segments) {
   return (pattern.length === segments.length || (pattern.at(-1) === "**" && segments.length >= pattern.length)) &&
@@ -57,6 +60,7 @@ export class Store extends EventTarget {
   services = []; // of the catalogue: name, doc, sources, methods, events
   views = [];
   methods = {}; // of the daemon itself
+  types = []; // of sources, as the daemon lists them
 
   /** Why the values of a service cannot be watched, by service. */
   failures = new Map();
@@ -79,6 +83,23 @@ export class Store extends EventTarget {
     const load = () => this.#load().catch((error) => announce(error.message, { kind: "bad" }));
     link.addEventListener("state", () => link.isConnected && load());
     link.subscribe({ source: "events", filter: { types: catalogueEvents } }, (type) => type === "next" && load());
+    link.addEventListener("state", () => link.isConnected && this.#loadTypes());
+    link.subscribe({ source: "events", filter: { types: typeEvents } }, (type) => type === "next" && this.#loadTypes());
+  }
+
+  /** Reads the types of sources; none if the daemon does not show them to this user. */
+  async #loadTypes() {
+    const { value } = await this.#link.call("types.list").catch(() => ({ value: [] }));
+    const rank = (segments) => segments.reduce((sum, segment) => sum + (segment === "**" ? -1 : segment === "*" ? 0 : 4), 0);
+    this.types = value.map((type) => ({ ...type, segments: type.pattern.split("/"), isName: !type.pattern.includes("*") }))
+      .sort((a, b) => b.isName - a.isName || rank(b.segments) - rank(a.segments));
+    this.dispatchEvent(new Event("services"));
+  }
+
+  /** Returns the type of a source; undefined if it has none. */
+  type(source) {
+    const segments = source.split("/");
+    return this.types.find((type) => fits(type.segments, segments));
   }
 
   /** Reads the catalogue, on each connection and after each change, and watches what the journal keeps. */

@@ -15,6 +15,13 @@ function cut(text) {
   return text.length > maxShort ? `${text.slice(0, maxShort)}…` : text;
 }
 
+/** Returns a value in one line, a number with the digits and the unit of its source. */
+export function measured(value, { digits, unit } = {}) {
+  if (typeof value !== "number") return short(value);
+  const text = Number.isInteger(digits) && digits >= 0 && digits <= 12 ? value.toFixed(digits) : number(value);
+  return unit ? `${text} ${unit}` : text;
+}
+
 /** Returns a number without the noise of binary fractions. */
 export function number(value) {
   if (Number.isInteger(value)) return String(value);

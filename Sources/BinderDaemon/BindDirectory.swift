@@ -60,9 +60,10 @@ struct DeclarationDirectory {
   }
 }
 
-/// The bindings, views and services that files declare.
+/// The bindings, types, views and services that files declare.
 struct DeclaredFiles {
   private(set) var bindings = BindFiles()
+  private(set) var types = TypeFiles()
   private(set) var views = FileViews()
   private(set) var scripts = ScriptFiles(in: Lua())
 
@@ -76,13 +77,14 @@ struct DeclaredFiles {
 
   /// Reads the files of all directories.
   ///
-  /// - Throws: All faults in the files of bindings.
+  /// - Throws: All faults in the files of bindings and types.
   init(_ settings: Settings) throws(ConfigurationFaults) {
-    var (bindings, views) = (BindFiles(), FileViews())
-    let faults = try settings.bindDirectory.read { bindings.read($0, file: $1) } + bindings.faults
+    var (bindings, views, types) = (BindFiles(), FileViews(), TypeFiles())
+    var faults = try settings.bindDirectory.read { bindings.read($0, file: $1) } + bindings.faults
+    faults += try settings.typeDirectory.read { types.read($0, file: $1) } + types.faults
     guard faults.isEmpty else { throw ConfigurationFaults(faults) }
     viewFaults = try settings.viewDirectory.read { views.read($0, file: $1) } + views.faults
-    (self.bindings, self.views) = (bindings, views.withoutFaults)
+    (self.bindings, self.types, self.views) = (bindings, types, views.withoutFaults)
     guard settings.options.program.services.contains(.scripts) else { return }
     var scripts = scripts
     let unread = try settings.serviceDirectory.read { scripts.read($0, file: $1) }

@@ -2,6 +2,7 @@ import API
 import Configuration
 import Console
 import EventLoop
+import EventSourcing
 import Features
 import Glibc
 internal import Model
@@ -24,6 +25,10 @@ func reportConfiguration(_ options: Options) -> CInt {
     print("bindings    \(settings.bindDirectory.shown)")
     for binding in files.bindings.bindings {
       print("binding     \(binding.name): \(binding.expression)")
+    }
+    print("types       \(settings.typeDirectory.shown)")
+    for declared in files.types.types {
+      print("type        \(declared.pattern.text): \(declared.type)")
     }
     print("views       \(settings.viewDirectory.shown)")
     for (name, entry) in files.views.entries.sorted(by: { $0.key < $1.key }) {

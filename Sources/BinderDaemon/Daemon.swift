@@ -64,7 +64,9 @@ final class Daemon {
         : (hasChanged: false, warnings: [])
       let faults = files.views.check(for: access.rights[.owner]).faults
       let good = files.views.without(files: Set(faults.map(\.file)))
-      let views = access.catalog.useFileViews(good, in: engine.table) ? ["views"] : []
+      var views = access.catalog.useFileViews(good, in: engine.table) ? ["views"] : []
+      // Before the bindings, which must fit.
+      if services.use(files.types) { views.insert("types", at: 0) }
       let leftOut = faults.map(\.withViewLeftOut)
       guard isActive else { return (views, leftOut) }
       let (hasBound, unbound) = services.reloadBindings(files.bindings, access)
@@ -146,6 +148,7 @@ final class Daemon {
     try replay(settings, log, manager)
     services.scripts?.checkStart()
     offerScripts()
+    services.startTypes(files?.types ?? TypeFiles())
     if let files { startViews(files.views, log) }
     bindTable(table, to: access.catalog, bag: bag)
     forwardCommands()

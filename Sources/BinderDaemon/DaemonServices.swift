@@ -85,6 +85,16 @@ struct DaemonServices {
     bindCluster(catalog, to: state)
   }
 
+  // MARK: Types
+
+  /// Uses the types of files; returns whether they have changed.
+  func use(_ files: TypeFiles) -> Bool { standard.types.use(files.types) }
+
+  /// Uses the types of the journal, and those of files.
+  func startTypes(_ files: TypeFiles) {
+    if !use(files) { standard.types.refresh() }
+  }
+
   // MARK: Bindings
 
   /// Starts the bindings of the journal, and those of files unless they are `nil`.

@@ -77,6 +77,9 @@ struct Settings {
   /// The directory of the `*.view` files.
   var viewDirectory: DeclarationDirectory { besideBindings("view.d", ".view") }
 
+  /// The directory of the `*.types` files.
+  var typeDirectory: DeclarationDirectory { besideBindings("types.d", ".types") }
+
   /// The directory of the `*.service` files.
   var serviceDirectory: DeclarationDirectory { besideBindings("service.d", ".service") }
 

@@ -12,6 +12,7 @@ package struct StandardFeatures {
   let bindings: BindingsService?
   package let liveBindings: LiveBindings?
   private let readers: ReaderHolders
+  let types: TypesService
 
   /// The features: a new one adds one line to the initializer.
   package let features: [Feature]
@@ -34,6 +35,8 @@ package struct StandardFeatures {
     }
     programs = has(.programs) ? Programs(in: host) : nil
     if let programs { features.append(.programs(programs)) }
+    types = TypesService(in: host)
+    features.append(.types(types, SilenceWatch(in: host, on: scheduler)))
     bindings = has(.bindings) ? BindingsService(in: host) : nil
     liveBindings = has(.bindings) ? LiveBindings(on: scheduler, in: context) : nil
     if let bindings, let liveBindings { features.append(.bindings(bindings, liveBindings)) }

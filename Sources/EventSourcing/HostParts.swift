@@ -224,8 +224,11 @@ struct PastCommands {
   var refused = RefusedCommands()
 }
 
-/// The signals of a host.
+/// The signals of a host, and the types of its sources.
 struct HostSignals {
+  /// The declared types of sources; here, because the host has many properties.
+  let types = SourceTypes()
+
   /// Emits durable events, some of a write at a time, after the services have applied them.
   let committed = PassthroughSubject<RecordBatch, Never>()
 

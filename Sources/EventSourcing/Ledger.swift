@@ -46,6 +46,10 @@ package final class Ledger<State: ServiceState> {
   @usableFromInline
   unowned let host: ServiceHost
 
+  /// The declared types of sources, which each event is checked against.
+  @usableFromInline
+  let sourceTypes: SourceTypes
+
   /// The host's number for this ledger.
   @usableFromInline
   var number = 0
@@ -132,6 +136,7 @@ package final class Ledger<State: ServiceState> {
     (pending, committed) = (initial, initial)
     self.isAboutReaders = isAboutReaders
     self.host = host
+    sourceTypes = host.types
     streamNames = host.streamNames
     reader = StateProjection(service: service, host.streamNames, from: initial)
     watchers = Watchers(streamNames)
@@ -166,6 +171,7 @@ package final class Ledger<State: ServiceState> {
     let kind = host.write { event.write(to: &$0, coder) }
     if coder.hasFault { refuseUnwritten() }
     State.Lookup.record(event, kind, in: stream, emptying: emptied, self)
+    if sourceTypes.isOn { checkType(of: number) }
   }
 
   /// Lets the running command fail because an event of it cannot be stored.

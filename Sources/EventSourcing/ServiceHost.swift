@@ -86,6 +86,10 @@ package final class ServiceHost {
   @usableFromInline
   var isLeasing: Bool { leasing.isOn }
 
+  /// The declared types of sources.
+  @usableFromInline
+  package var types: SourceTypes { signals.types }
+
   /// The leases; `nil` if there are none, as in most tests.
   package var leases: (any LeaseKeeper)? {
     get { leasing.keeper }

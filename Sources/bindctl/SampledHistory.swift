@@ -1,6 +1,7 @@
 import BinderClient
 import Console
 import JSON
+import Model
 import Wire
 
 /// The values of a source in equal intervals of time.
@@ -14,9 +15,9 @@ struct SampledHistory {
   let count: Int
 
   /// Reads the source, the time and the number of intervals from the command line.
-  init(_ context: Context, since: When, points: Int) throws {
+  init(_ context: Context, since: When, points: Int, operand: Int = 0) throws {
     let command = context.invocation.command
-    source = context.operand(0)
+    source = context.operand(operand)
     guard !source.contains("*"), source != "events" else {
       throw UsageError("\(command ?? "") takes one source, not '\(source)'", command: command)
     }
@@ -30,6 +31,12 @@ struct SampledHistory {
     from = try connection.time(of: context.moment("since") ?? since)
     to = try connection.time(of: context.moment("until") ?? .now)
     guard from < to else { throw UsageError("--since must be before --until", command: command) }
+  }
+
+  /// Returns the source and the part of its values, with the title and the unit of its type.
+  func title(_ types: KnownTypes) -> String {
+    let type = pointer == nil ? types.type(of: source) : nil
+    return (type?.title.map { "\($0)  \(title)" } ?? title) + (type?.unit.map { " (\($0))" } ?? "")
   }
 
   /// The source and the part of its values.

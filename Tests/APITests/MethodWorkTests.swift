@@ -69,6 +69,7 @@ struct MethodWorkTests {
     "threads.rename": .short, "threads.start": .short, "threads.unlike": .short,
     "todo.add": .short, "todo.clear_done": .most("1000 things"), "todo.finish": .short,
     "todo.list": .slices, "todo.remove": .short, "todo.rename": .short, "todo.reopen": .short,
+    "types.list": .slices, "types.remove": .short, "types.set": .most("1 KiB"),
     "unbind": .short, "undo": .most("1000 sources"), "unsubscribe": .short,
     "users.add_friend": .short, "users.edit": .short,
     "users.log_in": .elsewhere, "users.log_out": .short, "users.remove_friend": .short,
@@ -131,6 +132,10 @@ struct MethodWorkTests {
       before: (0..<200).map {
         #""bind","params":{"scope":"daemon","expr":"cells/a\#($0) ~> cells/b\#($0)"}"#
       }, request: #""bindings.list""#),
+    Load(
+      name: "types.list",
+      before: (0..<200).map { #""types.set","params":["cells/a\#($0)","number"]"# },
+      request: #""types.list""#),
     Load(
       name: "cells.compare_and_set", before: [#""cells.set","params":["a",[\#(zeros(120_000))]]"#],
       request:

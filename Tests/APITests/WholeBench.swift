@@ -62,10 +62,13 @@ final class WholeBench {
         let leases = LeasesService(in: host, on: time)
         let (clientLeases, locks) = (ClientLeases(leases), LocksService(in: host))
         let programs = Programs(in: host)
+        let types = TypesService(in: host)
+        let silence = SilenceWatch(in: host, on: time)
         let scripts = ScriptsService(in: host, NoLanguage(), ScriptFiles(in: NoLanguage()))
         end = { [unowned host] in
           #expect(throws: Never.self) { try feeds.end(in: host) }
           leases.stop()
+          silence.stop()
         }
         let search = SearchService([FixedBackend([])], on: time)
         let daemon = DaemonService(
@@ -92,6 +95,7 @@ final class WholeBench {
           try Self.checkNames(chat.ledger)
           try Self.checkNames(feeds.ledger)
           try Self.checkNames(bindings.ledger)
+          try Self.checkNames(types.ledger)
         }
         return { catalog in
           bindLists(catalog, to: lists)
@@ -99,6 +103,7 @@ final class WholeBench {
           bindLeases(catalog, to: leases, clientLeases)
           bindLocks(catalog, to: locks, clientLeases)
           bindPrograms(catalog, to: programs)
+          bindTypes(catalog, to: types, silence)
           bindScripts(catalog, to: scripts)
           bindPeople(catalog, to: people)
           bindThreads(catalog, to: threads, parts.clients)

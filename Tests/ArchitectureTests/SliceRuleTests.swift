@@ -48,6 +48,7 @@ struct SliceRuleTests {
     "Features/Programs/Programs.swift": .short, "Features/Readers/ReaderHolders.swift": .short,
     "Features/Readers/SharedReader.swift": .sliced,
     "Features/Scripts/ScriptService.swift": .short,
+    "Features/Types/SilenceWatch.swift": .short, "Features/Types/TypesService.swift": .short,
     "Features/Scripts/ScriptsService.swift": .noted,
     "Apps/Chat/ChatService.swift": .short,
     "Apps/Chat/MessageWindow.swift": .noted, "Apps/Chat/MessagesService.swift": .passed,

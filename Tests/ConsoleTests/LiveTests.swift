@@ -1,5 +1,6 @@
 import Console
 import JSON
+import Model
 import Testing
 
 /// The screens that stay in place, and their parts.
@@ -57,6 +58,36 @@ struct LiveTests {
       tree.lines(depth: 2, width: nil, plain) == [
         "a", "├── b  2  (1 source)", "└── d  3", "e", "└── f  4",
       ])
+  }
+
+  @Test
+  func `a board of the page has its tiles in order, with titles, units and digits`() throws {
+    let value = try JSONValue(
+      parsing:
+        #"{"title":"House","tiles":[{"source":"cells/b","title":"Hall","digits":1},{"source":"cells/a"},7,{"source":"cells/b"},{"source":"cells/c","unit":"kW","digits":99}]}"#
+    )
+    let named = try #require(NamedBoard(value, name: "house"))
+    #expect(named.tiles.map(\.source) == ["cells/b", "cells/a", "cells/c"])
+    let types = KnownTypes([
+      ("cells/*", #"number, "°C", "Any""#), ("cells/a", #"number, "%", "Attic", digits 2"#),
+      ("cells/x", "damaged"),
+    ])
+    var board = Board(named, types: types)
+    for (source, text) in [("cells/a", "2.5"), ("cells/b", "20.06"), ("cells/z", "1")] {
+      board.update(source, try JSONText(parsing: text), isPresent: true, at: 0)
+    }
+    let plain = Style(isOn: false)
+    let lines = board.lines(width: 60, height: 10, plain, status: nil, at: 0)
+    #expect(lines[0] == "House  3 sources")
+    let rows = lines[3...5].map { $0.split(whereSeparator: { $0 == " " }).joined(separator: " ") }
+    #expect(
+      rows == ["Hall cells/b 20.1 °C", "Attic cells/a 2.50 %", "Any cells/c (no value yet)"])
+    #expect(NamedBoard(.string("no board"), name: "x") == nil)
+    #expect(try NamedBoard(JSONValue(parsing: "{}"), name: "x") == nil)
+    for width in [1, 5, 200] {
+      let lines = board.lines(width: width, height: 4, plain, status: "lost", at: 0)
+      #expect(lines.count == 4 && lines.allSatisfy { $0.columns <= width })
+    }
   }
 
   @Test

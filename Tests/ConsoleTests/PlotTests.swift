@@ -69,7 +69,7 @@ struct PlotTests {
   func `a curve in place moves with time, and holds the last value`() throws {
     let begin = Timestamp(microseconds: 43_200_000_000)
     var screen = PlotScreen(
-      "cells/t", [nil, nil, .init(1), .init(1)], from: begin,
+      [("cells/t", "cells/t", [nil, nil, .init(1), .init(1)])], from: begin,
       now: Timestamp(microseconds: begin.microseconds + 4_000_000), pointer: nil, shown: { $0 })
     func samples(at now: UInt64) -> String {
       screen.lines(width: 40, height: 9, plain, status: nil, at: now)[0]
@@ -86,6 +86,29 @@ struct PlotTests {
       #expect(lines.count == height)
       #expect(lines.allSatisfy { $0.columns <= width })
     }
+  }
+
+  @Test
+  func `several curves share the axes, each with its colour and its title`() {
+    let low: [Plot.Sample?] = [.init(0), .init(0), nil, nil]
+    let high: [Plot.Sample?] = [nil, nil, .init(10), .init(10)]
+    let plot = Plot(curves: [low, high], height: 2)
+    #expect(plot.labels == ["10", "5", "0"] || plot.labels == ["10", "0"])
+    let colored = Style(isOn: true)
+    let lines = plot.lines(height: 2, axis(2), colored)
+    #expect(lines[0].contains(colored.curve(1, "⠉")))
+    #expect(lines[1].contains(colored.curve(0, "⣀ ")))
+    #expect(
+      Plot.titles([("a", low), ("b", high)], plain)
+        == ["━ a  last 0  min 0  max 0", "━ b  last 10  min 10  max 10"])
+    var screen = PlotScreen(
+      [("cells/a", "A", low), ("cells/b", "B", high)], from: Timestamp(microseconds: 0),
+      now: Timestamp(microseconds: 4_000_000), pointer: nil, shown: { $0 })
+    screen.update("cells/b", JSONText(7), isPresent: false, at: 100)
+    let shown = screen.lines(width: 40, height: 12, plain, status: nil, at: 100)
+    #expect(shown[0] == "━ A  last 0  min 0  max 0")
+    #expect(shown[1] == "━ B  last 7  min 7  max 10")
+    #expect(shown.count == 12)
   }
 
   @Test

@@ -39,6 +39,8 @@ recipe() { # title commands
 
 @test "a reason" { recipe 'A reason' 4; }
 
+@test "a sensor with a unit" { recipe 'A sensor with a unit' 8; }
+
 @test "an undo" { recipe 'An undo' 6; }
 
 @test "a metrics pipeline" { recipe 'A metrics pipeline' 8; }

@@ -281,6 +281,14 @@ class Values(PageCase):
         browser.click("Other size: cells/a")
         wanted = [{"source": "cells/b"}, {"source": "cells/a", "size": "wide"}]
         eventually(lambda: self.place.call("get", {"source": "cells/boards/my-wall"})["value"]["tiles"] == wanted)
+        browser.click("Title and unit: cells/a")
+        browser.type("Title optional", "Tank", within="dialog")
+        browser.type("Unit optional", "l", within="dialog")
+        browser.type("Digits optional", "1", within="dialog")
+        browser.click("Change", within="dialog")
+        wanted[1] |= {"title": "Tank", "unit": "l", "digits": 1}
+        eventually(lambda: self.place.call("get", {"source": "cells/boards/my-wall"})["value"]["tiles"] == wanted)
+        browser.has("Tank")
         browser.click("Take off: cells/b")
         eventually(lambda: self.place.call("get", {"source": "cells/boards/my-wall"})["value"]["tiles"] == wanted[1:])
         browser.click("Rename")
@@ -288,7 +296,7 @@ class Values(PageCase):
         browser.click("Rename", within="dialog")
         browser.has("Hall")
         self.place.call("set", {"source": "cells/a", "value": 42})
-        browser.eventually(lambda: browser.find(".tile .value").text == "42", what="the live tile")
+        browser.eventually(lambda: browser.find(".tile .value").text == "42.0 l", what="the live tile")
         # A tile with a curve has the least room for its buttons.
         browser.eventually(lambda: browser.all(".tile .spark:not([hidden])"), what="the curve")
         for size, (width, height) in itertools.product(("wide", "large", "small"), ((360, 740), (1280, 900), (2560, 1300))):

@@ -233,6 +233,9 @@ package final class Catalog {
     services.first { $0.name == name }
   }
 
+  /// Returns all sources of a service, without regard to roles; `nil` if it has none.
+  package func sources(ofService name: String) -> SourceProvider? { service(named: name)?.sources }
+
   /// Returns a result as JSON; `nil` for ``Nothing``.
   @inlinable
   package func text<Value: Encodable>(_ value: Value) throws -> JSONText? {

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Connections
+internal import EventSourcing
 internal import JSON
 internal import Model
 internal import Signals
@@ -20,7 +21,11 @@ extension Rights {
     if let source = sources(of: path), source.exists(path),
       let description = source.description(of: path)
     {
-      return JSONObject.naming("source", path, describe(description, source, path))
+      var described = describe(description, source, path)
+      if let declared = catalog.host.types.type(of: path) {
+        described["declared"] = .string("\(declared.type)")
+      }
+      return JSONObject.naming("source", path, described)
     }
     let programs = catalog.provided.near(path).filter(isVisible)
     let names =

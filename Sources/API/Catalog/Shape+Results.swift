@@ -148,7 +148,8 @@ extension Shape {
         .init("methods", .map(.object(method))), .init("events", .array(.string)),
         .optional("views", .array(view)),
       ]),
-      .object([.init("method", .string)] + method), .object([.init("source", .string)] + source),
+      .object([.init("method", .string)] + method),
+      .object([.init("source", .string)] + source + [.optional("declared", .string)]),
     ]
   }
 }

@@ -58,7 +58,7 @@ package final class SourceProvider {
 
   /// Calls `body` with the name of each source that has a value and matches the pattern but no
   /// excluded pattern, until `body` returns `false`.
-  let search: Search
+  package let search: Search
   package typealias Search = (
     _ pattern: Pattern, _ excluded: [Pattern], _ place: inout SearchPlace,
     _ body: (String) -> Bool
@@ -75,7 +75,7 @@ package final class SourceProvider {
 
   /// Emits every change of one source, or of all sources of a pattern, from now on.
   package let changes: (_ source: String) -> Signal<SourceChange, Never>
-  let changesMatching: (Pattern) -> Signal<SourceChange, Never>
+  package let changesMatching: (Pattern) -> Signal<SourceChange, Never>
 
   /// The changes of the sources of a pattern, for observers that collect them.
   let collected: Collected

@@ -1,11 +1,11 @@
-internal import EventSourcing
+package import EventSourcing
 internal import JSON
 internal import Model
 package import Wire
 
 // Maps errors of services to wire errors.
 extension WireError {
-  init(_ error: any ServiceError) {
+  package init(_ error: any ServiceError) {
     let message = "\(error)"
     switch error.kind {
     case .invalid(let parameter, let expected):

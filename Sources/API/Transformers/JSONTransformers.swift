@@ -527,7 +527,7 @@ private func parsed(_ value: JSONValue, _ name: String) throws -> JSONValue {
 }
 
 extension JSONValue {
-  init(_ argument: BindArgument) {
+  package init(_ argument: BindArgument) {
     switch argument.value {
     case .string(let string): self = .string(string)
     case .number(let text): self = JSONNumber(text).map { .number($0) } ?? .null

@@ -8,6 +8,8 @@ package struct Style: Equatable, Sendable {
     case red = 31
     case green = 32
     case yellow = 33
+    case blue = 34
+    case magenta = 35
     case cyan = 36
   }
 
@@ -50,6 +52,12 @@ package struct Style: Equatable, Sendable {
   package func yellow(_ text: String) -> String { wrap(text, .yellow) }
   package func reversed(_ text: String) -> String { wrap(text, .reversed) }
   package func cyan(_ text: String) -> String { wrap(text, .cyan) }
+
+  /// Styles a part of one of several curves, by its number.
+  package func curve(_ number: Int, _ text: String) -> String {
+    let colors: [Code] = [.cyan, .yellow, .magenta, .green, .blue, .red]
+    return wrap(text, colors[number % colors.count])
+  }
 
   /// Styles a JSON value by its type.
   package func value(_ text: String) -> String {

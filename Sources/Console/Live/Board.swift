@@ -1,4 +1,47 @@
 package import JSON
+package import Model
+
+/// A board that somebody has made in the page: the value of a cell `boards/NAME`.
+package struct NamedBoard {
+  /// A source of the board; what is `nil` comes from its type.
+  package struct Tile {
+    package let source: String
+    package let title: String?
+    package let unit: String?
+    package let digits: Int?
+  }
+
+  package let title: String
+
+  /// The tiles in their order, each source once.
+  package let tiles: [Tile]
+
+  /// Reads a value; `nil` if it is no board.
+  ///
+  /// Members that somebody has written by hand are left out if they are not of the expected kind.
+  package init?(_ value: JSONValue, name: String) {
+    guard case .object(let object) = value, case .array(let tiles)? = object["tiles"] else {
+      return nil
+    }
+    func text(_ object: JSONObject, _ name: String) -> String? {
+      guard case .string(let text)? = object[name], !text.isEmpty else { return nil }
+      return text
+    }
+    title = text(object, "title") ?? name
+    var seen: Set<String> = []
+    self.tiles = tiles.compactMap { tile in
+      guard case .object(let object) = tile, let source = text(object, "source"),
+        seen.insert(source).inserted
+      else { return nil }
+      var digits: Int?
+      if case .number(let number)? = object["digits"], let count = number.int64, 0...12 ~= count {
+        digits = Int(count)
+      }
+      return Tile(
+        source: source, title: text(object, "title"), unit: text(object, "unit"), digits: digits)
+    }
+  }
+}
 
 /// A table of sources that stays in place and marks what has changed.
 package struct Board: LiveScreen {
@@ -20,7 +63,11 @@ package struct Board: LiveScreen {
     var changed: UInt64?
   }
 
-  private let patterns: [String]
+  private let title: String
+  private let types: KnownTypes
+
+  /// The tiles of a named board by source, and their places.
+  private let tiles: [String: (place: Int, tile: NamedBoard.Tile)]
   private var entries: [String: Entry] = [:]
 
   /// The names in order.
@@ -40,15 +87,42 @@ package struct Board: LiveScreen {
   /// The milliseconds for which a removed source stays in the table.
   private static let kept: UInt64 = 10_000
 
-  package init(_ patterns: [String]) {
-    self.patterns = patterns
+  package init(_ patterns: [String], types: KnownTypes = KnownTypes()) {
+    (title, self.types, tiles) = (patterns.joined(separator: " "), types, [:])
+  }
+
+  /// Creates the screen of a named board, with its sources in the order of the tiles.
+  package init(_ board: NamedBoard, types: KnownTypes = KnownTypes()) {
+    (title, self.types) = (board.title, types)
+    tiles = Dictionary(
+      board.tiles.enumerated().map { ($1.source, ($0, $1)) },
+      uniquingKeysWith: { first, _ in first })
+    for tile in board.tiles {
+      names.append(tile.source)
+      entries[tile.source] = Entry(value: nil)
+      nameWidth = max(nameWidth, tile.source.columns)
+    }
+  }
+
+  /// Returns the title of a source; `nil` if it has none.
+  private func title(of source: String) -> String? {
+    tiles[source]?.tile.title ?? types.type(of: source)?.title
+  }
+
+  /// Returns a value with its digits and its unit.
+  private func text(_ value: JSONText, of source: String) -> String {
+    let (tile, type) = (tiles[source]?.tile, types.type(of: source))
+    guard case .number(let number) = value.value else { return value.text }
+    let digits = tile?.digits ?? type?.digits
+    let shown = digits.flatMap { ValueType.text(of: number.double, digits: $0) } ?? value.text
+    return shown + ((tile?.unit ?? type?.unit).map { " \($0)" } ?? "")
   }
 
   package mutating func update(
     _ source: String, _ value: JSONText?, isPresent: Bool, at now: UInt64
   ) {
     let old = entries[source]
-    guard old != nil || value != nil else { return }
+    guard old != nil || value != nil, tiles.isEmpty || tiles[source] != nil else { return }
     if let old, old.value == value { return }
     if old == nil {
       names.insert(source, at: place(of: source))
@@ -102,7 +176,6 @@ package struct Board: LiveScreen {
   ) -> [String] {
     forget(at: now)
     let shown = isSortedByChange ? byChange : names
-    let title = patterns.joined(separator: " ")
     let count = names.count == 1 ? "1 source" : "\(Amount.number(Double(names.count))) sources"
     var lines = [
       style.bold(title.cut(to: max(1, width - count.columns - 2))) + "  " + count,
@@ -114,18 +187,20 @@ package struct Board: LiveScreen {
       lines += Array(repeating: "", count: max(0, height - 1 - lines.count))
       return (lines + [style.dim("esc back   q quit")]).screen(width: width, height: height)
     }
-    let names = min(nameWidth, max(6, (width - 14) / 2))
-    let values = max(4, width - names - 13)
+    let titles = min(titleWidth, max(5, width / 4))
+    let names = min(nameWidth, max(6, (width - 14 - titles) / 2))
+    let values = max(4, width - names - 13 - (titles > 0 ? titles + 2 : 0))
     lines.append(
       style.bold(
-        "  " + "SOURCE".padded(to: names) + "  " + "VALUE".padded(to: values) + "  CHANGED"))
+        "  " + (titles > 0 ? "TITLE".padded(to: titles) + "  " : "") + "SOURCE".padded(to: names)
+          + "  " + "VALUE".padded(to: values) + "  CHANGED"))
     let room = max(1, height - lines.count - 1)
     let visible = scroll.visible(count: shown.count, room: room)
     for index in visible {
       lines.append(
         row(
-          shown[index], isChosen: index == scroll.chosen, names: names, values: values,
-          style, at: now))
+          shown[index], isChosen: index == scroll.chosen, titles: titles, names: names,
+          values: values, style, at: now))
     }
     if shown.isEmpty {
       lines.append(style.dim("no source matches yet"))
@@ -140,10 +215,16 @@ package struct Board: LiveScreen {
     return lines.screen(width: width, height: height)
   }
 
+  /// The width of the longest title; 0 if there is none.
+  private var titleWidth: Int {
+    guard !tiles.isEmpty || !types.isEmpty else { return 0 }
+    return names.compactMap { title(of: $0)?.columns }.max().map { max(5, $0) } ?? 0
+  }
+
   /// Removes the sources that have been gone for a while.
   private mutating func forget(at now: UInt64) {
     let gone = entries.filter { _, entry in
-      entry.value == nil && now - (entry.changed ?? 0) > Self.kept
+      entry.value == nil && now - (entry.changed ?? 0) > Self.kept && tiles.isEmpty
     }
     guard !gone.isEmpty else { return }
     for name in gone.keys { entries[name] = nil }
@@ -156,14 +237,18 @@ package struct Board: LiveScreen {
   }
 
   private func row(
-    _ name: String, isChosen: Bool, names: Int, values: Int, _ style: Style, at now: UInt64
+    _ name: String, isChosen: Bool, titles: Int, names: Int, values: Int, _ style: Style,
+    at now: UInt64
   ) -> String {
     let entry = entries[name] ?? Entry()
     let age = entry.changed.map { now - $0 }
     let isFresh = age.map { $0 < Self.fresh } ?? false
     let mark = isFresh ? entry.mark.rawValue : " "
-    let text = (entry.value?.text ?? "(gone)").cut(to: values).padded(to: values)
-    let shown = name.cut(to: names).padded(to: names)
+    let gone = entry.changed == nil ? "(no value yet)" : "(gone)"
+    let text = (entry.value.map { self.text($0, of: name) } ?? gone).cut(to: values)
+      .padded(to: values)
+    let title = titles > 0 ? (title(of: name) ?? "").cut(to: titles).padded(to: titles) + "  " : ""
+    let shown = title + name.cut(to: names).padded(to: names)
     let when =
       age.map {
         $0 < 1000 ? "now" : Amount.time(seconds: Double($0 / 1000)) + " ago"

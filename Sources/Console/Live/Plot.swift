@@ -20,7 +20,8 @@ package struct Plot {
     }
   }
 
-  private let samples: [Sample?]
+  /// The samples of each curve.
+  private let curves: [[Sample?]]
   private let bottom: Double
   private let top: Double
 
@@ -31,9 +32,12 @@ package struct Plot {
   ///   - samples: The samples in the order of time, `nil` for an interval without a value. There
   ///     are two for each column of the curve, see ``columns(width:labels:)``.
   ///   - height: The number of lines.
-  package init(_ samples: [Sample?], height: Int) {
-    self.samples = samples
-    let known = samples.compactMap(\.self)
+  package init(_ samples: [Sample?], height: Int) { self.init(curves: [samples], height: height) }
+
+  /// - Parameter curves: The samples of several curves, the same number of each.
+  package init(curves: [[Sample?]], height: Int) {
+    self.curves = curves
+    let known = curves.flatMap { $0.compactMap(\.self) }
     let low = known.map(\.low).min() ?? 0
     let high = known.map(\.high).max() ?? 1
     step = Self.step(from: low, to: high, labels: max(2, height / 4))
@@ -77,12 +81,15 @@ package struct Plot {
   }
 
   /// The last, the smallest and the largest value; empty if there is none.
-  package var summary: String {
+  package var summary: String { Self.summary(curves.first ?? []) }
+
+  /// The last, the smallest and the largest of some samples; empty if there is none.
+  package static func summary(_ samples: [Sample?]) -> String {
     let known = samples.compactMap(\.self)
     guard let last = known.last?.last, let low = known.map(\.low).min(),
       let high = known.map(\.high).max()
     else { return "" }
-    return "last \(Self.short(last))  min \(Self.short(low))  max \(Self.short(high))"
+    return "last \(short(last))  min \(short(low))  max \(short(high))"
   }
 
   /// Returns a number with at most two decimals.
@@ -94,29 +101,54 @@ package struct Plot {
   /// Returns the lines: the curve and its axes.
   package func lines(height: Int, _ axis: TimeAxis, _ style: Style) -> [String] {
     let height = max(2, height)
-    let columns = (samples.count + 1) / 2
+    let columns = ((curves.first?.count ?? 0) + 1) / 2
     let names = labels
     let width = names.map(\.columns).max() ?? 0
-    var rows = Array(repeating: Array(repeating: UInt32(0), count: columns), count: height)
-    for (i, sample) in samples.enumerated() {
-      guard let sample else { continue }
-      for dot in dot(sample.low, height)...dot(sample.high, height) {
-        // Dots are counted from below, rows from above.
-        rows[height - 1 - dot / 4][i / 2] |= Self.bit(column: i % 2, row: 3 - dot % 4)
+    // The dots of each character, and the curve that has drawn there last.
+    var rows = Array(
+      repeating: Array(repeating: (dots: UInt32(0), curve: 0), count: columns), count: height)
+    for (curve, samples) in curves.enumerated() {
+      for (i, sample) in samples.enumerated() where i / 2 < columns {
+        guard let sample else { continue }
+        for dot in dot(sample.low, height)...dot(sample.high, height) {
+          // Dots are counted from below, rows from above.
+          rows[height - 1 - dot / 4][i / 2].dots |= Self.bit(column: i % 2, row: 3 - dot % 4)
+          rows[height - 1 - dot / 4][i / 2].curve = curve
+        }
       }
     }
     var lines: [String] = []
     for (row, cells) in rows.enumerated() {
       let label = name(ofRow: row, height, names)
       let axis = label == nil ? "│" : "┤"
-      let curve = String(
-        String.UnicodeScalarView(
-          cells.map { $0 == 0 ? " " : Unicode.Scalar(0x2800 + $0) ?? " " }))
-      lines.append((label ?? "").leading(to: width) + " " + axis + style.cyan(curve))
+      lines.append((label ?? "").leading(to: width) + " " + axis + Self.text(cells, style))
     }
     let space = String(repeating: " ", count: width + 1)
     for (mark, line) in zip(["└", " "], axis.lines) { lines.append(space + mark + line) }
     return lines
+  }
+
+  /// Returns the characters of a row, each in the colour of its curve.
+  private static func text(_ cells: [(dots: UInt32, curve: Int)], _ style: Style) -> String {
+    var (text, run, curve) = ("", "", 0)
+    for cell in cells {
+      if cell.dots != 0, cell.curve != curve {
+        text += run.isEmpty ? "" : style.curve(curve, run)
+        (run, curve) = ("", cell.curve)
+      }
+      run.unicodeScalars.append(cell.dots == 0 ? " " : Unicode.Scalar(0x2800 + cell.dots) ?? " ")
+    }
+    return text + style.curve(curve, run)
+  }
+
+  /// Returns a line for each curve: its title, and its last, smallest and largest value.
+  package static func titles(
+    _ curves: [(title: String, samples: [Sample?])], _ style: Style
+  ) -> [String] {
+    curves.enumerated().map { number, curve in
+      let mark = curves.count > 1 ? style.curve(number, "━ ") : ""
+      return mark + style.bold(curve.title) + "  " + summary(curve.samples)
+    }
   }
 
   /// Returns the number of columns of the curve for a screen.

@@ -4,12 +4,14 @@ package import Wire
 
 /// A curve that stays in place and moves with time.
 package struct PlotScreen: LiveScreen {
-  private let title: String
+  /// The sources of the curves, and what is written above each.
+  private let sources: [String]
+  private let titles: [String]
   private let pointer: JSONPointer?
 
   /// Returns the local time of a time, expressed as if it were UTC.
   private let shown: (Timestamp) -> Timestamp
-  private var samples: [Plot.Sample?]
+  private var curves: [[Plot.Sample?]]
 
   /// The end of the last interval, and its length, in microseconds.
   private var end: Int64
@@ -18,31 +20,44 @@ package struct PlotScreen: LiveScreen {
   /// The difference between the clock of ``lines(width:height:_:status:at:)`` and ``end``; `nil` before
   /// its first reading.
   private var offset: Int64?
-  private var last: Double?
+  private var last: [Double?]
 
   /// - Parameters:
-  ///   - samples: The samples up to now.
+  ///   - curves: The source of each curve, its title, and its samples up to now; the same number of
+  ///     samples each.
   ///   - from: The beginning of the first one.
   ///   - now: The end of the last one.
   ///   - pointer: The part of the values to draw; `nil` for the whole value.
   ///   - shown: Returns the local time of a time, expressed as if it were UTC.
   package init(
-    _ title: String, _ samples: [Plot.Sample?], from: Timestamp, now: Timestamp,
-    pointer: JSONPointer?, shown: @escaping (Timestamp) -> Timestamp
+    _ curves: [(source: String, title: String, samples: [Plot.Sample?])], from: Timestamp,
+    now: Timestamp, pointer: JSONPointer?, shown: @escaping (Timestamp) -> Timestamp
   ) {
-    (self.title, self.samples, self.pointer, self.shown) = (title, samples, pointer, shown)
+    (sources, titles) = (curves.map(\.source), curves.map(\.title))
+    self.curves = curves.map(\.samples)
+    (self.pointer, self.shown) = (pointer, shown)
     end = now.microseconds
-    length = max(1, (now.microseconds - from.microseconds) / Int64(max(1, samples.count)))
-    last = samples.last.flatMap { $0?.last }
+    let count = curves.first?.samples.count ?? 0
+    length = max(1, (now.microseconds - from.microseconds) / Int64(max(1, count)))
+    last = curves.map { $0.samples.last.flatMap { $0?.last } }
   }
+
+  private var count: Int { curves.first?.count ?? 0 }
 
   package mutating func update(
     _ source: String, _ value: JSONText?, isPresent: Bool, at now: UInt64
   ) {
     advance(to: now)
-    last = value?.plotted(pointer)
-    guard let last, let i = samples.indices.last else { return }
-    if samples[i] == nil { samples[i] = Plot.Sample(last) } else { samples[i]?.add(last) }
+    // A source may be given twice.
+    for curve in curves.indices where sources[curve] == source {
+      last[curve] = value?.plotted(pointer)
+      guard let last = last[curve], let i = curves[curve].indices.last else { continue }
+      if curves[curve][i] == nil {
+        curves[curve][i] = Plot.Sample(last)
+      } else {
+        curves[curve][i]?.add(last)
+      }
+    }
   }
 
   /// Begins the intervals that have begun; a value holds until the next one.
@@ -52,9 +67,11 @@ package struct PlotScreen: LiveScreen {
     self.offset = offset
     let missing = max(0, (time + offset - end) / length + 1)
     guard missing > 0, time + offset > end else { return }
-    let added = Array(
-      repeating: last.map { Plot.Sample($0) }, count: Int(min(missing, Int64(samples.count))))
-    samples = Array(samples.dropFirst(added.count)) + added
+    for curve in curves.indices {
+      let added = Array(
+        repeating: last[curve].map { Plot.Sample($0) }, count: Int(min(missing, Int64(count))))
+      curves[curve] = Array(curves[curve].dropFirst(added.count)) + added
+    }
     end += missing * length
   }
 
@@ -66,16 +83,17 @@ package struct PlotScreen: LiveScreen {
     width: Int, height: Int, _ style: Style, status: String?, at now: UInt64
   ) -> [String] {
     advance(to: now)
-    let curve = max(2, height - 5)
+    let curve = max(2, height - 4 - curves.count)
     // Two samples for each column beside the labels.
-    let labels = Plot(samples, height: curve).labels
-    let shown = samples.suffix(2 * Plot.columns(width: width, labels: labels))
-    let plot = Plot(Array(shown), height: curve)
-    let from = end - Int64(shown.count) * length
+    let labels = Plot(curves: curves, height: curve).labels
+    let shown = curves.map { Array($0.suffix(2 * Plot.columns(width: width, labels: labels))) }
+    let plot = Plot(curves: shown, height: curve)
+    let count = shown.first?.count ?? 0
+    let from = end - Int64(count) * length
     let axis = TimeAxis(
       from: self.shown(Timestamp(microseconds: from)), to: self.shown(Timestamp(microseconds: end)),
-      columns: (shown.count + 1) / 2)
-    var lines = [style.bold(title) + "  " + plot.summary]
+      columns: (count + 1) / 2)
+    var lines = Plot.titles(zip(titles, shown).map { ($0, $1) }, style)
     lines.append(status.map { style.red($0.cut(to: width)) } ?? "")
     lines += plot.lines(height: curve, axis, style)
     lines = Array(lines.prefix(max(1, height - 1)))

@@ -33,7 +33,7 @@ package func bindBindings(
       .init("right", .string), .init("transform", .array(.string)),
       .init("scope", .words(["connection", "daemon"])), .init("seq", .natural),
       .optional("assigned", .object([.init("source", .string), .init("value", .any)])),
-      .optional("replayed", .bool))
+      .optional("no_value", .array(.string)), .optional("replayed", .bool))
   ) {
     (context, call, command, bind: Bind) throws(WireError) in
     switch bind.scope {
@@ -336,6 +336,9 @@ extension CallContext {
     var result = made
     result["seq"] = .number(JSONNumber(seq))
     let expression = binding.expression
+    if let names = withoutValue(expression) {
+      result["no_value"] = .array(names.map { .string($0) })
+    }
     let source = expression.operator.goesRight ? expression.right : expression.left
     if binding.transferred > 0, let value = rights.sources(of: source)?.newest(source) {
       // The command succeeded. If the value does not fit into the answer, it is omitted instead of

@@ -106,6 +106,7 @@ extension Access {
   ) throws(WireError) -> LiveBinding {
     do throws(BindFault) {
       try read.schedule?.checkZone(in: live.time)
+      try host.types.check(read.expression)
     } catch {
       throw WireError(error)
     }

@@ -21,6 +21,9 @@ final class LiveValues {
   /// The bytes that an entry needs beside its name and value.
   private static let entryBytes = 256
 
+  /// The declared types, which the values must fit.
+  weak var types: SourceTypes?
+
   /// Called when a source gets its first value, and when its value is removed.
   var onExistence: (_ source: String, _ exists: Bool) -> Void = { _, _ in }
 
@@ -47,13 +50,18 @@ final class LiveValues {
 
   /// Checks that there is room for the values of a user, which are set in order.
   ///
-  /// - Throws: ``WireError`` `rejected` if the user's values are too large.
+  /// - Throws: ``WireError`` `rejected` if the user's values are too large, or do not fit their types.
   func check(_ new: [(source: String, value: JSONText?)], by owner: UInt32) throws(WireError) {
     guard !new.isEmpty else { return }
     var total = bytes[owner] ?? 0
     var sizes: [String: Int] = [:]
     for (source, value) in new {
       let name = "\(service)/\(source)"
+      if let value, let types, types.isOn, let declared = types.type(of: name),
+        let mismatch = TypeMismatch(declared, name, value)
+      {
+        throw WireError(mismatch)
+      }
       let old = owners[name] == owner ? values[name].map { Self.size(name, $0) } : nil
       let size = value.map { Self.size(name, $0) } ?? 0
       total += size - (sizes.updateValue(size, forKey: name) ?? old ?? 0)

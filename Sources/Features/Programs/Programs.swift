@@ -55,6 +55,7 @@ package final class Programs {
   package init(in host: ServiceHost) {
     self.host = host
     ledger = Ledger(Self.name, in: host)
+    live.types = host.types
     ledger.happened.observeNext { [unowned self] event, place in
       let name = String(place.stream.dropFirst(Self.name.utf8.count + 1))
       switch event {

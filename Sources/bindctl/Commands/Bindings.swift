@@ -40,6 +40,7 @@ var bindCommand: Command {
     context.output.result(
       result, bare: result["binding"],
       human: isKept ? "binding \(handle)" : "binding \(handle); press Ctrl-C to end it")
+    for name in result.array("no_value") { note("\(name.bare) has no value yet") }
     if isKept, let units = context.units, let fix = units.bootFix {
       note("\(units.bootWarning); to start it at boot: \(fix)")
     }

@@ -8,9 +8,9 @@ let doctorSyntax = Syntax(
   "doctor", "Checks the health of the daemon, and says what to type.",
   details: """
     Checks the socket, the units of systemd, the group, the versions, the cluster, the journal, the
-    clock, the retention, the disk, the state, the clients, the bindings, the services in files and the
-    configuration. Checks that do not apply, or that the user may not make, are skipped; root makes
-    most.
+    clock, the retention, the disk, the state, the clients, the bindings, the services in files, the
+    sources that are silent, and the configuration. Checks that do not apply, or that the user may not
+    make, are skipped; root makes most.
 
     The exit codes are those of monitoring plugins: 0 ok, 1 warning, 2 critical, 3 unknown. The first
     line is a summary. With --host it runs on that machine.
@@ -117,6 +117,7 @@ private struct Doctor {
     checkUsage(connection)
     checkBindings(connection)
     checkServices(connection)
+    checkSilence(connection)
     checkConfiguration(connection)
     return health
   }
@@ -359,6 +360,35 @@ private struct Doctor {
     if isFine, !services.isEmpty {
       health.add(.init("services", .ok, "\(services.count) in files"))
     }
+  }
+
+  /// Checks the sources that must get a value in time, as their types say.
+  private mutating func checkSilence(_ connection: BinderConnection) {
+    guard
+      let answer = try? connection.call("get", ["source": .string("daemon/silent")]).object,
+      case .array(let silent)? = answer["value"],
+      let types = try? connection.call("types.list").object.array("value"),
+      types.contains(where: { $0.object["silent_s"] != nil })
+    else { return }
+    for case .object(let one) in silent.prefix(5) {
+      let source = one.string("source") ?? ""
+      let name = one.string("title").map { "\($0) (\(source))" } ?? source
+      let last = one.string("since").map {
+        "the last value is of \(Timestamp($0)?.shownHere ?? $0)"
+      }
+      health.add(
+        .init(
+          "silent", .warning,
+          "\(name) is silent: \(last ?? "no value came since the daemon started")",
+          fix: "bindctl history \(source)"))
+    }
+    if silent.count > 5 {
+      health.add(
+        .init(
+          "silent", .warning, "\(silent.count - 5) more sources are silent",
+          fix: "bindctl get daemon/silent"))
+    }
+    if silent.isEmpty { health.add(.init("silent", .ok, "no source is silent for too long")) }
   }
 
   // MARK: Configuration

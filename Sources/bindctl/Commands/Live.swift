@@ -2,6 +2,7 @@ import BinderClient
 import Console
 import Glibc
 import JSON
+import Model
 import Wire
 
 let topSyntax = Syntax(
@@ -71,22 +72,68 @@ let boardSyntax = Syntax(
   details: """
     A changed row is marked for three seconds: + added, - removed, ▲ a larger number, ▼ a smaller one,
     * any other change. Keys: arrows choose a row, enter shows its whole value, s sorts by name or by the
-    last change, q quits.
+    last change, q quits. A name without a / is a board that was made in the page, the cell boards/NAME.
+    Titles and units come from its tiles, and from the types of 'bindctl describe --types'.
 
     In a pipe, with -j, -r or -F, it prints the present values once, as 'bindctl get' does.
     """,
-  examples: ["bindctl board 'cells/**'", "bindctl board 'cells/*' 'locks/*' system/load"])
+  examples: [
+    "bindctl board 'cells/**'", "bindctl board 'cells/*' 'locks/*' system/load",
+    "bindctl board house",
+  ])
 
 var boardCommand: Command {
   Command(boardSyntax) { context in
-    let patterns = context.invocation.operands
+    var patterns = context.invocation.operands
     let interval = try context.milliseconds("every") ?? 200
+    let board = try namedBoard(patterns, context)
+    if let board { patterns = board.tiles.map(\.source) }
     guard context.output.form == .human, let terminal = Terminal() else {
       return try printValues(of: patterns, context)
     }
+    let types = context.types
+    context.client.disconnect()
     return try showInPlace(
-      Board(patterns),
+      board.map { Board($0, types: types) } ?? Board(patterns, types: types),
       patterns.map { Topic($0, mode: .newest, everyMilliseconds: interval) }, terminal, context)
+  }
+}
+
+/// Returns the board that the command line names; `nil` if it has sources or patterns.
+private func namedBoard(_ operands: [String], _ context: Context) throws -> NamedBoard? {
+  guard let name = operands.first(where: { !$0.contains("/") && !$0.contains("*") }),
+    name != "events"
+  else { return nil }
+  guard operands.count == 1 else {
+    throw UsageError(
+      "board takes one board, or sources and patterns, not '\(name)' and others", command: "board")
+  }
+  let boards = try context.client.connected().values(of: "cells/boards/*")
+  guard let known = boards.first(where: { $0.source == "cells/boards/\(name)" }) else {
+    let names = boards.map { String($0.source.dropFirst("cells/boards/".count)) }
+    let near = nearest(to: name, among: names).map { "; did you mean '\($0)'?" } ?? ""
+    throw Failure(
+      "no board '\(name)'\(near.isEmpty && !names.isEmpty ? "; the boards are \(names.joined(separator: ", "))" : near)",
+      .notFound)
+  }
+  guard let board = NamedBoard(known.value, name: name), !board.tiles.isEmpty else {
+    throw Failure("the board '\(name)' has no tiles", .notFound)
+  }
+  return board
+}
+
+extension Context {
+  /// The declared types; none if the daemon does not show them to this user.
+  var types: KnownTypes {
+    guard let list = try? client.call("types.list").object.array("value") else {
+      return KnownTypes()
+    }
+    return KnownTypes(
+      list.compactMap { entry in
+        guard let pattern = entry.object.string("pattern"), let type = entry.object.string("type")
+        else { return nil }
+        return (pattern, type)
+      })
   }
 }
 

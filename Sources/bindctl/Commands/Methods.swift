@@ -29,9 +29,21 @@ let describeSyntax = Syntax(
   "describe",
   "Describes a service, method or source; without PATH, lists the daemon's own methods.",
   operands: [Operand("PATH", .optional)],
-  options: [Option("names", "list the names of all services and methods, one per line")],
+  options: [
+    Option("names", "list the names of all services and methods, one per line"),
+    Option("types", "list the types of values, of files and declared ones"),
+    Option("set", value: "TYPE", "declare the type of the values of PATH"),
+    Option("unset", "remove the declared type of PATH"),
+  ],
+  details: """
+    TYPE is a kind (any, boolean, number, integer, string, list, object), and between commas a unit and
+    a title in quotes, a range, digits N, one of TEXT TEXT, and silent TIME. PATH is then a source of
+    cells, services or live, or a pattern such as 'cells/*/celsius'. A value that does not fit is refused.
+    Types can also be declared in files, types.d/*.types beside the configuration: PATH: TYPE.
+    """,
   examples: [
     "bindctl describe cells", "bindctl describe cells.add", "bindctl describe system/load",
+    #"bindctl describe cells/hall/celsius --set 'number, "°C", -40…60, "Hall", silent 15m'"#,
   ])
 
 var describeCommand: Command {
@@ -41,6 +53,7 @@ var describeCommand: Command {
       return .done
     }
     let path = context.invocation.operands.first
+    if let done = try changeTypes(context, path) { return done }
     let answer = try context.client.call(
       "describe", path.map { ["path": .string($0)] } ?? [:]
     ).object
@@ -53,6 +66,47 @@ var describeCommand: Command {
     context.output.result(answer, bare: nil, human: text)
     return .done
   }
+}
+
+/// Lists, declares or removes types; `nil` if the command line does not ask for it.
+private func changeTypes(_ context: Context, _ path: String?) throws -> ExitCode? {
+  let type = context.invocation.value("set")
+  let isRemoval = context.invocation.has("unset")
+  let isList = context.invocation.has("types")
+  guard type != nil || isRemoval || isList else { return nil }
+  guard [type != nil, isRemoval, isList].count(where: \.self) == 1 else {
+    throw UsageError("--types, --set and --unset cannot be used together", command: "describe")
+  }
+  if isList {
+    let types = try context.client.call("types.list").object.array("value").map(\.object)
+    var table = Table(["SOURCES", "TYPE", "FILE"])
+    for one in types {
+      let place = one.string("file").map { "\($0):\(one["line"]?.bare ?? "")" } ?? ""
+      if context.output.form == .human {
+        table.add([one.string("pattern") ?? "", one.string("type") ?? "", place])
+      } else {
+        context.output.result(one, bare: one["type"], human: "")
+      }
+    }
+    if context.output.form == .human, !types.isEmpty { context.output.table(table) }
+    return .done
+  }
+  guard let path else {
+    throw UsageError("missing argument PATH", command: "describe")
+  }
+  guard let type else {
+    let result = try context.client.call("types.remove", ["pattern": .string(path)]).object
+    let was = result["value"] == .bool(true)
+    context.output.result(result, bare: result["value"], human: "")
+    if !was { note("'\(path)' has no declared type") }
+    return was ? .done : .no
+  }
+  let result = try context.client.call(
+    "types.set", ["pattern": .string(path), "type": .string(type)]
+  ).object
+  context.output.result(
+    result, bare: result["value"], human: "\(path): \(result["value"]?.bare ?? "")")
+  return .done
 }
 
 private func names(_ client: BinderClient) throws -> [String] {
@@ -129,7 +183,7 @@ private struct Description {
     }
     return head(name, answer) + "\n\n"
       + list([
-        ("type", answer.string("type") ?? ""),
+        ("type", answer.string("declared") ?? answer.string("type") ?? ""),
         ("set", word("writable", "by bindctl set", "only by its service")),
         ("past", word("journaled", "kept in the journal", "not kept")),
       ])

@@ -4,8 +4,8 @@ import JSON
 import Wire
 
 let plotSyntax = Syntax(
-  "plot", "Draws the numbers that a source has had, from its history.",
-  operands: [Operand("SRC")],
+  "plot", "Draws the numbers that sources have had, from their history.",
+  operands: [Operand("SRC", .some)],
   options: [
     Option("follow", letter: "f", "stay in place and go on with new values, until q"),
     Option("since", value: "WHEN", "from a position or a time on; default -1h, with -f -5m"),
@@ -16,15 +16,17 @@ let plotSyntax = Syntax(
   details: """
     true is drawn as 1, false as 0. A point is an interval of time: the curve shows its smallest and its
     largest value, so that no peak is lost. A value holds until the next one. In a pipe it draws 80 columns.
-    -f also takes sources without a history, such as system/load.
+    -f also takes sources without a history, such as system/load. Several sources, 6 at most, share the
+    axes; title and unit come from 'bindctl describe --types'.
 
     With -j, -r or -F it prints one line for each point: its time, and the value at its end, value, with
-    the smallest and the largest one, low and high.
+    the smallest and the largest one, low and high; of several sources also the source.
     """,
   examples: [
     "bindctl plot cells/temperature", "bindctl plot cells/temperature --since -1d",
     "bindctl plot cells/weather --pick /wind --since 08:30 -j",
     "bindctl plot -f system/load --pick /one",
+    "bindctl plot cells/hall/celsius cells/attic/celsius",
   ])
 
 var plotCommand: Command {
@@ -32,27 +34,45 @@ var plotCommand: Command {
     if context.invocation.has("follow") { return try followPlot(context) }
     let output = context.output
     let size = output.width == nil ? (width: 80, height: 24) : output.size
-    let range = try SampledHistory(
-      context, since: When("-1h"), points: max(16, 2 * (size.width - 12)))
-    let samples = try range.samples(context)
+    let ranges = try ranges(context, since: When("-1h"), points: max(16, 2 * (size.width - 12)))
+    guard let range = ranges.first else { return .done }
+    let curves = try ranges.map { try $0.samples(context) }
     guard output.form == .human else {
-      for (i, sample) in samples.enumerated() {
-        guard let sample else { continue }
-        output.result(
-          [
-            "time": .string(range.time(i + 1).text), "value": number(sample.last),
-            "low": number(sample.low), "high": number(sample.high),
-          ], bare: number(sample.last), human: "")
+      for (range, samples) in zip(ranges, curves) {
+        for (i, sample) in samples.enumerated() {
+          guard let sample else { continue }
+          var line: JSONObject = ranges.count > 1 ? ["source": .string(range.source)] : [:]
+          line["time"] = .string(range.time(i + 1).text)
+          line["value"] = number(sample.last)
+          line["low"] = number(sample.low)
+          line["high"] = number(sample.high)
+          output.result(line, bare: number(sample.last), human: "")
+        }
       }
       return .done
     }
-    let height = max(6, min(20, size.height - 6))
-    let plot = Plot(samples, height: height)
-    output.line(output.style.bold(range.title) + "  " + plot.summary)
+    let height = max(6, min(20, size.height - 5 - curves.count))
+    let plot = Plot(curves: curves, height: height)
+    let types = context.types
+    for line in Plot.titles(
+      zip(ranges, curves).map { ($0.title(types), $1) }, output.style)
+    { output.line(line) }
     let axis = TimeAxis(
-      from: range.from.movedHere, to: range.to.movedHere, columns: (samples.count + 1) / 2)
+      from: range.from.movedHere, to: range.to.movedHere,
+      columns: ((curves.first?.count ?? 0) + 1) / 2)
     for line in plot.lines(height: height, axis, output.style) { output.line(line) }
     return .done
+  }
+}
+
+/// Reads the sources of the command line, for the same time.
+private func ranges(_ context: Context, since: When, points: Int) throws -> [SampledHistory] {
+  let count = context.invocation.operands.count
+  guard count <= 6 else {
+    throw UsageError("plot draws at most 6 sources, not \(count)", command: "plot")
+  }
+  return try (0..<count).map { i in
+    try SampledHistory(context, since: since, points: points, operand: i)
   }
 }
 
@@ -68,20 +88,25 @@ private func followPlot(_ context: Context) throws -> ExitCode {
       "--follow needs \(terminal); 'bindctl watch' prints the values", command: "plot")
   }
   let points = max(16, 2 * (terminal.size.width - 8))
-  let range = try SampledHistory(
-    context, since: When("-5m"), points: points)
-  var samples = [Plot.Sample?](repeating: nil, count: range.count)
-  do {
-    samples = try range.samples(context, isEmptyAllowed: true)
-  } catch ClientError.refused(let refusal) where refusal.name == .invalidParams {
-    // The source has no history.
+  let ranges = try ranges(context, since: When("-5m"), points: points)
+  guard let range = ranges.first else { return .done }
+  let types = context.types
+  let curves = try ranges.map { range in
+    var samples = [Plot.Sample?](repeating: nil, count: range.count)
+    do {
+      samples = try range.samples(context, isEmptyAllowed: true)
+    } catch ClientError.refused(let refusal) where refusal.name == .invalidParams {
+      // The source has no history.
+    }
+    return (source: range.source, title: range.title(types), samples: samples)
   }
   context.client.disconnect()
+  var seen: Set<String> = []
+  let sources = ranges.map(\.source).filter { seen.insert($0).inserted }
   return try showInPlace(
     PlotScreen(
-      range.title, samples, from: range.from, now: range.to, pointer: range.pointer,
-      shown: \.movedHere),
-    [Topic(range.source, mode: .newest)], terminal, context)
+      curves, from: range.from, now: range.to, pointer: range.pointer, shown: \.movedHere),
+    sources.map { Topic($0, mode: .newest) }, terminal, context)
 }
 
 let sparkSyntax = Syntax(

@@ -1,0 +1,74 @@
+# Types of values: in files and declared, in boards, plots and doctor, as a user would.
+
+load support
+
+setup() {
+    make_place
+    cd "$directory"
+    mkdir types.d bind.d
+    echo '{}' > binder.conf
+    start_daemon --config "$directory/binder.conf"
+}
+
+teardown() { remove_place; }
+
+@test "types of files are reloaded together, and mistakes have a place" {
+    printf '%s\n' '# the house' 'cells/*/celsius: number, "°C", -40…60' 'cells/mode: string, one of day night' > types.d/house.types
+    is "$(bindctl reload)" 'changed: types'
+    run -5 bindctl set cells/hall/celsius 61
+    is "$output" "bindctl: 'cells/hall/celsius' takes a number from -40 to 60 °C, says $directory/types.d/house.types:2"
+    run -5 bindctl set cells/mode dusk
+    bindctl set cells/mode night
+    run -5 bindctl describe cells/mode --set boolean
+    [[ "$output" == *"is declared in $directory/types.d/house.types:3: change it there and reload" ]]
+    echo 'cells/x: number, 5…1' >> types.d/house.types
+    run -5 bindctl reload
+    [[ "$output" == *"$directory/types.d/house.types:4:18: the range begins with its least number"* ]]
+    run -5 bindctl set cells/mode dusk
+    echo 'mode: every(5m) | constant("dusk") ~> cells/mode' > bind.d/a.bind
+    sed -i '$d' types.d/house.types
+    run -0 bindctl reload
+    [[ "$output" == *"$directory/bind.d/a.bind:1:28: 'cells/mode' takes one of day, night, not \"dusk\""* ]]
+    rm types.d/house.types bind.d/a.bind
+    run -0 bindctl reload
+    bindctl set cells/mode dusk
+}
+
+@test "declared types have titles and units, and a silent sensor is named" {
+    is "$(bindctl describe cells/hall/celsius --set 'number, "°C", "Hall", digits 1, silent 1s')" \
+        'cells/hall/celsius: number, "°C", "Hall", digits 1, silent 1s'
+    bindctl set cells/hall/celsius 21
+    bindctl set cells/attic/celsius 25
+    is "$(bindctl describe --types)" $'cells/hall/celsius\tnumber, "°C", "Hall", digits 1, silent 1s\t'
+    bindctl describe cells/hall/celsius | grep -qF 'type  number, "°C", "Hall", digits 1, silent 1s'
+    bindctl plot cells/hall/celsius cells/attic/celsius > plot
+    grep -qF '━ Hall  cells/hall/celsius (°C)  last 21' plot
+    grep -qF '━ cells/attic/celsius  last 25' plot
+    bindctl set cells/boards/house '{"tiles": [{"source": "cells/attic/celsius"}, {"source": "cells/hall/celsius"}]}'
+    is "$(bindctl board house)" $'cells/attic/celsius\t25\ncells/hall/celsius\t21'
+    run -4 bindctl board hause
+    is "$output" "bindctl: no board 'hause'; did you mean 'house'?"
+    eventually bindctl is 'daemon/silent != []'
+    bindctl doctor | grep -qF 'Hall (cells/hall/celsius) is silent: the last value is of'
+    is "$(bindctl describe cells/hall/celsius --unset -r)" true
+    run -1 bindctl describe cells/hall/celsius --unset
+    run -2 bindctl describe --set number
+    run -2 bindctl plot a/b a/b a/b a/b a/b a/b a/b
+    run -2 bindctl board house cells/x
+}
+
+@test "a time zone that the machine does not have is a warning with its place" {
+    echo 'a: every("mon-fri 07:00 Europe/Berlni") ~> cells/x' > bind.d/a.bind
+    run -0 bindctl reload
+    [[ "$output" == *"$directory/bind.d/a.bind:1:10: no time zone 'Europe/Berlni' on this machine"* ]]
+    echo 'a: every("mon-fri 07:00 Europe/Berlin") ~> cells/x' > bind.d/a.bind
+    is "$(bindctl reload)" 'changed: bindings'
+}
+
+@test "bindings whose source has no value" {
+    bindctl set cells/a 1
+    run -0 bindctl bind --daemon 'cells/nope ~> cells/b'
+    [[ "$output" == *'cells/nope has no value yet'* ]]
+    script -qec 'stty cols 120; bindctl bindings --color never --no-pager' /dev/null < /dev/null > shown
+    grep -qE 'cells/nope ~> cells/b +never .*no value yet: cells/nope' shown
+}
