@@ -104,6 +104,7 @@ final class Daemon {
     let (engine, control, reload) = (engine, access.control, reload)
     let metrics = DaemonMetrics(engine.table, engine.host, engine.store, log, forwarding)
     metrics.users = { engine.measures.users }
+    metrics.readers = { [readers = services.readers] in readers.figures }
     let administration = Administration(
       reload: reload.run(isCheck:), decide: control.decision(on:by:), file: { reload.path })
     access.catalog.fill { catalog in

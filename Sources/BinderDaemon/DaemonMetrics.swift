@@ -24,6 +24,9 @@ final class DaemonMetrics {
   /// Returns what each user uses.
   var users: () -> [UserInfo] = { [] }
 
+  /// Returns what each durable reader has before it.
+  var readers: () -> [ReaderFigures] = { [] }
+
   init(
     _ table: ConnectionTable, _ host: ServiceHost, _ store: any DaemonStore, _ log: Log,
     _ forwarding: Forwarding?
@@ -34,7 +37,7 @@ final class DaemonMetrics {
 
   /// Returns all metrics.
   func now(callsOf catalog: Catalog) -> [Metric] {
-    process + clients + perUser + requests(catalog) + journal + cluster
+    process + clients + perUser + perReader + requests(catalog) + journal + cluster
   }
 
   private var process: [Metric] {
@@ -117,6 +120,27 @@ final class DaemonMetrics {
       metric("binderd_user_journal", .counter, "Bytes of events since the start, by user.") {
         $0.journalBytes
       },
+    ]
+  }
+
+  private var perReader: [Metric] {
+    let readers = readers()
+    func metric(_ name: String, _ help: String, _ value: (ReaderFigures) -> UInt64?) -> Metric {
+      Metric(
+        name, .gauge, help, by: "reader",
+        readers.compactMap { reader in value(reader).map { (reader.reader, $0) } })
+    }
+    func count(_ number: Int?) -> UInt64? { number.map { UInt64(max(0, $0)) } }
+    return [
+      metric("binderd_reader_behind", "Positions that a durable reader has before it.", \.behind),
+      metric("binderd_reader_workers", "Workers of a shared reader.") { count($0.workers) },
+      metric("binderd_reader_in_hand", "Events that the workers of a shared reader have.") {
+        count($0.inHand)
+      },
+      metric("binderd_reader_waiting", "Events that were read and wait for a worker.") {
+        count($0.waiting)
+      },
+      metric("binderd_reader_parked", "Events that were put aside.") { count($0.parked) },
     ]
   }
 

@@ -24,6 +24,7 @@ struct DaemonServices {
 
   var leases: LeasesService? { standard.leases }
   var programs: Programs? { standard.programs }
+  var readers: ReaderHolders { standard.readers }
 
   /// Creates the services and their features.
   init(

@@ -11,7 +11,7 @@ package struct StandardFeatures {
   let programs: Programs?
   let bindings: BindingsService?
   package let liveBindings: LiveBindings?
-  private let readers: ReaderHolders
+  let readers: ReaderHolders
   let types: TypesService
 
   /// The features: a new one adds one line to the initializer.
@@ -41,7 +41,7 @@ package struct StandardFeatures {
     liveBindings = has(.bindings) ? LiveBindings(on: scheduler, in: context) : nil
     if let bindings, let liveBindings { features.append(.bindings(bindings, liveBindings)) }
     readers = ReaderHolders(ReadersService(in: host))
-    features.append(.readers(readers))
+    features.append(.readers(readers, on: scheduler))
     self.features = features
   }
 

@@ -84,6 +84,9 @@ package struct EventFilter: Sendable {
   /// A service whose events are excluded.
   package var without: String?
 
+  /// The user in whose name an event was recorded; `nil` for all, also those that do not say it.
+  package var by: UInt32?
+
   /// Conditions on the data of an event; all of them must hold.
   package var conditions: [Condition]
 
@@ -123,7 +126,7 @@ package struct EventFilter: Sendable {
     conditions.allSatisfy { $0.holds(for: data) }
   }
 
-  /// Returns whether a record matches by its stream and type.
+  /// Returns whether a record matches by its stream, its type and its user.
   ///
   /// - Parameters:
   ///   - streams: The stream patterns left to check; `nil` for none.
@@ -134,6 +137,10 @@ package struct EventFilter: Sendable {
     if let types {
       let type = EventType.name(of: record.type)
       guard types.contains(where: { $0.matches(type) }) else { return false }
+    }
+    if let by {
+      let meta = record.meta.flatMap { EventCoder().value(Meta.self, of: JSONText(trusted: $0)) }
+      guard meta?.uid == by else { return false }
     }
     return mayShow?(record.stream) ?? true
   }

@@ -294,4 +294,40 @@ struct EventsTests {
       client.error(#"{"id":1,"method":"subscribe","params":{"source":"cells/a","who":true}}"#)?
         .data["path"] == .string("/who"))
   }
+
+  @Test
+  func `events of a user are found, by a client that may see who it was`() throws {
+    let kim = bench.connect(uid: 7)
+    _ = kim.call(#"{"id":1,"method":"cells.set","params":["kim",1]}"#)
+    let params = #""source":"events","filter":{"by":7}"#
+    let page = client.call(#"{"id":1,"method":"history","params":{\#(params)}}"#)
+    #expect(page.contains(#""stream":"cells/kim""#))
+    #expect(page.components(#""event":{"#) == 1 && !page.contains(#""who""#))
+    _ = client.call(#"{"id":1,"method":"subscribe","params":{\#(params),"sub":"e"}}"#)
+    _ = client.call(#"{"id":1,"method":"cells.set","params":["mine",1]}"#)
+    _ = kim.call(#"{"id":1,"method":"cells.set","params":["kim",2]}"#)
+    let lines = client.settle().filter { $0.contains(#""sub":"e""#) }
+    #expect(lines.count == 1 && lines[0].contains("cells/kim"), "\(lines)")
+
+    let events = Rules(allow: [Rule(try #require(Pattern("cells/**")))])
+    let all = Rules(allow: [Rule(try #require(Pattern("**")))])
+    let other = bench.connect(as: Role(name: "a", methods: all, read: events, write: all))
+    for request in [
+      #"{"id":1,"method":"history","params":{\#(params)}}"#,
+      #"{"id":1,"method":"subscribe","params":{\#(params)}}"#,
+      #"{"id":1,"method":"subscribe","params":{\#(params),"durable":"d"}}"#,
+    ] {
+      #expect(other.error(request)?.data["need"] == .string("read daemon/connections"))
+    }
+    for by in ["-1", "4294967296", #""kim""#] {
+      let request =
+        #"{"id":1,"method":"history","params":{"source":"events","filter":{"by":\#(by)}}}"#
+      #expect(client.error(request)?.name == .invalidParams, "\(by)")
+    }
+  }
+}
+
+extension String {
+  /// The number of times that it contains a text.
+  fileprivate func components(_ text: String) -> Int { ranges(of: text).count }
 }

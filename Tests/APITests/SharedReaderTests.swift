@@ -1,6 +1,7 @@
 import API
 import BinderTesting
 import EventSourcing
+import Features
 import JSON
 import Journal
 import JournalMemory
@@ -68,6 +69,30 @@ struct SharedReaderTests {
     let value = client.result(#"{"id":1,"method":"get","params":["readers/jobs"]}"#)?["value"]
     guard case .object(let value)? = value, case .number(let seq)? = value["seq"] else { return -1 }
     return Int(seq.text) ?? -1
+  }
+
+  @Test
+  func `the figures of a reader say what waits, and who has how many events`() {
+    func figures() -> ReaderFigures? { bench.readers.figures.first }
+    #expect(bench.readers.figures.isEmpty)
+    let one = worker(#","max_unacked":2"#)
+    _ = one.settle()
+    add(5)
+    _ = one.settle()
+    #expect(figures()?.reader == "jobs")
+    #expect(figures()?.workers == 1 && figures()?.held == true)
+    #expect(figures()?.inHand == 2 && figures()?.waiting == 3)
+    let two = worker(#","max_unacked":1"#)
+    _ = two.settle()
+    #expect(figures()?.workers == 2)
+    #expect(figures()?.inHand == 3 && figures()?.waiting == 2)
+    let behind = figures()?.behind ?? 0
+    #expect(behind >= 5)
+    for client in [one, two] {
+      _ = client.call(#"{"id":9,"method":"unsubscribe","params":{"sub":"w"}}"#)
+    }
+    #expect(figures()?.held == false && figures()?.workers == nil)
+    #expect(figures()?.behind == behind)
   }
 
   @Test

@@ -25,6 +25,7 @@ final class Bench {
   let clients: SessionTable
   let liveBindings: LiveBindings
   let cells: CellsService
+  let readers: ReaderHolders
   let time: ManualTime
   private let bag = DisposeBag()
 
@@ -79,6 +80,7 @@ final class Bench {
       version: "0.0.0", now: { 1_767_323_045_678_901 }, uptime: { 5 },
       userName: { $0 == 500 ? "binder" : nil })
     let readers = ReaderHolders(ReadersService(in: host))
+    self.readers = readers
     let system = SystemService(FixedProbe(), on: time)
     let bindAll = services(parts)
     catalog.fill { catalog in

@@ -29,7 +29,7 @@ recipe() { # title commands
 
 @test "a status bar" { recipe 'A status bar' 8; }
 
-@test "a job queue" { recipe 'A job queue' 3; }
+@test "a job queue" { recipe 'A job queue' 4; }
 
 @test "a configuration watcher" { recipe 'A configuration watcher' 9; }
 

@@ -65,8 +65,10 @@ teardown() { remove_place; }
     is "$(bindctl reload)" 'changed: bindings'
 }
 
-@test "bindings whose source has no value" {
+@test "events of a user, and bindings whose source has no value" {
     bindctl set cells/a 1
+    is "$(bindctl events --by "$(id -un)" -F '{event.stream}')" cells/a
+    run -2 bindctl events --by nobody-of-this-name
     run -0 bindctl bind --daemon 'cells/nope ~> cells/b'
     [[ "$output" == *'cells/nope has no value yet'* ]]
     script -qec 'stty cols 120; bindctl bindings --color never --no-pager' /dev/null < /dev/null > shown

@@ -142,7 +142,7 @@ extension CallContext {
     }
     let filter = rights.readable(
       try history.filter?.eventFilter(call.connection.limits) ?? EventFilter())
-    let withOrigin = try showsOrigin(history.who)
+    let withOrigin = try showsOrigin(history.who, filter)
     if let after = history.after?.seq {
       // The page reports removed events. A damaged journal may hold events after the last durable
       // position.

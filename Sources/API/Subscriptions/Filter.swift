@@ -5,9 +5,14 @@ package import Wire
 
 /// A filter for events: type and stream must each match one of the patterns, and the data must
 /// satisfy all conditions.
+///
+/// With `by`, it must be of that user.
 package struct Filter: Decodable {
   package let types: [String]?
   package let streams: [String]?
+
+  /// The user who has recorded an event.
+  let by: UInt32?
   let `where`: [FilterCondition]?
 
   /// Returns the filter in the form that services use.
@@ -20,6 +25,7 @@ package struct Filter: Decodable {
     var filter = EventFilter(
       streams: try Self.patterns(streams, separator: "/", "streams"),
       types: try Self.patterns(types, separator: ".", "types"))
+    filter.by = by
     for (i, condition) in (`where` ?? []).enumerated() {
       filter.conditions.append(try condition.condition(at: "/filter/where/\(i)"))
     }
@@ -30,7 +36,7 @@ package struct Filter: Decodable {
   /// each 64 bytes of their texts.
   var cost: Int {
     let patterns = (types ?? []) + (streams ?? [])
-    return patterns.reduce(0) { $0 + 1 + $1.utf8.count / 64 }
+    return (by == nil ? 0 : 1) + patterns.reduce(0) { $0 + 1 + $1.utf8.count / 64 }
       + (`where` ?? []).reduce(0) { $0 + $1.cost }
   }
 

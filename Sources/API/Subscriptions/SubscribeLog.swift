@@ -35,7 +35,7 @@ extension CallContext {
     try subscribe.refuseDurable()
     let filter = rights.readable(
       try subscribe.filter?.eventFilter(call.connection.limits) ?? EventFilter())
-    let source = eventSource(filter, withOrigin: try showsOrigin(subscribe.who))
+    let source = eventSource(filter, withOrigin: try showsOrigin(subscribe.who, filter))
     let passesGaps = try passesGaps(subscribe)
     try start(subscribe, call) { [self] call, handle, position in
       call.connection.addLog(
@@ -74,11 +74,14 @@ extension CallContext {
   /// Returns whether to show the origin of events to a client.
   ///
   /// - Throws: `permission_denied` if it asks, and may not see the connections of others either.
-  package func showsOrigin(_ isAsked: Bool?) throws(WireError) -> Bool {
-    guard isAsked == true else { return false }
+  package func showsOrigin(
+    _ isAsked: Bool?, _ filter: EventFilter = EventFilter()
+  ) throws(WireError) -> Bool {
+    // A filter by user tells who it was.
+    guard isAsked == true || filter.by != nil else { return false }
     let source = "daemon/connections"
     guard role.mayRead(source) else { throw .permissionDenied(of: role, need: "read \(source)") }
-    return true
+    return isAsked == true
   }
 
   /// Returns the events that match a filter.
@@ -294,7 +297,7 @@ extension EventFilter {
   /// The key shared by subscriptions to the same events; it ignores conditions on data.
   fileprivate var key: String {
     func text(_ patterns: [Pattern]?) -> String { patterns.map { "\($0.map(\.text))" } ?? "-" }
-    return "\(text(types)) \(text(streams)) \(without ?? "-")"
+    return "\(text(types)) \(text(streams)) \(without ?? "-") \(by.map { "\($0)" } ?? "-")"
   }
 
   /// The key that all workers of a shared reader have in common.

@@ -88,6 +88,17 @@ package final class ReaderHolders {
     for event in work.events { readers[ObjectIdentifier(worker)]?.resume(event, by: worker) }
   }
 
+  // MARK: Figures
+
+  /// The figures of all readers, by name; at most 1000.
+  package var figures: [ReaderFigures] {
+    let readers = service.ledger.committed
+    return readers.names.prefix(1000).map { name in
+      ReaderFigures(
+        name, readers, shared[name], isHeld: isHeld(name), upTo: service.lastNews)
+    }
+  }
+
   // MARK: Holders
 
   /// Whether a subscription holds the reader.

@@ -3,6 +3,7 @@ internal import Configuration
 internal import Connections
 internal import EventSourcing
 internal import JSON
+package import Signals
 internal import Wire
 
 /// Offers durable readers, whose positions the journal keeps.
@@ -108,9 +109,21 @@ private func bindAcknowledgements(_ catalog: Catalog, to readers: ReaderHolders)
   }
 }
 
+/// Offers what the readers have before them now.
+package func bindReaderFigures(
+  _ catalog: Catalog, to readers: ReaderHolders, on scheduler: any Scheduler
+) {
+  catalog.offerSource(
+    "daemon/readers", "What each durable reader has before it, and its workers.",
+    PolledValue(every: 1, on: scheduler) { readers.figures })
+}
+
 extension Feature {
-  package static func readers(_ readers: ReaderHolders) -> Feature {
-    Feature { bindReaders($0, to: readers) }
+  package static func readers(_ readers: ReaderHolders, on scheduler: any Scheduler) -> Feature {
+    Feature {
+      bindReaders($0, to: readers)
+      bindReaderFigures($0, to: readers, on: scheduler)
+    }
   }
 }
 

@@ -60,6 +60,9 @@ package final class ReadersService {
     ledger.record(.opened(seq: seq, share: isShared ? true : nil), in: "readers/\(name)")
   }
 
+  /// The last durable position of an event that does not record the position of a reader.
+  var lastNews: UInt64 { host.durableNews }
+
   /// Acknowledges all events up to a position; does nothing if they were acknowledged before.
   package func acknowledge(_ name: String, upTo seq: UInt64) throws(ReaderError) {
     guard let present = ledger.pending[name] else { throw .unknown(name: name) }
@@ -210,6 +213,9 @@ package struct Readers: ServiceState, Codable {
     case .removed, .retried, .dropped: nil
     }
   }
+
+  /// The names of all readers, in order.
+  var names: [String] { positions.keys.map { String($0.dropFirst("readers/".count)) }.sorted() }
 
   /// The number of readers.
   var count: Int { positions.count }

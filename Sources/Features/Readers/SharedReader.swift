@@ -91,6 +91,15 @@ final class SharedReader {
     (self.name, self.service, self.host, self.scheduler) = (name, service, host, scheduler)
   }
 
+  // MARK: Figures
+
+  /// The number of workers; of events that they have, and of other ones that were read and are not
+  /// finished; and whether there may be more.
+  var figures: (workers: Int, inHand: Int, waiting: Int, isMore: Bool) {
+    let inHand = items.values.count { $0.worker != nil }
+    return (workers.count, inHand, max(0, open.count + inbox.count - inHand), !isCaughtUp)
+  }
+
   // MARK: Workers
 
   var hasWorkers: Bool { !workers.isEmpty }

@@ -191,6 +191,7 @@ extension CallContext {
     var filter = try subscribe.filter?.eventFilter(call.connection.limits) ?? EventFilter()
     let isAskedFor = subscribe.filter?.names(ReadersService.name) ?? false
     if !isAskedFor { filter.without = ReadersService.name }
+    _ = try showsOrigin(nil, filter)
     return rights.readable(filter)
   }
 }

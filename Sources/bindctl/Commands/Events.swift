@@ -16,6 +16,7 @@ let eventsSyntax = Syntax(
       "the events that the durable reader NAME has not acknowledged; acknowledges none itself",
       completes: .names(of: "readers")),
     Option("type", value: "TYPE", "only those of a type, for example 'cells.*'; may be repeated"),
+    Option("by", value: "USER", "only those of a user"),
     whoOption,
     noReconnectOption,
     waitDaemonOption,
@@ -83,8 +84,14 @@ func reportMissed(_ update: Update) {
 }
 
 /// Returns the filter for events from the command line.
-func eventFilter(_ context: Context) -> JSONObject {
+func eventFilter(_ context: Context) throws -> JSONObject {
   var filter = JSONObject()
+  if let user = context.invocation.value("by") {
+    guard let account = Account(user) else {
+      throw UsageError("no user '\(user)'", command: context.invocation.command)
+    }
+    filter["by"] = .number(JSONNumber(UInt64(account.uid)))
+  }
   if let pattern = context.invocation.operands.first {
     filter["streams"] = .array([.string(pattern)])
   }
@@ -96,7 +103,7 @@ func eventFilter(_ context: Context) -> JSONObject {
 /// Returns the requested range of the journal.
 private func range(_ context: Context) throws -> JournalRange {
   let connection = try context.client.connected()
-  let filter = eventFilter(context)
+  let filter = try eventFilter(context)
   let since = try context.moment("since")
   let until = try context.moment("until")
   var range = JournalRange(

@@ -50,7 +50,7 @@ func showUnacknowledged(_ name: String, _ context: Context) throws -> ExitCode {
     throw UsageError("--until and --durable cannot be used together", command: "events")
   }
   let connection = try context.client.connected()
-  let filter = eventFilter(context)
+  let filter = try eventFilter(context)
   let isOfReaders = context.invocation.operands.first?.hasPrefix("readers") ?? false
   var writer = EventWriter(context.output)
   var left = try context.number("count") ?? .max
