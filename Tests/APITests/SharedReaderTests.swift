@@ -73,8 +73,8 @@ struct SharedReaderTests {
 
   @Test
   func `the figures of a reader say what waits, and who has how many events`() {
-    func figures() -> ReaderFigures? { bench.readers.figures.first }
-    #expect(bench.readers.figures.isEmpty)
+    func figures() -> ReaderFigures? { bench.readers?.figures.first }
+    #expect(bench.readers?.figures.isEmpty == true)
     let one = worker(#","max_unacked":2"#)
     _ = one.settle()
     add(5)

@@ -25,7 +25,8 @@ final class Bench {
   let clients: SessionTable
   let liveBindings: LiveBindings
   let cells: CellsService
-  let readers: ReaderHolders
+  /// Ends with the catalogue.
+  private(set) weak var readers: ReaderHolders?
   let time: ManualTime
   private let bag = DisposeBag()
 

@@ -109,20 +109,20 @@ private func bindAcknowledgements(_ catalog: Catalog, to readers: ReaderHolders)
   }
 }
 
-/// Offers what the readers have before them now.
-package func bindReaderFigures(
-  _ catalog: Catalog, to readers: ReaderHolders, on scheduler: any Scheduler
-) {
-  catalog.offerSource(
-    "daemon/readers", "What each durable reader has before it, and its workers.",
-    PolledValue(every: 1, on: scheduler) { readers.figures })
+extension ReaderHolders {
+  /// Offers what the readers have before them now, as a source of the daemon.
+  fileprivate func offerFigures(in catalog: Catalog, on scheduler: any Scheduler) {
+    catalog.offerSource(
+      "daemon/readers", "What each durable reader has before it, and its workers.",
+      PolledValue(every: 1, on: scheduler) { [self] in figures })
+  }
 }
 
 extension Feature {
   package static func readers(_ readers: ReaderHolders, on scheduler: any Scheduler) -> Feature {
     Feature {
       bindReaders($0, to: readers)
-      bindReaderFigures($0, to: readers, on: scheduler)
+      readers.offerFigures(in: $0, on: scheduler)
     }
   }
 }
