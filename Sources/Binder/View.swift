@@ -244,7 +244,7 @@ public final class View {
     let context = context
     engine?.tabs(
       names.filter(context.mayOpen).map { name in
-        (name, 0, { context.fill($0, as: name, with: JSONText(trusted: "{}")) })
+        Connections.View.Tab(name) { context.fill($0, as: name, with: JSONText(trusted: "{}")) }
       })
   }
 

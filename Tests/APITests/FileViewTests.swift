@@ -149,7 +149,7 @@ struct FileViewTests {
     #expect(found.faults == [])
     #expect(found.warnings == ["2:11: no program has declared 'deploy.start'"])
     let both = check("view \"A\"\ncells/* ~> a\nlists/b ~> b\nx -> cells.remove name=row.id")
-    #expect(both.faults == ["4:28: 'row.id' may be of 'a' or of 'b'"])
+    #expect(both.faults == ["4:28: 'row.id' may be of 'a' or of 'b'; write a.id or b.id"])
   }
 
   @Test
@@ -409,8 +409,8 @@ struct FileViewTests {
         "cells/r/* ~> rows", "  key ~> name", "show => cell name=row.name",
         #"tab "One" => cell name="one""#
       ))
-    #expect(answer.contains(#""show":{"params":{"id":"string"},"opens":"cell"}"#))
-    #expect(answer.contains(#""parent":"v","binder":"cell","style":"tab""#))
+    #expect(answer.contains(#""show":{"params":{"id":"string"},"opens":"cell","list":"rows"}"#))
+    #expect(answer.contains(#""parent":"v","binder":"cell","style":"tab","title":"One""#))
     client.send(intent("show", #"{"id":"a"}"#))
     let frames = client.settle()
     #expect(frames.first?.contains(#""opened":"v.2""#) == true)
@@ -418,6 +418,61 @@ struct FileViewTests {
       frames.last?.contains(#""style":"push","props":{"name":{"kind":"state","value":"a"}"#) == true
     )
     #expect(client.error(intent("show", #"{"id":"b"}"#))?.name == .notFound)
+  }
+
+  @Test
+  func `an intent of a row names its list, also where two lists have the member`() {
+    set("r/a", "1")
+    _ = client.call(#"{"id":1,"method":"maps.put","params":["m","k",{"seat":4}]}"#)
+    let lists = ["cells/r/* ~> rooms", "  key ~> room", "maps/m ~> seats", "  seat ~> number"]
+    #expect(
+      check((["view \"A\""] + lists + ["x -> cells.remove name=row.id"]).joined(separator: "\n"))
+        .faults == [
+          "6:28: 'row.id' may be of 'rooms' or of 'seats'; write rooms.id or seats.id"
+        ])
+    #expect(
+      check(
+        (["view \"A\""] + lists + [
+          "x -> cells.remove name=romms.id", "y -> cells.remove name=seats.room",
+          "z -> cells.set name=rooms.room value=seats.number",
+        ]).joined(separator: "\n")
+      ).faults == [
+        "6:24: the view has no list 'romms'; did you mean 'rooms'?",
+        "7:30: the rows of 'seats' have no 'room'",
+        "8:1: 'z' takes members of the rows of two lists",
+      ])
+    let answer = client.call(
+      open(
+        lists[0], lists[1], lists[2], lists[3],
+        "free  -> cells.set name=rooms.id value=seats"))
+    #expect(!answer.contains("intents"), "a name alone is not JSON")
+    let opened = client.call(
+      open(
+        lists[0], lists[1], lists[2], lists[3], "drop -> maps.remove name=\"m\" key=seats.id",
+        "seat -> maps.put name=\"m\" key=row.id value=row.number",
+        "copy -> cells.set name=row.room value=?integer",
+        "find -> cells.list", "who -> readers.retry"))
+    #expect(opened.contains(#""drop":{"params":{"id":"string"},"list":"seats"}"#))
+    #expect(opened.contains(#""seat":{"params":{"id":"string"},"list":"seats"}"#))
+    #expect(
+      opened.contains(#""copy":{"params":{"id":"string","value":"integer"},"list":"rooms"}"#),
+      "the type says more than 'Any JSON'")
+    #expect(opened.contains(#""find":{"params":{},"answers":true}"#))
+    client.send(intent("drop", #"{"id":"k"}"#))
+    #expect(
+      client.settle().joined().contains(#""seats":{"changes":[{"op":"remove","at":0}]}"#))
+  }
+
+  @Test
+  func `a field names the member of the row that has its present value`() {
+    _ = call("lists.append", #"["shop","milk"]"#)
+    let opened = client.call(
+      open(
+        "lists/shop ~> shop", "  value ~> thing",
+        "rename -> lists.update name=\"shop\" at=row.id value=?text",
+        "renew -> lists.update name=\"shop\" at=row.id value=?"))
+    #expect(opened.contains(#""list":"shop","fields":{"value":{"from":"thing"}}"#))
+    #expect(opened.contains(#""doc":"Any JSON, 256 KiB at most.","from":"thing""#))
   }
 
   @Test
@@ -469,6 +524,29 @@ struct FileViewTests {
       #"{"id":1,"method":"provide","params":{"service":"lamp","methods":{"blink":{"params":\#(schema)}}}}"#
     )
     #expect(client.error(intent("blink"))?.name == .invalidParams)
+  }
+
+  @Test
+  func `a queued call that fails says so in the view that has made it`() {
+    let provider = bench.connect(uid: 500)
+    let blink = #""blink":{"delivery":"queued"}"#
+    _ = provider.call(
+      #"{"id":1,"method":"provide","params":{"service":"lamp","methods":{\#(blink)}}}"#)
+    #expect(
+      client.call(open("blink -> lamp.blink")).contains(
+        #""props":{"blink_failed":{"kind":"state","hint":"quiet","value":null}}"#))
+    func answer(_ reply: String) -> String {
+      client.send(intent("blink"))
+      let before = client.settle().joined()
+      let called = provider.received().joined()
+      let call = called.split(separator: #""call":""#).last?.prefix { $0 != "\"" } ?? ""
+      _ = provider.call(#"{"id":2,"method":"reply","params":{"call":"\#(call)",\#(reply)}}"#)
+      return before + client.settle().joined()
+    }
+    #expect(!answer(#""value":1"#).contains("blink_failed"))
+    #expect(
+      answer(#""error":"no bulb""#).contains(#""props":{"blink_failed":{"value":"no bulb"}}"#))
+    #expect(answer(#""value":1"#).contains(#""props":{"blink_failed":{"value":null}}"#))
   }
 
   @Test

@@ -77,7 +77,8 @@ struct ProgramViewTests {
     let opened = client.result(open("deploy"))
     #expect(
       opened?["props"]?.text.text
-        == #"{"stages":{"kind":"list","value":[{"id":"live","value":7}]}}"#)
+        == #"{"stages":{"kind":"list","value":[{"id":"live","value":7}]},"#
+        + #""queue_failed":{"kind":"state","hint":"quiet","value":null}}"#)
     #expect(props(client, "deploy.one", view: "w") == #"{"a":{"kind":"state","value":1}}"#)
     client.send(intent("start", #"{"id":"live"}"#))
     #expect(provider.received().joined().contains(#""params":{"stage":"live"}"#))

@@ -1,5 +1,6 @@
 package import Connections
 package import JSON
+package import Signals
 package import Wire
 
 /// A method that clients can call, as used by dispatch and `describe`.
@@ -137,6 +138,9 @@ package final class Method {
     self.step = step
     self.run = run
   }
+
+  /// Whether a provider runs it later; the value of the answer is the number of the call.
+  var isQueued: Bool { writes?.contains("services.called") == true }
 
   /// The service that the method belongs to; `nil` for methods of the protocol.
   var service: String? {
@@ -301,6 +305,9 @@ package struct ProvidedMethods {
 
   /// Returns the names of the services, sorted.
   package var names: () -> [String] = { [] }
+
+  /// Returns a signal of why a queued call has failed or is parked, or of `nil` when it succeeds.
+  package var outcomes: (_ call: UInt64) -> SafeSignal<String?> = { _ in .never() }
 
   package init() {}
 

@@ -101,14 +101,15 @@ extension Shape {
     .object([
       .init("params", .map(.string)), .optional("opens", .string), .optional("main", .bool),
       .optional("when", .string), .optional("unless", .string), .optional("live", .bool),
-      .optional("destructive", .bool),
+      .optional("destructive", .bool), .optional("answers", .bool), .optional("list", .string),
+      .optional("rowless", .bool),
       .optional(
         "fields",
         .map(
           .object([
             .optional("doc", .string),
             .optional("format", .words(["date", "time", "clock", "secret"])),
-            .optional("words", .array(.string)),
+            .optional("words", .array(.string)), .optional("from", .string),
           ]))),
     ])
   }

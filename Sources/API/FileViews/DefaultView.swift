@@ -8,6 +8,12 @@ extension Rights {
   /// The most views of programs that are listed, and of services that are looked at.
   private static let mostListed = 100
 
+  /// The names, or first words of names, of methods that most likely remove something.
+  private static let removing = [
+    "cancel", "clear", "close", "delete", "drop", "erase", "forget", "kill", "purge", "remove",
+    "reset", "revoke", "stop",
+  ]
+
   /// Returns the view of a service that has none: its sources, and a form for each method; `nil` if
   /// there is no such service, or it has a view.
   func defaultView(ofService name: String) -> ViewBinder? {
@@ -74,7 +80,9 @@ extension Rights {
       let short = String(method.name.dropFirst(name.utf8.count + 1))
       let asked = method.parameters.prefix(ViewFile.Limit.arguments).map { " \($0.name)=?" }
       guard short.isViewName, method.parameters.allSatisfy(\.name.isViewName) else { continue }
-      lines.append("\(short) -> \(method.name)" + asked.joined())
+      let isRemoving = Self.removing.contains { short == $0 || short.hasPrefix($0 + "_") }
+      lines.append(
+        "\(short) -> \(method.name)" + asked.joined() + (isRemoving ? " destructive" : ""))
     }
     let about = doc.isEmpty ? "The service \(name)." : doc
     return ["view \(JSONText(string: about).text)"] + lines

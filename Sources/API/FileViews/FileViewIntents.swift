@@ -29,17 +29,29 @@ extension FileView {
         .init(
           name: parameter.name, shape: type?.shape ?? parameter.shape,
           isOptional: parameter.isOptional))
-      fields.append((parameter.name, IntentField(doc: parameter.doc, type, parameter.shape)))
+      fields.append(
+        (
+          parameter.name,
+          IntentField(of: parameter, type, from: row?.binding.member(for: parameter.name))
+        ))
     }
     let intent = view.intent(action.name.text, taking: .object(members))
     intent.describe(fields)
+    if let row {
+      intent.takesRow(of: row.binding.name.text)
+    } else if members.contains(where: { $0.name == "id" || tables[$0.name + "s"] != nil }) {
+      intent.takesNoRow()
+    }
     declare(action.offered, intent)
     let arguments = CallArguments(self, action, row?.table, view)
     guard let method else { return open(action, intent, arguments, view) }
     let name = method.name
     guard method.step != nil else {
+      // It changes nothing here, so that its answer is all there is to see.
+      intent.answers()
       return intent.requests { IntentRequest(name, try arguments.text($0)) }
     }
+    let calls = method.isQueued ? QueuedCalls(of: action.name.text, on: view) : nil
     intent.runs { [context] given in
       let run: () throws -> JSONText?
       let text = try arguments.text(given)
@@ -48,7 +60,11 @@ extension FileView {
       } catch {
         throw error.below("/args")
       }
-      return try run()
+      let value = try run()
+      if let calls, let call = value?.number?.int64.map(UInt64.init) {
+        calls.add(call, context.catalog.provided.outcomes(call))
+      }
+      return value
     }
   }
 
@@ -89,29 +105,29 @@ extension FileView {
       $0.kind == .tab && context.mayOpen($0.target.text) && !around.contains($0.target.text)
     }
     guard !tabs.isEmpty else { return }
-    var bodies: [(binder: String, weight: Int, bind: (View) -> Void)] = []
+    var bodies: [View.Tab] = []
     for tab in tabs {
       var arguments = JSONObject()
       for argument in tab.arguments { arguments[argument.name.text] = value(argument.value) }
       let (context, name, text) = (context, tab.target.text, JSONValue.object(arguments).text)
       let weight = context.rights.view(named: name)?.weight ?? 0
-      bodies.append((name, weight, { context.fill($0, as: name, with: text) }))
+      bodies.append(
+        View.Tab(name, titled: tab.name.text, weighing: weight) {
+          context.fill($0, as: name, with: text)
+        })
     }
     view.tabs(bodies)
   }
 
   /// Returns the table of the rows that an intent is for; `nil` if it is for none.
-  private func rowTable(of action: ViewFile.Action) -> (table: RowTable, isNamed: Bool)? {
-    for argument in action.arguments {
-      guard case .row(let name) = argument.value else { continue }
-      for binding in file.bindings {
-        guard let table = tables[binding.name.text],
-          file.rowNames(of: binding).contains(name.text)
-        else { continue }
-        return (table, table.isNamed)
-      }
-    }
-    return nil
+  private func rowTable(
+    of action: ViewFile.Action
+  ) -> (binding: ViewFile.Binding, table: RowTable, isNamed: Bool)? {
+    let lists = file.bindings.filter { tables[$0.name.text] != nil }
+    guard let binding = file.lists(of: action, among: lists).first,
+      let table = tables[binding.name.text]
+    else { return nil }
+    return (binding, table, table.isNamed)
   }
 
   // MARK: Writing
@@ -141,7 +157,7 @@ extension FileView {
     let shape = binding.shown.form?.shape ?? (binding.shown.unit == nil ? Shape.any : .number)
     let intent = view.intent(
       name, taking: .object([.init(name: "value", shape: shape, isOptional: false)]))
-    intent.describe([("value", IntentField(doc: nil, binding.shown.form, shape))])
+    intent.describe([("value", IntentField(binding.shown.form, shape))])
     intent.runs { [unowned view] given in
       let value = given.members?["value"] ?? .null
       guard shape.accepts(value.value) else {
@@ -188,7 +204,7 @@ private struct CallArguments {
       let name = argument.name.text
       switch argument.value {
       case .json, .argument: fixed[name] = form.value(argument.value)
-      case .row(let member): rows.append((name, member.text))
+      case .row(let member, _): rows.append((name, member.text))
       case .property(let property): properties.append((name, property.text))
       case .asked(let form):
         if case .text(let format)? = form?.shape { formats.append((name, format)) }
@@ -235,10 +251,6 @@ private struct CallArguments {
 }
 
 extension ViewFile.Action {
-  var usesRow: Bool {
-    arguments.contains { if case .row = $0.value { true } else { false } }
-  }
-
   /// Returns the type that is asked for a parameter; `nil` if it is not asked, and an inner `nil` for
   /// that of the method.
   fileprivate func asks(_ parameter: Method.Parameter) -> ViewFile.Form?? {
@@ -250,9 +262,26 @@ extension ViewFile.Action {
   }
 }
 
+extension ViewFile.Binding {
+  /// Returns the member of a row that shows what a parameter changes; `nil` if it has the name of the
+  /// parameter, or there is none.
+  fileprivate func member(for parameter: String) -> String? {
+    guard !members.contains(where: { $0.name.text == parameter }) else { return nil }
+    return members.first { $0.path.text == parameter && $0.transformers.isEmpty }?.name.text
+  }
+}
+
 extension IntentField {
-  fileprivate init(doc: String?, _ form: ViewFile.Form?, _ shape: Shape) {
-    self.init(doc: doc, form?.shape ?? shape, or: shape)
+  /// Creates the field of a parameter, whose doc is left out if the line says more of the type.
+  fileprivate init(of parameter: Method.Parameter, _ form: ViewFile.Form?, from member: String?) {
+    let isAny = if case .any = parameter.shape { true } else { false }
+    self.init(
+      doc: form != nil && isAny ? nil : parameter.doc, form?.shape ?? parameter.shape,
+      or: parameter.shape, from: member)
+  }
+
+  fileprivate init(_ form: ViewFile.Form?, _ shape: Shape) {
+    self.init(doc: nil, form?.shape ?? shape, or: shape)
   }
 }
 

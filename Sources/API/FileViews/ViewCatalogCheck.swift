@@ -172,12 +172,11 @@ struct ViewCatalogCheck {
 
   private mutating func check(_ action: ViewFile.Action, calling method: Method) {
     for argument in action.arguments { check(argument, of: method) }
-    let usesRow = action.arguments.contains { if case .row = $0.value { true } else { false } }
     let isAsked = method.parameters.contains { parameter in
       parameter.name == "id" && !parameter.isOptional
         && !action.arguments.contains { $0.name.text == "id" }
     }
-    if usesRow, isAsked {
+    if action.usesRow, isAsked {
       fail(action.name.place, "'id' is asked for; write id=row.id, or another value")
     }
   }
@@ -237,28 +236,46 @@ struct ViewCatalogCheck {
 
   // MARK: Rows
 
-  /// Checks that `row.NAME` means a member of exactly one list.
+  /// Checks that an intent takes members of one row, and that it is clear of which list.
   private mutating func checkRowNames() {
     let lists = file.bindings.filter(isList)
     for action in file.actions {
-      for argument in action.arguments {
-        guard case .row(let name) = argument.value else { continue }
-        let having = lists.filter { file.rowNames(of: $0).contains(name.text) }
-        switch (lists.count, having.count) {
-        case (0, _): fail(argument.place, "'row.\(name.text)' needs a list in the view")
-        case (_, 1): break
-        case (1, 0):
-          let guess = nearest(to: name.text, among: file.rowNames(of: lists[0]))
-          fail(
-            name.place,
-            "the rows of '\(lists[0].name.text)' have no '\(name.text)'" + meant(guess))
-        case (_, 0): fail(name.place, "no rows have a '\(name.text)'")
-        default:
-          let (first, second) = (having[0].name.text, having[1].name.text)
-          fail(name.place, "'row.\(name.text)' may be of '\(first)' or of '\(second)'")
+      let before = faults.count
+      for member in action.rowMembers {
+        guard !lists.isEmpty else {
+          let list = member.list?.text ?? "row"
+          fail(member.place, "'\(list).\(member.name.text)' needs a list in the view")
+          continue
         }
+        checkRowName(member.name, member.list, lists)
+      }
+      guard faults.count == before, let first = action.rowMembers.first else { continue }
+      let having = file.lists(of: action, among: lists)
+      if having.isEmpty {
+        fail(action.name.place, "'\(action.name.text)' takes members of the rows of two lists")
+      } else if having.count > 1 {
+        let (name, lists) = (first.name.text, having.map(\.name.text))
+        fail(
+          first.name.place,
+          "'row.\(name)' may be of '\(lists[0])' or of '\(lists[1])'; write \(lists[0]).\(name)"
+            + " or \(lists[1]).\(name)")
       }
     }
+  }
+
+  private mutating func checkRowName(
+    _ name: ViewFile.Name, _ list: ViewFile.Name?, _ lists: [ViewFile.Binding]
+  ) {
+    let named = lists.filter { list == nil || $0.name.text == list?.text }
+    if let list, named.isEmpty {
+      let guess = nearest(to: list.text, among: lists.map(\.name.text))
+      return fail(list.place, "the view has no list '\(list.text)'" + meant(guess))
+    }
+    guard !named.contains(where: { file.rowNames(of: $0).contains(name.text) }) else { return }
+    guard named.count == 1 else { return fail(name.place, "no rows have a '\(name.text)'") }
+    let guess = nearest(to: name.text, among: file.rowNames(of: named[0]))
+    fail(
+      name.place, "the rows of '\(named[0].name.text)' have no '\(name.text)'" + meant(guess))
   }
 }
 

@@ -197,8 +197,16 @@ struct ViewCheck {
       "no property '\(name.text)'" + meant(nearest(to: name.text, among: properties.sorted())))
   }
 
+  /// Checks that one intent of the view is main, and one of the rows.
   private mutating func checkMain() {
     let main = file.actions.filter(\.offered.isMain)
+    checkMain(among: main.filter { !$0.usesRow })
+    for list in Set(main.flatMap { $0.rowMembers.map { $0.list?.text } }) {
+      checkMain(among: main.filter { $0.rowMembers.contains { $0.list?.text == list } })
+    }
+  }
+
+  private mutating func checkMain(among main: [ViewFile.Action]) {
     guard main.count > 1,
       let always = main.first(where: { $0.offered.when == nil && $0.offered.unless == nil })
     else { return }

@@ -84,8 +84,8 @@ package struct ViewFile: Sendable {
     case json(JSONValue, Place)
     /// The argument of the view.
     case argument(Name)
-    /// The member of the row for which the intent is.
-    case row(Name)
+    /// The member of the row for which the intent is; the list is named if the line says it.
+    case row(Name, of: Name?)
     /// The value of a property.
     case property(Name)
     /// A value that the user is asked for.
@@ -224,6 +224,18 @@ package struct ViewFault: Error, Equatable, Sendable, CustomStringConvertible {
   package var description: String { "\(line):\(column): \(message)" }
 }
 
+extension ViewFile.Action {
+  /// The members of a row that it takes, each with its list if the line names it.
+  var rowMembers: [(name: ViewFile.Name, list: ViewFile.Name?, place: ViewFile.Place)] {
+    arguments.compactMap { argument in
+      guard case .row(let name, let list) = argument.value else { return nil }
+      return (name, list, argument.place)
+    }
+  }
+
+  var usesRow: Bool { !rowMembers.isEmpty }
+}
+
 extension ViewFile {
   /// The bytes charged to the user of an open view, besides those of any view.
   var weight: Int {
@@ -238,6 +250,21 @@ extension ViewFile {
   }
   var bindings: [Binding] { lines.compactMap { if case .bind(let one) = $0 { one } else { nil } } }
   var actions: [Action] { lines.compactMap { if case .act(let one) = $0 { one } else { nil } } }
+
+  /// Returns the lists whose rows have all members that an intent takes; it is one if the intent is
+  /// clear, and none if the intent takes no row.
+  ///
+  /// - Parameter lists: The lines that may be lists.
+  func lists(of action: Action, among lists: [Binding]) -> [Binding] {
+    let taken = action.rowMembers
+    guard !taken.isEmpty else { return [] }
+    return lists.filter { binding in
+      let names = rowNames(of: binding)
+      return taken.allSatisfy { name, list, _ in
+        names.contains(name.text) && (list == nil || list?.text == binding.name.text)
+      }
+    }
+  }
 
   /// The names that a row of a binding has for intents.
   func rowNames(of binding: Binding) -> [String] {

@@ -288,11 +288,12 @@ struct ViewFileParser {
       line.skipSpace()
       return asked
     }
-    for (word, make) in [("row.", ViewFile.Value.row), ("property.", ViewFile.Value.property)]
-    where line.has(word) {
+    for word in ["row.", "property."] where line.has(word) {
       line.go(to: start.offset + word.utf8.count)
-      return make(try line.name("a name"))
+      let name = try line.name("a name")
+      return word == "row." ? .row(name, of: nil) : .property(name)
     }
+    if let list = line.nameBeforeDot() { return .row(try line.name("a member of a row"), of: list) }
     return .json(try line.json(), start.place)
   }
 

@@ -115,6 +115,19 @@ struct ViewLine {
     return name
   }
 
+  /// Reads a name and the dot behind it, if both are there.
+  mutating func nameBeforeDot() -> ViewFile.Name? {
+    let before = i
+    while let scalar = peek, String(scalar).utf8.allSatisfy(\.isOfViewName) { i += 1 }
+    let name = ViewFile.Name(text: text(before..<i), place: place(before))
+    guard peek == ".", name.text.isViewName else {
+      i = before
+      return nil
+    }
+    i += 1
+    return name
+  }
+
   /// Returns the fault for something else than expected.
   func expects(_ expected: String) -> ViewFault {
     guard !isAtEnd else {

@@ -69,11 +69,11 @@ extension IntentField {
   }
 
   /// Creates a field of a shape, with the words or the format of another where it has none.
-  init(doc: String?, _ shape: Shape, or other: Shape = .any) {
+  init(doc: String?, _ shape: Shape, or other: Shape = .any, from member: String? = nil) {
     var (format, words): (String?, [String]?) = (nil, nil)
     if case .text(let text) = shape { format = text.rawValue }
     if case .words(let known) = shape { words = known }
     if case .words(let known) = other, words == nil { words = known }
-    self.init(doc: doc, format: format, words: words)
+    self.init(doc: doc, format: format, words: words, from: member)
   }
 }

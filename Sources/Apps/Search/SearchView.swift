@@ -22,6 +22,7 @@ package func bindSearch(
     try onSelection(view, hit)
     return hit
   }
+  .main()
 }
 
 /// The arguments of the view of a search.

@@ -35,6 +35,7 @@ func bindLogin(_ view: View, _ session: ClientSession) {
   view.intent("log_in", NewName.self).calls { _ = try session.logIn(name: $0.name) }.unkept()
     .main()
   view.intent("choose", NameRow.self).calls { _ = try session.logIn(known: $0.id) }.unkept()
+    .main()
   view.intent("token", GivenToken.self).calls { _ = try session.logIn(token: $0.token) }.unkept()
 }
 

@@ -160,8 +160,8 @@ package final class View: DisposeBagProvider {
   ///   the client gets an error or its intent is refused.
   @discardableResult
   package func open(
-    _ binder: String, as style: Style, with arguments: JSONText? = nil, weighing weight: Int = 0,
-    _ bind: (View) -> Void
+    _ binder: String, as style: Style, titled title: String? = nil,
+    with arguments: JSONText? = nil, weighing weight: Int = 0, _ bind: (View) -> Void
   ) -> View? {
     guard !isClosed else { return nil }
     if style == .replace {
@@ -173,7 +173,7 @@ package final class View: DisposeBagProvider {
       returning?.handle ?? views.childHandle(of: handle, childCount), binder, style, parent: self,
       in: views)
     child.origin = ViewOrigin(
-      arguments: arguments, weight: weight, isReturning: returning != nil)
+      title: title, arguments: arguments, weight: weight, isReturning: returning != nil)
     child.isTold = returning != nil
     child.childCount = returning?.kept.childCount ?? 0
     do throws(WireError) {
@@ -190,15 +190,33 @@ package final class View: DisposeBagProvider {
 
   /// Opens views as tabs, in this order, after the binder has finished.
   package func tabs(_ tabs: (binder: String, bind: (View) -> Void)...) {
-    self.tabs(tabs.map { ($0.binder, 0, $0.bind) })
+    self.tabs(tabs.map { Tab($0.binder, $0.bind) })
   }
 
   /// Opens views as tabs, in this order, after the binder has finished.
-  ///
-  /// - Parameter tabs: Each with the bytes charged to the user, besides those of any view.
-  package func tabs(_ tabs: [(binder: String, weight: Int, bind: (View) -> Void)]) {
+  package func tabs(_ tabs: [Tab]) {
     bind { [weak self] in
-      for tab in tabs { self?.open(tab.binder, as: .tab, weighing: tab.weight, tab.bind) }
+      for tab in tabs {
+        self?.open(tab.binder, as: .tab, titled: tab.title, weighing: tab.weight, tab.bind)
+      }
+    }
+  }
+
+  /// A view that is opened as a tab.
+  package struct Tab {
+    fileprivate let binder: String
+    fileprivate let title: String?
+    fileprivate let weight: Int
+    fileprivate let bind: (View) -> Void
+
+    /// - Parameters:
+    ///   - title: The text of the tab; `nil` for the name of the binder.
+    ///   - weight: The bytes charged to the user, besides those of any view.
+    package init(
+      _ binder: String, titled title: String? = nil, weighing weight: Int = 0,
+      _ bind: @escaping (View) -> Void
+    ) {
+      (self.binder, self.title, self.weight, self.bind) = (binder, title, weight, bind)
     }
   }
 
@@ -300,6 +318,7 @@ extension View {
     begin("opened", &buffer)
     writePlace(&buffer)
     buffer.member("style", style.rawValue)
+    buffer.member("title", origin.title)
     writeContents(&buffer, upTo: end)
     Frame.endParams(&buffer)
   }
@@ -428,6 +447,12 @@ extension ViewIntent {
       }
       $0.member("live", isLive ? true : nil)
       $0.member("destructive", isDestructive ? true : nil)
+      $0.member("answers", isAnswer ? true : nil)
+      switch rows {
+      case .of(let name)?: $0.member("list", name)
+      case .noList?: $0.member("rowless", true)
+      case nil: break
+      }
       guard !fields.isEmpty else { return }
       $0.object("fields") {
         for (name, field) in fields {

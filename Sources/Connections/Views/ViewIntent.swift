@@ -29,8 +29,20 @@ package final class ViewIntent {
   /// `isMet` is whether the property must say something, or must not.
   fileprivate(set) var condition: (property: String, isMet: Bool)?
 
+  /// The rows that it takes; `nil` if clients find that by its parameters.
+  fileprivate(set) var rows: Rows?
+
+  /// Whether the value of its answer is what the user wants.
+  fileprivate(set) var isAnswer = false
+
   /// Notes for people about the parameters, in their order.
   fileprivate(set) var fields: [(name: String, field: IntentField)] = []
+
+  /// The rows for which an intent is: those of a property, or none.
+  enum Rows {
+    case of(String)
+    case noList
+  }
 
   /// Returns the request that runs instead of the intent, whose answer is its answer; `nil` if the
   /// intent runs itself.
@@ -159,9 +171,9 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
     return self
   }
 
-  /// Declares the main action of the view, which clients offer first.
+  /// Declares the main action of the view, or of the rows that it takes, which clients offer first.
   ///
-  /// Of several, at most one makes sense at a time; see ``when(_:)``.
+  /// Of several of the view, or of one list, at most one makes sense at a time; see ``when(_:)``.
   @discardableResult
   package func main() -> Self {
     intent?.isMain = true
@@ -229,6 +241,15 @@ extension Intent where Arguments == JSONText {
   package func describe(_ fields: [(name: String, field: IntentField)]) {
     intent?.fields = fields.filter { !$0.field.isEmpty }
   }
+
+  /// Declares the property whose rows the intent takes by their `id`.
+  package func takesRow(of list: String) { intent?.rows = .of(list) }
+
+  /// Declares that an `id` is asked for like any other parameter, although the view has rows.
+  package func takesNoRow() { intent?.rows = .noList }
+
+  /// Declares that the user wants to see the value of the answer.
+  package func answers() { intent?.isAnswer = true }
 
   /// Declares the view that the function of the intent opens.
   package func leads(to binder: String) { intent?.opens = binder }

@@ -18,6 +18,9 @@ struct ViewParts<Part>: Sequence {
 
 /// The way in which a view was opened.
 package struct ViewOrigin {
+  /// The text of its tab; `nil` for the name of its binder.
+  var title: String?
+
   /// The arguments; `nil` if its parent opens it by itself.
   package var arguments: JSONText?
 
@@ -47,12 +50,16 @@ package struct IntentField {
   /// The texts to choose from; `nil` for any.
   let words: [String]?
 
-  package init(doc: String?, format: String?, words: [String]?) {
-    (self.doc, self.format, self.words) = (doc, format, words)
+  /// The member of the row with the present value, if it has another name than the parameter; `nil`
+  /// otherwise.
+  let member: String?
+
+  package init(doc: String?, format: String?, words: [String]?, from member: String? = nil) {
+    (self.doc, self.format, self.words, self.member) = (doc, format, words, member)
   }
 
   /// Whether it says nothing.
-  package var isEmpty: Bool { doc == nil && format == nil && words == nil }
+  package var isEmpty: Bool { doc == nil && format == nil && words == nil && member == nil }
 
   func write(to buffer: inout ByteBuffer) {
     buffer.object {
@@ -61,6 +68,7 @@ package struct IntentField {
       if let words {
         $0.member("words", JSONText(elements: words.map { JSONText(string: $0) }))
       }
+      $0.member("from", member)
     }
   }
 }

@@ -30,6 +30,9 @@ package final class Programs {
   /// Sends the name of a view of a program when its text has changed.
   private let viewChanges = KeyedSubject<String, Void>()
 
+  /// Sends why a queued call has failed or is parked, or `nil` when it has succeeded, by its number.
+  private let outcomes = KeyedSubject<UInt64, String?>()
+
   /// The services whose declarations were read, by name.
   private(set) var services: [String: Service] = [:]
 
@@ -61,8 +64,12 @@ package final class Programs {
       switch event {
       case .called(_, _, let user, _): enqueue(place.seq, of: name, by: user)
       case .retried(let call): deliverAgain(call, of: name)
-      case .answered(let call, _, _), .parked(let call, _, _):
+      case .answered(let call, _, let error):
         services[name]?.deliveries[call] = nil
+        outcomes.send(error, to: call)
+      case .parked(let call, let reason, _):
+        services[name]?.deliveries[call] = nil
+        outcomes.send("parked: " + reason, to: call)
       case .forgotten where ledger.pending.declaration(of: name) == nil: know(name, nil)
       case .provided: refresh(name)
       case .set, .removed, .forgotten: break
@@ -145,6 +152,7 @@ package final class Programs {
       }
     }
     provided.names = { [unowned self] in ledger.pending.declared.sorted() }
+    provided.outcomes = { [unowned self] in outcomes.elements(of: $0) }
     return provided
   }
 
