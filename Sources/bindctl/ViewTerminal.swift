@@ -89,7 +89,8 @@ final class ViewTerminal {
       if let action = session.open(answer) { _ = perform(action) }
     case .notification(let method, let params): try apply(method, params)
     case .answer(let id, .success(let result)):
-      session.answer(id, fault: nil, opened: result["opened"].flatMap(Handle.init))
+      session.answer(
+        id, fault: nil, opened: result["opened"].flatMap(Handle.init), value: result["value"])
       if let view = closes.removeValue(forKey: id) {
         try apply("closed", ["view": view.text.value])
       }

@@ -50,7 +50,7 @@ struct LostViewTests {
     #""log_in":{"params":{"name":"string"},"main":true},"choose":{"params":{"id":"string"}}"#
   private static let rooms =
     #""rooms":{"kind":"list","value":[{"id":1,"name":"a"},{"id":2,"name":"b"}]}"#
-  private static let enter = #""enter":{"params":{"id":"integer"},"opens":"room"}"#
+  private static let enter = #""enter":{"params":{"id":"integer"},"opens":"room","main":true}"#
 
   /// Returns the views of a user who has logged in and entered a room.
   private func inRoom() throws -> ShownView {

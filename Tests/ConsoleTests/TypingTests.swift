@@ -223,8 +223,9 @@ struct TypingTests {
     let remove = ShownView.ask("remove", ["id": .number(JSONNumber(7))])
     #expect(view.press(.enter) == [])
     #expect(view.session.question == nil)
+    view.press(.escape)
     view.type("r")
-    #expect(view.session.question?.text == "remove Kim")
+    #expect(view.session.question?.text == "remove 'Kim'")
     #expect(view.type("y") == [remove])
   }
 

@@ -10,7 +10,7 @@ struct ViewFormTests {
   private static let feedsIntents =
     #""add":{"params":{"url":"string","id":"string?"}},"#
     + #""move":{"params":{"id":"string","url":"string"}},"#
-    + #""open":{"params":{"id":"string","newest":"integer?"},"opens":"feed"}"#
+    + #""open":{"params":{"id":"string","newest":"integer?"},"opens":"feed","main":true}"#
 
   @Test
   func `a form for a new element is empty, a form for a row has its content`() throws {
@@ -45,7 +45,7 @@ struct ViewFormTests {
     #""term":{"kind":"state","value":""},"results":{"kind":"list","value":[]}"#
   private static let searchIntents =
     #""search":{"params":{"term":"string"},"main":true,"live":true},"#
-    + #""select":{"params":{"id":"string"}}"#
+    + #""select":{"params":{"id":"string"},"main":true}"#
 
   private func term(_ text: String) -> ViewSession.Action {
     ShownView.ask("search", ["term": .string(text)])

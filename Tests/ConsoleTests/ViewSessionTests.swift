@@ -12,7 +12,8 @@ struct ViewSessionTests {
       #"{"view":"v1","binder":"rooms","seq":1,"props":{"title":{"kind":"state","value":"Rooms"},"#
         + #""rooms":{"kind":"list","value":[{"id":1,"name":"general"},{"id":2,"name":"lunch"}]}},"#
         + #""intents":{"create":{"params":{"name":"string","topic":"string?"}},"#
-        + #""enter":{"params":{"id":"integer"},"opens":"room"},"refresh":{"params":{}}}}"#)
+        + #""enter":{"params":{"id":"integer"},"opens":"room","main":true},"#
+        + #""refresh":{"params":{}}}}"#)
   }
 
   private mutating func open(_ answer: String) throws { session.open(try object(answer)) }
@@ -91,7 +92,9 @@ struct ViewSessionTests {
   }
 
   @Test
-  mutating func `tab switches between tabs, each with the views opened from it`() throws {
+  mutating func `tab switches between a view and its tabs, each with the views opened from it`()
+    throws
+  {
     for (i, name) in ["rooms", "people"].enumerated() {
       try take(
         "opened",
@@ -105,6 +108,8 @@ struct ViewSessionTests {
     #expect(session.stack.front == .name("v1.0.1"))
     _ = session.press(.tab)
     #expect(session.stack.front == .name("v1.1"))
+    _ = session.press(.tab)
+    #expect(session.stack.front == v1, "it has intents")
     _ = session.press(.tab)
     #expect(session.stack.front == .name("v1.0.1"))
   }

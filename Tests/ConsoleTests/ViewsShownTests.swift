@@ -69,7 +69,7 @@ struct ViewsShownTests {
         + #"{"id":"7","title":"Web","text":"tea","url":"https://example.org/"}]}"#,
       intents:
         #""search":{"params":{"term":"string"},"main":true,"live":true},"#
-        + #""select":{"params":{"id":"string"}}"#
+        + #""select":{"params":{"id":"string"},"main":true}"#
     )
     #expect(view.screen[2] == "searching  …")
     #expect(view.line("failure") == nil, "it says nothing")
@@ -168,7 +168,7 @@ struct ViewsShownTests {
         "esc back   q quit   ? keys",
       ], "what removes something is last")
     view.type("r")
-    #expect(view.session.question?.text == "remove 2")
+    #expect(view.session.question?.text == "remove 'black'")
   }
 
   @Test

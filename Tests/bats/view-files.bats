@@ -86,6 +86,45 @@ bad.view:3:7: no method 'cells.ad'; did you mean 'cells.add'?" ]
     keys q
 }
 
+@test "a terminal shows two lists, a tab, an answer, and asks what it removes" {
+    bindctl pipe > /dev/null << 'END'
+{"method":"lists.append","params":["shop","bread"]}
+{"method":"maps.put","params":["m","window",1]}
+{"method":"cells.set","params":["t1",5]}
+{"method":"todo.add","params":{"title":"sweep"}}
+END
+    cat > desk.view << 'END'
+view "A desk."
+lists/shop ~> shop
+  value ~> thing
+maps/m ~> seats
+  key ~> seat
+find -> cells.list prefix="t"
+drop -> maps.remove name="m" key=seats.id   destructive
+tab "All things" => todo
+END
+    terminal ./desk.view
+    eventually shows '^> bread'
+    shows '^  window'
+    eventually shows '^\[All things\]'
+    shows '^  sweep'
+    run ! shows 'd drop'
+    keys Enter
+    eventually shows '^thing  bread'
+    keys Escape Down
+    eventually shows '^> window'
+    keys d
+    eventually shows "^drop 'window'\?$"
+    keys n f
+    eventually shows '^t1  5$'
+    keys Escape Tab
+    eventually shows '^desk › All things$'
+    shows '^  window'
+    keys r C-u Enter
+    eventually shows "^'title' needs a value$"
+    keys q
+}
+
 @test "each saved version of a followed file is shown; the fault of a bad one is shown, and the last good one stays" {
     thermostat
     terminal --follow thermostat.view

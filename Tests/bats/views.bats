@@ -72,7 +72,7 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     keys e # reverse name
     eventually shows '^name +miK$'
     eventually shows '^> Kim$'
-    shows '  m remove   ' # last
+    shows '  m remove( |$)' # last
     keys q
     view threads
     keys s Tea Enter
@@ -126,7 +126,7 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     keys Escape Enter
     eventually shows '^feeds › feed$'
     shows '^episodes \(0\)$'
-    shows '^enter mark played… .* u unsubscribe '
+    shows '^m mark played… .* u unsubscribe '
     keys u
     eventually shows '^unsubscribe near\?$'
     keys n u y

@@ -1,5 +1,6 @@
 package import JSON
 internal import Model
+internal import Wire
 
 /// A form for the arguments of an intent, with a field for each that the chosen row does not give.
 package struct IntentForm: Equatable {
@@ -10,6 +11,9 @@ package struct IntentForm: Equatable {
 
   /// The arguments without a field: those that name the chosen row.
   private let fixed: JSONObject
+
+  /// The parameters whose texts may be empty, because the view shows them.
+  private let edited: Set<String>
   package private(set) var fields: [String]
 
   /// The index of the active field.
@@ -25,6 +29,8 @@ package struct IntentForm: Equatable {
   package enum Outcome: Equatable {
     case goesOn
     case cancelled
+    /// A field has no value that fits; it is the active one now.
+    case refused(String)
     case done(JSONObject)
   }
 
@@ -41,6 +47,10 @@ package struct IntentForm: Equatable {
     self.intent = intent
     fixed = intent.fixed(by: row, of: list)
     parameters = intent.parameters.filter { [fixed] in fixed[$0.name] == nil }
+    edited = Set(
+      parameters.map(\.name).filter { name in
+        view?.properties[name] != nil || name == "value" && view?.properties[intent.name] != nil
+      })
     fields = parameters.map { parameter in
       let isEdited = parameter.name == "value" && view?.properties[intent.name] != nil
       let name = isEdited ? intent.name : parameter.name
@@ -48,9 +58,10 @@ package struct IntentForm: Equatable {
         return parameter.text(of: shown)
       }
       guard case .object(let row)? = row, intent.concerns(row, of: list),
-        !parameter.isOptional || parameter.isElement(of: list)
+        !parameter.isOptional || intent.names(parameter, of: list)
       else { return "" }
-      return parameter.value(in: row, of: list)?.bare ?? ""
+      let value = intent.value(of: parameter, in: row, of: list)
+      return value.flatMap { $0 == .null ? nil : parameter.text(of: $0) } ?? ""
     }
     current =
       fields.firstIndex(of: "") ?? parameters.firstIndex { $0.name != "id" } ?? 0
@@ -91,11 +102,25 @@ package struct IntentForm: Equatable {
         current += 1
         break
       }
+      for (i, parameter) in parameters.enumerated() {
+        guard let fault = fault(of: parameter, fields[i]) else { continue }
+        current = i
+        return .refused("'\(parameter.name.shownName)' \(fault)")
+      }
       return .done(arguments)
     case .escape, .control("c"): return .cancelled
     default: break
     }
     return .goesOn
+  }
+}
+
+extension IntentForm {
+  /// Returns the reason why a typed text is refused; `nil` if it fits.
+  private func fault(of parameter: ViewState.Intent.Parameter, _ text: String) -> String? {
+    guard text.isEmpty else { return parameter.fits(text) ? nil : "takes \(parameter.wanted)" }
+    let mayBeEmpty = parameter.type == "string" && edited.contains(parameter.name)
+    return parameter.isOptional || mayBeEmpty ? nil : "needs a value"
   }
 }
 
@@ -129,40 +154,56 @@ extension ViewState.Intent {
   func fixed(by row: JSONValue?, of list: String?) -> JSONObject {
     var fixed = JSONObject()
     guard case .object(let row)? = row, concerns(row, of: list) else { return fixed }
-    for parameter in parameters
-    where !parameter.isOptional && (parameter.name == "id" || parameter.isElement(of: list)) {
-      fixed[parameter.name] = parameter.value(in: row, of: list)
+    for parameter in parameters where !parameter.isOptional && names(parameter, of: list) {
+      fixed[parameter.name] = row["id"]
     }
     return fixed
+  }
+
+  /// Returns the arguments that name a list element, also an optional number of it.
+  func arguments(for row: JSONObject, of list: String?) -> JSONObject {
+    var arguments = JSONObject()
+    for parameter in parameters where names(parameter, of: list) {
+      arguments[parameter.name] = row["id"]
+    }
+    return arguments
   }
 
   /// Returns whether it requires nothing but the element of a list that it concerns.
   func isDone(to row: JSONObject, of list: String?) -> Bool {
     concerns(row, of: list)
-      && parameters.allSatisfy { $0.isOptional || $0.name == "id" || $0.isElement(of: list) }
+      && parameters.allSatisfy { $0.isOptional || names($0, of: list) }
   }
 
   /// Returns whether it concerns an element of a list.
-  ///
-  /// It requires the `id` of the element, or takes that number under the singular of the list's
-  /// name, such as `episode` for `episodes`. An intent with an optional `id` creates something
-  /// instead.
   func concerns(_ row: JSONObject, of list: String?) -> Bool {
-    row["id"] != nil
-      && parameters.contains { $0.name == "id" && !$0.isOptional || $0.isElement(of: list) }
+    row["id"] != nil && takesRows(of: list)
   }
 
-  /// Returns the arguments for a list element that the intent concerns.
+  /// Returns whether it takes the elements of a list.
   ///
-  /// Returns `nil` if it does not concern the element, or if the element lacks a required argument.
-  func arguments(for row: JSONObject, of list: String?) -> JSONObject? {
-    guard concerns(row, of: list) else { return nil }
-    var arguments = JSONObject()
-    for parameter in parameters where !parameter.isOptional || parameter.isElement(of: list) {
-      guard let value = parameter.value(in: row, of: list) else { return nil }
-      arguments[parameter.name] = value
-    }
-    return arguments
+  /// If the daemon does not say it, it requires the `id` of the element, or takes that number under
+  /// the singular of the list's name, such as `episode` for `episodes`. An intent with an optional
+  /// `id` creates something instead.
+  func takesRows(of list: String?) -> Bool {
+    guard !isRowless else { return false }
+    guard self.list == nil else { return self.list == list }
+    return parameters.contains { ($0.name == "id" && !$0.isOptional) || names($0, of: list) }
+  }
+
+  /// Returns whether a parameter names the element of a list.
+  fileprivate func names(_ parameter: Parameter, of list: String?) -> Bool {
+    guard !isRowless else { return false }
+    if parameter.name == "id" { return !parameter.isOptional }
+    // The number of an element; a name would be one that a user invents.
+    return self.list == nil && parameter.type == "integer" && parameter.name + "s" == list
+  }
+
+  /// Returns the value of a parameter for a list element.
+  fileprivate func value(
+    of parameter: Parameter, in row: JSONObject, of list: String?
+  ) -> JSONValue? {
+    names(parameter, of: list) ? row["id"] : row[parameter.source ?? parameter.name]
   }
 }
 
@@ -171,9 +212,33 @@ extension ViewState.Intent.Parameter {
   var wanted: String {
     if !words.isEmpty { return words.joined(separator: " or ") }
     switch format {
-    case "date": return "2026-12-31"
-    case "time": return "2026-12-31 12:00"
-    default: return type == "boolean" ? "yes or no" : type
+    case "date", "clock": return (format.flatMap(Shape.Format.init) ?? .date).article
+    case "time": return "a time such as 09:30 or 2026-12-31 12:00"
+    default: break
+    }
+    return switch type {
+    case "string": "a text"
+    case "integer": "a whole number such as 12"
+    case "number": "a number such as 12 or 0.5"
+    case "boolean": "yes or no"
+    case "array": "a list such as [1, \"two\"]"
+    case "object": "an object such as {\"a\": 1}"
+    case "any": "a value"
+    default: type
+    }
+  }
+
+  /// Returns whether a typed text fits the type; the daemon checks the rest.
+  fileprivate func fits(_ text: String) -> Bool {
+    if !words.isEmpty { return words.contains(text) }
+    if format == "time" { return text.asTime != nil }
+    if let format = format.flatMap(Shape.Format.init) { return format.normal(text) != nil }
+    return switch (type, value(typed: text)) {
+    case ("integer", .number(let number)): number.int64 != nil
+    case ("integer", _): false
+    case ("number", .number), ("boolean", .bool), ("array", .array), ("object", .object): true
+    case ("number", _), ("boolean", _), ("array", _), ("object", _): false
+    default: true
     }
   }
 
@@ -192,13 +257,5 @@ extension ViewState.Intent.Parameter {
       return .bool(bool)
     }
     return JSONText(typed: text).value
-  }
-
-  /// Returns whether it is the number of an element; a name would be one that a user invents.
-  fileprivate func isElement(of list: String?) -> Bool { type == "integer" && name + "s" == list }
-
-  /// Returns its value for a list element.
-  fileprivate func value(in row: JSONObject, of list: String?) -> JSONValue? {
-    isElement(of: list) ? row["id"] : row[name]
   }
 }

@@ -1,4 +1,5 @@
-internal import JSON
+package import JSON
+internal import Wire
 
 /// The rendering of views in a terminal.
 package struct ViewScreen {
@@ -48,39 +49,98 @@ package struct ViewScreen {
       } else {
         help(session)
       }
-    return ([title(session.stack)] + space, space + help + status(session))
+    return ([title(session)] + space, space + help + status(session))
   }
 
-  /// Returns the title: the path from the root to the front view, and the tabs.
-  private func title(_ stack: ViewStack) -> String {
-    let path = stack.path.map(\.binder.shownName).joined(separator: " › ")
-    guard stack.tabs.count > 1 else { return style.bold(path.cut(to: width)) }
-    let front = Set(stack.path.map(\.handle))
-    let tabs = stack.tabs.map {
-      front.contains($0.handle) ? "[\($0.binder.shownName)]" : " \($0.binder.shownName) "
+  /// Returns the title: the path from the root to the front view, and the tabs if no other line
+  /// shows them.
+  private func title(_ session: ViewSession) -> String {
+    let path = session.stack.path.map(\.label).joined(separator: " › ")
+    guard session.stack.tabs.count > 1, halves(session) == nil else {
+      return style.bold(path.cut(to: width))
     }
-    return style.bold((path + "   " + tabs.joined(separator: " ")).cut(to: width))
+    return style.bold((path + "   " + tabs(session.stack, session.stack.frontView)).cut(to: width))
+  }
+
+  /// Returns the names of the tabs; that of the shown one is in brackets.
+  private func tabs(_ stack: ViewStack, _ shown: ViewState?) -> String {
+    var around: Set<Handle> = []
+    var next = shown
+    while let view = next {
+      around.insert(view.handle)
+      next = view.parent.flatMap { stack[$0] }
+    }
+    return stack.tabs.map { around.contains($0.handle) ? "[\($0.label)]" : " \($0.label) " }
+      .joined(separator: " ")
   }
 
   // MARK: Properties
 
+  /// Returns the lines of the front view, with the view around its tab or with the tab within it.
   private func contents(_ session: ViewSession, _ room: Int) -> [String] {
-    guard let view = session.stack.frontView else { return [] }
-    let list = session.list
-    let properties = session.properties
-    let names = (properties.map(\.name.columns).max() ?? 0) + 2
-    var lines = properties.flatMap { name, property in
-      self.lines(name.shownName.padded(to: names), property, isWhole: list == nil)
+    guard let front = session.stack.frontView else { return [] }
+    guard let (above, below) = halves(session), room >= 5 else {
+      return contents(front, session, room)
     }
-    guard let list, let property = view.properties[list.name] else { return lines }
-    // The list gets at least half of the room.
-    lines = Array(lines.prefix(room / 2))
-    lines.append(
-      style.bold(
-        ("\(list.name.shownName) (\(list.elements.count))" + beyond(view) + loading(property))
-          .cut(to: width)))
-    let elements = list.elements.map { $0.shown(in: property).without(property.hides) }
-    return lines + rows(elements, session, max(1, room - lines.count))
+    let bar = [style.bold(tabs(session.stack, below).cut(to: width))]
+    // Each gets half of the room, and what the other leaves.
+    let least = contents(below, session, room / 2).count
+    let first = contents(above, session, max(1, room - least - 1), besides: below)
+    return first + bar + contents(below, session, max(1, room - first.count - 1))
+  }
+
+  /// Returns the view with tabs that shows something itself, and the one within it.
+  private func halves(_ session: ViewSession) -> (above: ViewState, below: ViewState)? {
+    session.stack.halves.flatMap { above, below in
+      let isEmpty = contents(above, session, height, besides: below).isEmpty
+      return isEmpty && above.intents.isEmpty ? nil : (above, below)
+    }
+  }
+
+  /// Returns the lines of a view.
+  ///
+  /// - Parameter other: The view below it, whose properties are shown there.
+  private func contents(
+    _ view: ViewState, _ session: ViewSession, _ room: Int, besides other: ViewState? = nil
+  ) -> [String] {
+    let lists = view.lists.filter { other?.properties[$0.name] == nil }
+    let properties = session.properties(of: view).filter { other?.properties[$0.name] == nil }
+    let names = (properties.map(\.name.columns).max() ?? 0) + 2
+    let lines = properties.flatMap { name, property in
+      self.lines(name.shownName.padded(to: names), property, isWhole: lists.isEmpty)
+    }
+    guard !lists.isEmpty else { return lines }
+    // The lists get at least half of the room.
+    let facts = Array(lines.prefix(room / 2))
+    return facts + self.lists(lists, of: view, session, max(1, room - facts.count))
+  }
+
+  /// Returns the lines of lists: the one with the chosen row gets the most room.
+  private func lists(
+    _ lists: [(name: String, elements: [JSONValue])], of view: ViewState, _ session: ViewSession,
+    _ room: Int
+  ) -> [String] {
+    let chosen = view.handle == session.stack.front ? session.list?.name : nil
+    func lines(_ list: (name: String, elements: [JSONValue]), _ room: Int) -> [String] {
+      guard let property = view.properties[list.name] else { return [] }
+      let title =
+        "\(list.name.shownName) (\(list.elements.count))" + beyond(view) + loading(property)
+      let elements = list.elements.map { $0.shown(in: property).without(property.hides) }
+      let rows = rows(
+        elements, around: session.row(list, of: view) ?? 0, isChosen: list.name == chosen,
+        isLog: list.elements.isLog, max(1, room - 1), session.form == nil ? "space" : "esc, space")
+      return [style.bold(title.cut(to: width))] + rows
+    }
+    var (left, shown) = (room, [String: [String]]())
+    // Those that need the least come first; the one with the choice gets what is left.
+    let order = lists.sorted { a, b in
+      a.name == chosen ? false : b.name == chosen || a.elements.count < b.elements.count
+    }
+    for (i, list) in order.enumerated() {
+      let lines = lines(list, max(2, left / (order.count - i)))
+      (shown[list.name], left) = (lines, left - lines.count)
+    }
+    return lists.flatMap { shown[$0.name] ?? [] }
   }
 
   /// Returns how many elements of the list are not shown, in words.
@@ -117,16 +177,18 @@ package struct ViewScreen {
   /// Returns the rows around the chosen one that fit, with column names if there is enough room.
   ///
   /// The chosen row is shown whole if it fits, and so are all rows of a log.
-  private func rows(_ elements: [JSONValue], _ session: ViewSession, _ room: Int) -> [String] {
-    let chosen = session.row ?? 0
+  private func rows(
+    _ elements: [JSONValue], around chosen: Int, isChosen hasChoice: Bool, isLog: Bool,
+    _ room: Int, _ key: String
+  ) -> [String] {
     let first = max(0, chosen - room)
     let near = elements[min(first, elements.count)..<min(elements.count, chosen + room + 1)]
     let table = ViewTable(near, width: width - 2)
     let header = room >= 5 ? table.header : nil
     let space = header == nil ? room : room - 1
     func lines(_ row: Int) -> [String] {
-      let isChosen = row == session.row
-      let lines = table.lines(row - first, isWhole: isChosen || session.isLog)
+      let isChosen = hasChoice && row == chosen
+      let lines = table.lines(row - first, isWhole: isChosen || isLog)
       return lines.enumerated().map { i, line in
         guard isChosen else { return "  " + line }
         return style.reversed(((i == 0 ? "> " : "  ") + line).padded(to: width))
@@ -135,7 +197,6 @@ package struct ViewScreen {
     guard !near.isEmpty else { return [] }
     var middle = lines(chosen)
     if middle.count > space {
-      let key = session.form == nil ? "space" : "esc, space"
       middle = middle.prefix(max(1, space - 1)) + [style.dim("  … \(key) shows all of it")]
     }
     var (above, below): ([String], [String]) = ([], [])
@@ -156,13 +217,14 @@ package struct ViewScreen {
   /// Returns the key help in at most two lines, with as many intents as fit.
   private func help(_ session: ViewSession) -> [String] {
     let entered = session.entered
+    let shows = session.chosen == nil ? [] : ["enter show"]
     let keys =
-      (entered.map { ["enter " + effect(title($0, session))] } ?? [])
+      (entered.map { ["enter " + effect(title($0, session))] } ?? shows)
       + session.keys.filter { $0.intent != entered }.map { "\($0) " + title($1, session) }
     let own =
-      (session.row == nil ? [] : ["space more"])
+      (session.row == nil || entered == nil ? [] : ["space more"])
       + (session.stack.path.contains { ["push", "present"].contains($0.style) } ? ["esc back"] : [])
-      + (session.stack.tabs.count > 1 ? ["tab next"] : []) + ["q quit", "? keys"]
+      + (session.stack.stops.count > 1 ? ["tab next"] : []) + ["q quit", "? keys"]
     let room = height < 8 ? 1 : 2
     for count in (0...keys.count).reversed() {
       let lines = packed(keys.prefix(count) + (count < keys.count ? ["…"] : []) + own)
@@ -200,7 +262,7 @@ package struct ViewScreen {
           + (isOne ? effect((session.entered ?? form.intent).title) : "next, \(form.intent.title)")
       ]
       + (isOne && (session.list?.elements.count ?? 0) > 1 ? ["arrows choose"] : [])
-      + (isOne && session.stack.tabs.count > 1 ? ["tab next"] : [])
+      + (isOne && session.stack.stops.count > 1 ? ["tab next"] : [])
     let others = session.keys.filter { $0.intent != form.intent }.map(\.intent.title)
     let last =
       others.isEmpty
@@ -230,7 +292,7 @@ package struct ViewScreen {
         lines.append("  " + name.padded(to: indent) + hint)
         continue
       }
-      let isPlain = parameter.words.isEmpty && parameter.format == nil
+      let isPlain = parameter.wanted == "a text" || parameter.wanted == "a value"
       let advice = text.isEmpty && !isPlain ? style.dim(" " + parameter.wanted) : ""
       // Show the end of the typed text.
       let typed = text.lines(columns: room).suffix(isTight ? 1 : 4)
@@ -245,8 +307,12 @@ package struct ViewScreen {
   }
 
   private func status(_ session: ViewSession) -> [String] {
-    isTight && session.message.isEmpty
-      ? [] : session.message.lines(columns: width).prefix(isTight ? 1 : 3).map(style.red)
+    let room = isTight ? 1 : 3
+    if session.message.isEmpty, !session.result.isEmpty {
+      return Array(session.result.lines(columns: width).prefix(room))
+    }
+    return isTight && session.message.isEmpty
+      ? [] : session.message.lines(columns: width).prefix(room).map(style.red)
   }
 }
 
@@ -263,6 +329,7 @@ extension ViewScreen {
     switch pane.kind {
     case .keys: keys(session)
     case .details: details(session)
+    case .answer(let title, let value): answer(title, value)
     }
   }
 
@@ -275,9 +342,13 @@ extension ViewScreen {
       )
     }
     let own = [
-      ("enter", session.entered.map { effect($0.title) } ?? "nothing here"),
+      (
+        "enter",
+        session.entered.map { effect($0.title) }
+          ?? (session.chosen == nil ? "nothing here" : "show the whole row")
+      ),
       ("space", "show the whole row and view"),
-      ("arrows", "choose a row; also page up, page down, home and end"),
+      ("arrows", "choose a row of a list, and of the next list; page up, page down, home, end"),
       ("tab", "the next view beside this one"), ("esc, left", "back"),
       ("control-l", "redraw the screen"), ("control-z", "suspend; 'fg' in the shell resumes"),
       ("q, control-c", "quit"),
@@ -287,23 +358,42 @@ extension ViewScreen {
     }
   }
 
+  /// Returns the lines of an answer: a table of objects, a line for each other value.
+  private func answer(_ title: String, _ value: JSONValue) -> [String] {
+    let head = [style.bold(title.cut(to: width)), ""]
+    switch value {
+    case .object(let object): return head + fields(object)
+    case .array(let elements):
+      let table = ViewTable(elements[...], width: width)
+      let header = table.header.map { [style.dim($0)] } ?? []
+      return head + header + elements.indices.flatMap { table.lines($0, isWhole: true) }
+    default: return head + value.short.lines(columns: width)
+    }
+  }
+
+  private func fields(_ object: JSONObject) -> [String] {
+    fields(
+      object.members.map { member in
+        var property = ViewState.Property()
+        property.value = member.value
+        return (member.name, property)
+      })
+  }
+
   /// Returns the chosen element, then the properties of the view.
   private func details(_ session: ViewSession) -> [String] {
     var lines: [String] = []
     switch session.chosen {
     case .object(let row)?:
-      lines += fields(
-        row.members.map { member in
-          var property = ViewState.Property()
-          property.value = member.value
-          return (member.name, property)
-        })
-      lines.append("")
+      let list = session.list.flatMap { session.stack.frontView?.properties[$0.name] }
+      let shown = JSONValue.object(row).shown(in: list ?? .init())
+      if case .object(let shown) = shown { lines += fields(shown) + [""] }
     case let value?: lines += value.short.lines(columns: width) + [""]
     case nil: break
     }
+    let lists = session.stack.frontView?.lists.map(\.name) ?? []
     let all = session.stack.frontView?.properties.filter {
-      $0.name != session.list?.name && $0.property.hint != "hidden"
+      !lists.contains($0.name) && $0.property.hint != "hidden"
     }
     return lines + fields(all?.map { ($0.name, $0.property) } ?? [])
   }
@@ -322,6 +412,8 @@ package struct ViewPane: Equatable {
     case keys
     /// The full chosen element and the full view.
     case details
+    /// The answer to an intent with a title.
+    case answer(String, JSONValue)
   }
 
   package let kind: Kind

@@ -4,6 +4,7 @@ internal import JSON
 extension ViewSession {
   /// Handles a key and returns the action to perform.
   package mutating func press(_ key: Key) -> Action? {
+    if !isAway { (message, result) = ("", "") }
     let action = act(key)
     bringBack()
     focus()
@@ -86,34 +87,43 @@ extension ViewSession {
     return nil
   }
 
-  /// Sends the intent for the chosen row, or begins the main one.
+  /// Sends or begins the main intent of the chosen row, otherwise that of the view; with neither, it
+  /// shows the whole row.
   private mutating func choose() -> Action? {
     guard let front = stack.frontView else { return nil }
-    if let (intent, arguments) = rowIntent { return ask(intent, arguments, of: front) }
-    // An intent for a row needs one.
-    return entered.flatMap { begin($0, for: nil) }
+    if rowIntent != nil { return chooseRow(of: front) }
+    if let main = front.main { return begin(main, for: nil) }
+    if chosen != nil { pane = ViewPane(.details) }
+    return nil
+  }
+
+  /// Sends the main intent of the chosen row, or opens its form.
+  private mutating func chooseRow(of view: ViewState) -> Action? {
+    guard case .object(let row)? = chosen, let intent = rowIntent else { return nil }
+    guard intent.isDone(to: row, of: list?.name) else { return begin(intent, for: chosen) }
+    return ask(intent, intent.arguments(for: row, of: list?.name), of: view)
   }
 
   /// The intent that enter sends, or for which it opens a form; `nil` for none.
   var entered: ViewState.Intent? {
     if let form, !form.isEmpty, !form.intent.isLive { return form.intent }
-    if let intent = rowIntent?.intent { return intent }
-    if let form { return form.intent }
-    let main = stack.frontView?.main
-    return main?.parameters.contains { $0.name == "id" } == true ? nil : main
+    return rowIntent ?? form?.intent ?? stack.frontView?.main
   }
 
   /// Returns whether an intent needs a form for arguments that the chosen row does not give.
   func begins(_ intent: ViewState.Intent) -> Bool {
     let fixed = intent.fixed(by: chosen, of: list?.name)
-    if intent == rowIntent?.intent, intent.isMain { return false }
+    if intent == rowIntent, case .object(let row)? = chosen,
+      intent.isDone(to: row, of: list?.name)
+    {
+      return false
+    }
     return intent.parameters.contains { fixed[$0.name] == nil }
   }
 
   private mutating func begin(_ intent: ViewState.Intent) -> Action? { begin(intent, for: chosen) }
 
   private mutating func begin(_ intent: ViewState.Intent, for row: JSONValue?) -> Action? {
-    if !isAway { message = "" }
     guard let front = stack.frontView else { return nil }
     let fixed = intent.fixed(by: row, of: list?.name)
     guard intent.parameters.contains(where: { fixed[$0.name] == nil }) else {
@@ -142,12 +152,14 @@ extension ViewSession {
     let outcome = form.press(key)
     switch outcome {
     case .cancelled: self.form = nil
+    // A live intent was already sent while the user typed.
+    case .refused where form.intent.isLive: self.form = nil
+    case .refused(let reason): (self.form, message) = (form, reason)
     case .goesOn:
       self.form = form
       guard form.intent.isLive, form.fields != before, form.isComplete else { return nil }
       typed[front] = .ask(front, intent: form.intent.name, form.arguments)
       return typed[front]
-    // A live intent was already sent while the user typed.
     case .done where form.intent.isLive: self.form = nil
     // Keep the input until the daemon is back.
     case .done where isAway: self.form = form
@@ -183,7 +195,7 @@ extension ViewSession {
     case .tab: turn()
     case .enter:
       form?.markSent()
-      if let (intent, arguments) = rowIntent { return ask(intent, arguments, of: view) }
+      return chooseRow(of: view)
     default: break
     }
     return nil

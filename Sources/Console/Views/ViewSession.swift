@@ -34,8 +34,11 @@ package struct ViewSession {
   /// The reason why the last view has closed; `nil` while a view is open.
   package private(set) var ending: String?
 
-  /// The last result or error.
+  /// The last error, or why nothing was done; it stays until the next key.
   package var message = ""
+
+  /// The last answer that the user wanted, in one line; it stays until the next key.
+  package internal(set) var result = ""
 
   /// Whether the daemon is disconnected.
   package internal(set) var isAway = false
@@ -59,10 +62,11 @@ package struct ViewSession {
   /// The last action of a live intent, per view.
   var typed: [Handle: Action] = [:]
 
-  /// The chosen row of each view.
-  ///
-  /// In a log without an entry, it is the last row.
-  var rows: [Handle: Int] = [:]
+  /// The chosen list and rows of each view.
+  var choices: [Handle: RowChoice] = [:]
+
+  /// The sent intents whose answers the user wants to see, by request.
+  var asked: [Int: ViewState.Intent] = [:]
 
   /// The views whose initially chosen element has not arrived yet.
   var unchosen: Set<Handle> = []
@@ -88,7 +92,7 @@ package struct ViewSession {
       return
     }
     trail.receive(method, params, stack)
-    let (front, id, view) = (stack.front, chosen?.id, stack.frontView)
+    let (front, id, view, list) = (stack.front, chosen?.id, stack.frontView, list?.name)
     try stack.receive(method, params)
     if stack.front != front {
       pane = nil
@@ -97,11 +101,11 @@ package struct ViewSession {
       (form, question, left, returned) = (nil, nil, nil, [])
       if stack.isEmpty { ending = end }
     }
-    rows = rows.filter { stack[$0.key] != nil }
+    choices = choices.filter { stack[$0.key] != nil }
     typed = typed.filter { stack[$0.key] != nil }
     drafts = drafts.filter { stack[$0.key] != nil }
     unchosen.formIntersection(stack.views.map(\.handle))
-    if let front, front == stack.front { follow(id, in: front) }
+    if let list, front == stack.front { follow(id, in: list) }
     if method == "opened", let handle = params["view"].flatMap(Handle.init) {
       unchosen.insert(handle)
     }
@@ -109,12 +113,6 @@ package struct ViewSession {
     focus()
     guard method == "fail", case .object(let error)? = params["error"] else { return }
     if case .string(let text)? = error["message"] { message = text }
-  }
-
-  /// Keeps the same element chosen at its new place; if it is gone, the same row.
-  private mutating func follow(_ id: JSONValue?, in view: Handle) {
-    guard let id, rows[view] != nil, chosen?.id != id else { return }
-    rows[view] = list?.elements.firstIndex { $0.id == id } ?? rows[view]
   }
 
   /// Handles the loss of the daemon.
@@ -133,48 +131,15 @@ package struct ViewSession {
         unchosen.remove(handle)
         continue
       }
-      guard let row = list(of: view)?.elements.firstIndex(where: { $0.id == id }) else { continue }
-      rows[handle] = row
+      guard let list = list(of: view),
+        let row = list.elements.firstIndex(where: { $0.id == id })
+      else { continue }
+      choices[handle, default: RowChoice()].rows[list.name] = row
       unchosen.remove(handle)
     }
   }
 
   // MARK: The front view
-
-  /// The list for choosing rows: the longest of the front view; `nil` for none.
-  package var list: (name: String, elements: [JSONValue])? { stack.frontView.flatMap(list(of:)) }
-
-  private func list(of view: ViewState) -> (name: String, elements: [JSONValue])? {
-    let lists = view.properties.compactMap { name, property in
-      property.hint == "hidden" ? nil : property.elements.map { (name: name, elements: $0) }
-    }
-    // Of equally long ones, the first.
-    return lists.reduce(nil as (name: String, elements: [JSONValue])?) { longest, next in
-      if let longest, longest.elements.count >= next.elements.count { longest } else { next }
-    }
-  }
-
-  /// The index of the chosen row; `nil` if there is none.
-  package var row: Int? {
-    guard let front = stack.front, let list, !list.elements.isEmpty else { return nil }
-    return min(rows[front] ?? (isLog ? .max : 0), list.elements.count - 1)
-  }
-
-  /// Whether the list is a log, which is shown from its end: its elements have a `time`.
-  var isLog: Bool {
-    if case .object(let element)? = list?.elements.last { element["time"] != nil } else { false }
-  }
-
-  /// The chosen element.
-  var chosen: JSONValue? { row.flatMap { list?.elements[$0] } }
-
-  /// Moves the choice by a number of rows.
-  mutating func move(by rows: Int) {
-    guard let front = stack.front, let row, let count = list?.elements.count else { return }
-    unchosen.remove(front)
-    let chosen = min(max(0, row + rows), count - 1)
-    self.rows[front] = isLog && chosen == count - 1 ? nil : chosen
-  }
 
   /// Brings the next tab to the front.
   mutating func turn() {
@@ -200,19 +165,22 @@ package struct ViewSession {
       keys[i] = wishes.first { $0.isASCII && $0 != "q" && $0 != "_" && !keys.contains($0) }
     }
     return zip(keys, intents).compactMap { key, intent in
-      key.flatMap { key in stack.frontView?.offers(intent) == true ? (key, intent) : nil }
+      // An intent of a list needs a chosen row there.
+      let isHere = intent.list == nil || intent.list == list?.name && chosen != nil
+      let isOffered = isHere && stack.frontView?.offers(intent) == true
+      return key.flatMap { isOffered ? ($0, intent) : nil }
     }
   }
 
-  /// The properties of the front view besides the list that people are to see.
+  /// The properties of a view besides its lists that people are to see.
   ///
   /// Those of a dialog or a search are in the fields of the form.
-  var properties: [(name: String, property: ViewState.Property)] {
-    guard let view = stack.frontView else { return [] }
-    let list = list?.name
-    let isInForm = form?.intent.isLive == true || view.style == "present"
+  func properties(of view: ViewState) -> [(name: String, property: ViewState.Property)] {
+    let lists = view.lists.map(\.name)
+    let isFront = view.handle == stack.front
+    let isInForm = isFront && (form?.intent.isLive == true || view.style == "present")
     return view.properties.filter { name, property in
-      name != list && name != "chosen" && property.isShown
+      !lists.contains(name) && name != "chosen" && property.isShown
         && !(isInForm && form?.parameters.contains { $0.name == name } == true)
     }
   }
@@ -223,14 +191,7 @@ package struct ViewSession {
     guard let intent else { return false }
     return intent.isLive || stack.frontView?.style == "present"
       || stack.frontView?.properties[intent.name] != nil
-      || intent.isMain && !intent.takesText
-  }
-}
-
-extension JSONValue {
-  /// The `id` of a list element; `nil` if it has none.
-  fileprivate var id: JSONValue? {
-    if case .object(let element) = self { element["id"] } else { nil }
+      || intent == stack.frontView?.main && !intent.takesText
   }
 }
 
@@ -261,6 +222,7 @@ extension ViewSession {
     unsent = nil
     if case .ask(let handle, let intent, let arguments) = action, let view = stack[handle] {
       trail.ask(view, intent, arguments, as: request)
+      asked[request] = view.intents.first { $0.name == intent && $0.isAnswer }
     }
   }
 
@@ -271,13 +233,19 @@ extension ViewSession {
   /// - Parameters:
   ///   - fault: The reason for a refusal; `nil` on success.
   ///   - opened: The view that was opened; `nil` for none.
-  package mutating func answer(_ request: Int, fault: String?, opened: Handle? = nil) {
+  ///   - value: The value of the answer; `nil` for none.
+  package mutating func answer(
+    _ request: Int, fault: String?, opened: Handle? = nil, value: JSONValue? = nil
+  ) {
     guard returning == nil else {
       if returning?.request == request { returning?.answer(fault: fault) }
       return
     }
     trail.answer(request, isRefused: fault != nil, opened: opened)
     message = fault ?? ""
+    if let intent = asked.removeValue(forKey: request), fault == nil {
+      show(value ?? .null, of: intent)
+    }
     guard let sent = sent.removeValue(forKey: request), fault != nil, sent.view == stack.front
     else { return }
     returned.append(sent)
@@ -310,18 +278,29 @@ extension ViewSession {
     self.form = nil
   }
 
-  /// The intent that only needs the chosen row, with its arguments: the main one, one that opens the
-  /// row, or the only one; never one that removes something.
-  var rowIntent: (intent: ViewState.Intent, arguments: JSONObject)? {
+  /// The intent that is main for the chosen row; `nil` for none.
+  var rowIntent: ViewState.Intent? {
     guard case .object(let row)? = chosen, let front = stack.frontView else { return nil }
-    let fitting = front.intents.compactMap { intent in
-      let fits =
-        front.offers(intent) && !intent.isDestructive && intent.isDone(to: row, of: list?.name)
-      return (fits ? intent.arguments(for: row, of: list?.name) : nil)
-        .map { (intent: intent, arguments: $0) }
+    return front.intents.first {
+      $0.isMain && front.offers($0) && $0.concerns(row, of: list?.name)
     }
-    return fitting.first { $0.intent.isMain } ?? fitting.first { $0.intent.opens != nil }
-      ?? (fitting.count == 1 ? fitting.first : nil)
+  }
+
+  /// Shows an answer: in one line if it is short, otherwise instead of the view.
+  private mutating func show(_ value: JSONValue, of intent: ViewState.Intent) {
+    let short = value.short
+    let isShort =
+      switch value {
+      case .object: false
+      case .array(let elements):
+        elements.allSatisfy { if case .object = $0 { false } else { true } } && short.count <= 60
+      default: short.count <= 60 && !short.contains(where: \.isNewline)
+      }
+    guard isShort || form != nil && !isFocused || question != nil || notice != nil else {
+      pane = ViewPane(.answer(intent.title, value))
+      return
+    }
+    result = intent.title + ": " + (short.isEmpty ? "nothing" : short)
   }
 
   /// Shows the last refused form again, unless the user is typing.
@@ -352,16 +331,19 @@ extension ViewSession {
   ) -> Action? {
     let action = Action.ask(view.handle, intent: intent.name, arguments)
     guard intent.isDestructive else { return action }
-    question = Question(text: intent.title + " " + what(arguments, of: view), action: action)
+    let what = what(intent, arguments, of: view)
+    question = Question(text: intent.title + " " + what, action: action)
     return nil
   }
 
   /// Returns the subject of an intent in words: the chosen row, otherwise the view.
-  private func what(_ arguments: JSONObject, of view: ViewState) -> String {
-    if case .object(let row)? = chosen, let id = row["id"],
-      arguments.members.contains(where: { $0.value == id })
+  private func what(
+    _ intent: ViewState.Intent, _ arguments: JSONObject, of view: ViewState
+  ) -> String {
+    if case .object(let row)? = chosen, let list, intent.concerns(row, of: list.name),
+      let id = row["id"], arguments.members.contains(where: { $0.value == id })
     {
-      return row.title ?? id.bare
+      return "'\(row.shownTitle(in: view.properties[list.name] ?? .init()) ?? id.bare)'"
     }
     guard arguments.members.isEmpty else { return JSONValue.object(arguments).short }
     var properties = JSONObject()
@@ -385,6 +367,23 @@ extension JSONObject {
       if case .string(let text)? = self[name], !text.isEmpty { return text }
     }
     return nil
+  }
+
+  /// The name or title of a row, otherwise the first thing that people see of it.
+  fileprivate func shownTitle(in list: ViewState.Property) -> String? {
+    for name in ["name", "title", "text", "body"] {
+      if case .string(let text)? = self[name], !text.isEmpty { return text.cut(to: 40) }
+    }
+    let shown = JSONValue.object(self).shown(in: list).without(list.hides)
+    guard case .object(let row) = shown else { return nil }
+    let seen = row.members.filter { member in
+      if case .number = member.value, member.name == "id" { return false }
+      return member.value != .null && !member.value.short.isEmpty
+    }
+    // A number alone says little.
+    let isNumber = if case .number? = seen.first.flatMap({ self[$0.name] }) { true } else { false }
+    let texts = seen.prefix(isNumber ? 3 : 1).map(\.value.short)
+    return texts.isEmpty ? nil : texts.joined(separator: " ").cut(to: 40)
   }
 }
 
@@ -439,19 +438,19 @@ extension ViewSession {
   private mutating func arrive(_ way: ViewReturn, isThere: Bool) -> Action? {
     let before = (root: stack.views.first, front: stack.frontView)
     let typed = typed
-    rows = Dictionary(
+    choices = Dictionary(
       uniqueKeysWithValues: way.old.compactMap { new, old in
-        rows[old].map { (new, $0) }
+        choices[old].map { (new, $0.renamed(to: way.stack[new]?.lists.map(\.name) ?? [])) }
       })
     drafts = Dictionary(
       uniqueKeysWithValues: way.old.compactMap { new, old in drafts[old].map { (new, $0) } })
     left = way.old.first { $0.value == left }?.key
     (stack, unchosen, self.typed, pane) = (way.stack, [], [:], nil)
-    (sent, returned, question, unsent) = ([:], [], nil, nil)
+    (sent, asked, returned, question, unsent) = ([:], [:], [], nil, nil)
     (isAway, message) = (false, way.fault ?? "")
     trail = ViewTrail(way.origins)
     guard let front = stack.frontView else { return nil }
-    if rows[front.handle] == nil { unchosen = [front.handle] }
+    if choices[front.handle] == nil { unchosen = [front.handle] }
     showChosen()
     // Continue the current input if its view and intent still exist.
     if let form,

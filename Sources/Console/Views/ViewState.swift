@@ -102,11 +102,14 @@ package struct ViewState: Equatable {
       /// A line about it; empty for none.
       package var doc = ""
 
-      /// `date`, `time` or `secret`; `nil` for the usual one.
+      /// `date`, `time`, `clock` or `secret`; `nil` for the usual one.
       package var format: String?
 
       /// The texts to choose from; empty for any.
       package var words: [String] = []
+
+      /// The member of the row with the present value; `nil` for that of the same name.
+      var source: String?
     }
 
     package let name: String
@@ -128,11 +131,26 @@ package struct ViewState: Equatable {
 
     /// Whether it removes something irrevocably.
     package let isDestructive: Bool
+
+    /// Whether the user wants to see the value of its answer.
+    let isAnswer: Bool
+
+    /// The property whose rows it takes; `nil` if its parameters say it.
+    let list: String?
+
+    /// Whether its `id` is that of no row.
+    let isRowless: Bool
   }
 
   package let handle: Handle
   package let binder: String
   package let parent: Handle?
+
+  /// The text of its tab; `nil` for the name of its binder.
+  private let title: String?
+
+  /// The name for people.
+  var label: String { title ?? binder.shownName }
 
   /// The relation to its parent; empty for a view that the client has opened.
   package let style: String
@@ -150,6 +168,7 @@ package struct ViewState: Equatable {
     else { return nil }
     (self.handle, self.binder) = (handle, binder)
     parent = opened["parent"].flatMap(Handle.init)
+    title = if case .string(let title)? = opened["title"] { title } else { nil }
     if case .string(let style)? = opened["style"] { self.style = style } else { style = "" }
     let all = intents.members.map(Intent.init)
     self.intents = all.filter { !$0.isDestructive } + all.filter(\.isDestructive)
@@ -174,8 +193,40 @@ package struct ViewState: Equatable {
     return intent.when.map(says) ?? true && !(intent.unless.map(says) ?? false)
   }
 
-  /// The main action that makes sense now; `nil` for none.
-  package var main: Intent? { intents.first { $0.isMain && offers($0) } }
+  /// The main action of the view itself that makes sense now; `nil` for none.
+  package var main: Intent? {
+    intents.first { $0.isMain && offers($0) && !takesRows($0) }
+  }
+
+  /// Returns whether an intent is for rows of some list of the view.
+  func takesRows(_ intent: Intent) -> Bool {
+    intent.takesRows(of: intent.list)
+      || properties.contains { $0.property.hint != "hidden" && intent.takesRows(of: $0.name) }
+  }
+
+  /// The lists whose rows can be chosen, in the order of the view.
+  ///
+  /// An array of texts is one only if there is no list of objects.
+  var lists: [(name: String, elements: [JSONValue])] {
+    let all = properties.compactMap { name, property in
+      property.hint == "hidden"
+        ? nil : property.elements.map { (name: name, property: property, elements: $0) }
+    }
+    let lists = all.filter { name, property, elements in
+      elements.contains { if case .object = $0 { true } else { false } }
+        || elements.isEmpty && property.kind == "list" || intents.contains { $0.list == name }
+    }
+    guard lists.isEmpty else { return lists.map { ($0.name, $0.elements) } }
+    // Of equally long ones, the first.
+    let longest = all.reduce(nil as (name: String, elements: [JSONValue])?) { longest, next in
+      if let longest, longest.elements.count >= next.elements.count {
+        longest
+      } else {
+        (name: next.name, elements: next.elements)
+      }
+    }
+    return longest.map { [$0] } ?? []
+  }
 }
 
 extension ViewState.Property {
@@ -226,6 +277,7 @@ extension ViewState.Intent {
       if case .object(let intent) = member.value { intent[name]?.bare } else { nil }
     }
     (isMain, isLive, isDestructive) = (says("main"), says("live"), says("destructive"))
+    (isAnswer, isRowless, list) = (says("answers"), says("rowless"), property("list"))
     (when, unless) = (property("when"), property("unless"))
   }
 }
@@ -235,7 +287,7 @@ extension ViewState.Intent.Parameter {
   fileprivate mutating func read(_ field: JSONValue?) {
     guard case .object(let field)? = field else { return }
     doc = field["doc"]?.bare ?? ""
-    format = field["format"]?.bare
+    (format, source) = (field["format"]?.bare, field["from"]?.bare)
     if case .array(let words)? = field["words"] { self.words = words.map(\.bare) }
   }
 
@@ -268,6 +320,9 @@ package struct ViewStack: Equatable {
   /// The handle of the front view; `nil` if none is open.
   package private(set) var front: Handle?
 
+  /// The tab that was last at the front, by its parent.
+  private var turned: [Handle: Handle] = [:]
+
   package init() {}
 
   package var isEmpty: Bool { views.isEmpty }
@@ -287,10 +342,43 @@ package struct ViewStack: Equatable {
     return path
   }
 
-  /// The tabs next to the front view, including its own; empty if there are none.
+  /// The tabs within the front view, or next to it with its own; empty if there are none.
   package var tabs: [ViewState] {
-    guard let view = path.last(where: { $0.style == "tab" }) else { return [] }
-    return views.filter { $0.style == "tab" && $0.parent == view.parent }
+    func tabs(of parent: Handle?) -> [ViewState] {
+      views.filter { $0.style == "tab" && $0.parent == parent }
+    }
+    let inner = front.map(tabs) ?? []
+    guard inner.isEmpty, let view = path.last(where: { $0.style == "tab" }) else { return inner }
+    return tabs(of: view.parent)
+  }
+
+  /// The views that the key tab brings to the front in turn: the one with the tabs, if it has
+  /// intents, and the tabs.
+  var stops: [Handle] {
+    let tabs = tabs
+    guard let parent = tabs.first?.parent.flatMap({ self[$0] }) else { return [] }
+    return (parent.intents.isEmpty ? [] : [parent.handle]) + tabs.map(\.handle)
+  }
+
+  /// The view with tabs that is shown above the one within it; `nil` if there is none.
+  var halves: (above: ViewState, below: ViewState)? {
+    guard let parent = tabs.first?.parent.flatMap({ self[$0] }), let front = frontView else {
+      return nil
+    }
+    if parent.handle == front.handle {
+      let shown = turned[parent.handle].flatMap { self[$0] } ?? tabs.first
+      return shown.flatMap { self[deepest($0.handle)] }.map { (parent, $0) }
+    }
+    // A view that covers the tab covers all of it.
+    let covering = path.last { ["push", "present"].contains($0.style) }
+    guard covering == nil || !isWithin(covering?.handle, parent.handle) else { return nil }
+    return (parent, front)
+  }
+
+  /// Returns whether a view is a descendant of another one.
+  private func isWithin(_ view: Handle?, _ other: Handle) -> Bool {
+    guard let parent = view.flatMap({ self[$0]?.parent }) else { return false }
+    return parent == other || isWithin(parent, other)
   }
 
   /// Handles the reply to `open`.
@@ -311,8 +399,11 @@ package struct ViewStack: Equatable {
     case "opened":
       guard let view = ViewState(params) else { return }
       views.append(view)
-      // The first of several tabs stays in front.
-      if view.style != "tab" || tabs.isEmpty && front == view.parent { front = handle }
+      // The first of several tabs stays in front, and a view with intents before its tabs.
+      let parent = view.parent.flatMap { self[$0] }
+      if view.style != "tab" || front == view.parent && parent?.intents.isEmpty != false {
+        front = handle
+      }
     case "next":
       guard let i = views.firstIndex(where: { $0.handle == handle }),
         case .object(let changes)? = params["props"]
@@ -326,23 +417,33 @@ package struct ViewStack: Equatable {
   /// Removes a view and its children.
   package mutating func close(_ handle: Handle) {
     guard let view = self[handle] else { return }
+    turned[handle] = nil
     for child in views where child.parent == handle { close(child.handle) }
     views.removeAll { $0.handle == handle }
     guard front == handle else { return }
-    front = view.parent.flatMap { self[$0] }?.handle ?? views.last?.handle
-    // A sibling is preferred to the parent.
-    if let beside = views.last(where: { $0.parent == view.parent && $0.parent != nil }) {
-      front = beside.handle
+    let parent = view.parent.flatMap { self[$0] }
+    front = parent?.handle ?? views.last?.handle
+    guard let parent else { return }
+    // A sibling is preferred to the parent; behind one that has covered it, only another such one is.
+    let covers = ["push", "present"].contains(view.style) && !parent.intents.isEmpty
+    let beside = views.filter {
+      $0.parent == parent.handle && (!covers || ["push", "present"].contains($0.style))
     }
+    let shown = covers ? nil : beside.first { $0.handle == turned[parent.handle] }
+    if let next = shown ?? beside.last { front = next.handle }
   }
 
-  /// Brings the next tab to the front.
+  /// Brings the next tab to the front, or the view with the tabs.
   package mutating func turn() {
-    let tabs = tabs
-    guard let i = tabs.firstIndex(where: { tab in path.contains { $0.handle == tab.handle } }),
-      tabs.count > 1
-    else { return }
-    front = deepest(tabs[(i + 1) % tabs.count].handle)
+    let (stops, path) = (stops, path.map(\.handle))
+    guard stops.count > 1 else { return }
+    // Of the view with the tabs and one of them, the tab.
+    let i = stops.lastIndex { path.contains($0) } ?? 0
+    let next = stops[(i + 1) % stops.count]
+    guard let view = self[next] else { return }
+    if view.style == "tab", let parent = view.parent { turned[parent] = next }
+    let isTab = tabs.contains { $0.handle == next }
+    front = isTab ? deepest(next) : next
   }
 
   /// Returns the most recently opened descendant of a view, or the view itself.

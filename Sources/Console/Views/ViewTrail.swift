@@ -144,7 +144,7 @@ struct ViewReturn {
   mutating func next() -> Next {
     while place < steps.count {
       let step = steps[place]
-      if let view = child(step.view.binder) {
+      if let view = child(step.view.binder, step.view.label) {
         if step.view.style == "tab" { turn(to: view.handle) }
         old[view.handle] = step.view.handle
         origins[view.handle] = step.origin
@@ -166,8 +166,10 @@ struct ViewReturn {
     return .end(isThere: true)
   }
 
-  private func child(_ binder: String) -> ViewState? {
-    stack.views.first { $0.parent == current && $0.binder == binder }
+  /// Returns a child of the present view; of tabs with the same binder, the one with a label.
+  private func child(_ binder: String, _ label: String? = nil) -> ViewState? {
+    let all = stack.views.filter { $0.parent == current && $0.binder == binder }
+    return all.first { $0.label == label } ?? all.first
   }
 
   /// Returns the view that can open the next one, if it exists and still has the intent.

@@ -105,9 +105,12 @@ extension ManualPage {
         .word("NAME=?TYPE"),
         "An argument that is asked, with a type of its own or that of the method."
       ),
-      (.word("NAME=row.MEMBER"), "A member of the row for which the intent is."),
+      (
+        .word("NAME=row.MEMBER"),
+        "A member of the row for which the intent is; NAME=LIST.MEMBER says which list it is."
+      ),
       (.word("NAME=property.NAME"), "The present value of a property."),
-      (.word("main"), "What enter does."),
+      (.word("main"), "What enter does: in a row if the intent takes one, otherwise in the view."),
       (.word("destructive"), "Asks before."),
       (.word("live"), "Sent with each typed key."),
       (.word("dismisses"), "Closes the view."),
