@@ -163,7 +163,7 @@ export function confirm(question, agree) {
       box.close();
     };
     const box = dialog(question, [
-      h("div.actions", {}, button("Cancel", answer(false), { autofocus: true }), button(agree, answer(true), { kind: "danger" })),
+      h("div.actions", {}, button("No", answer(false), { autofocus: true }), button(agree, answer(true), { kind: "danger" })),
     ]);
     box.addEventListener("close", () => resolve(false));
   });

@@ -17,16 +17,16 @@ export function read(text, type) {
   switch (type) {
     case "string": return text;
     case "integer":
-      if (!integerShape.test(trimmed)) throw new Error("a whole number, such as 12");
+      if (!integerShape.test(trimmed)) throw new Error("a whole number such as 12");
       return exact(trimmed);
     case "number":
-      if (!numberShape.test(trimmed)) throw new Error("a number, such as 12 or 0.5");
+      if (!numberShape.test(trimmed)) throw new Error("a number such as 12 or 0.5");
       return exact(trimmed);
     case "boolean":
       if (!["true", "false"].includes(trimmed)) throw new Error("true or false");
       return trimmed === "true";
-    case "array": return json(trimmed, Array.isArray, 'a list, such as [1, "two"]');
-    case "object": return json(trimmed, (value) => kindOf(value) === "object", 'an object, such as {"a": 1}');
+    case "array": return json(trimmed, Array.isArray, 'a list such as [1, "two"]');
+    case "object": return json(trimmed, (value) => kindOf(value) === "object", 'an object such as {"a": 1}');
     case "integer or string": return integerShape.test(trimmed) ? exact(trimmed) : text;
     default: return free(text);
   }
@@ -73,8 +73,8 @@ let lastField = 0;
 class Field {
   isTouched = false;
 
-  constructor({ name, type, optional, doc, format, words: choices }, initial, onchange) {
-    Object.assign(this, { name, type, isOptional: optional, format, choices });
+  constructor({ name, type, optional, doc, format, words: choices, isFilled }, initial, onchange) {
+    Object.assign(this, { name, type, isOptional: optional, format, choices, isFilled });
     const id = `field-${++lastField}`;
     this.fault = h("p.fault", { id: `${id}-fault`, hidden: true });
     // It would be sent as another number.
@@ -128,7 +128,7 @@ class Field {
   }
 
   get isEmpty() {
-    return this.text === "" && (this.isOptional || this.type !== "string" || this.choices !== undefined || this.format !== undefined);
+    return this.text === "" && (this.isOptional || this.isFilled || this.type !== "string" || this.choices !== undefined || this.format !== undefined);
   }
 
   /** The value that was typed; undefined if nothing was. Throws what is wrong. */

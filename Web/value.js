@@ -64,6 +64,7 @@ export function hinted(value, hint) {
   if (hint === "time" && typeof value === "string" && !Number.isNaN(Date.parse(value))) return new Date(value).toLocaleString();
   if (hint === "time" && Number.isInteger(value)) return new Date(value / 1000).toLocaleString();
   if (typeof value !== "number") return value;
+  if (hint === "time" && Number.isSafeInteger(value)) return new Date(value / 1000).toLocaleString();
   if (hint === "bytes") {
     let unit = 0;
     while (Math.abs(value) >= 1024 && unit < units.length - 1) {
@@ -75,6 +76,18 @@ export function hinted(value, hint) {
   if (hint === "seconds") return duration(value * 1000);
   if (hint === "share") return `${(value * 100).toFixed(1)} %`;
   return hint === undefined || notUnits.has(hint) ? value : `${value} ${hint}`;
+}
+
+/** Returns a value in words, with its parts: a list by its elements, an object by its members. */
+export function inWords(value, hint, hides = [], members = {}) {
+  if (value === undefined || value === null || value === "") return "–";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (Array.isArray(value)) return value.map((item) => inWords(item, hint, hides, members)).join(", ") || "–";
+  if (kindOf(value) === "object") {
+    const parts = Object.entries(value).filter(([name]) => !hides.includes(name));
+    return parts.map(([name, part]) => `${words(name)} ${inWords(part, members[name] ?? hint)}`).join(" · ") || "–";
+  }
+  return short(hinted(value, hint));
 }
 
 /** Returns a time span with its two largest units. */

@@ -10,10 +10,10 @@ const returnTime = 10_000;
 class View {
   properties = {};
 
-  constructor({ view, binder, parent, style = "", props, intents }) {
-    Object.assign(this, { handle: view, binder, parent, style });
-    this.intents = Object.entries(intents).map(([name, { params, opens, main, live, destructive, when, unless, fields }]) => ({
-      name, opens, isMain: !!main, isLive: !!live, isDestructive: !!destructive, when, unless,
+  constructor({ view, binder, parent, style = "", title, props, intents }) {
+    Object.assign(this, { handle: view, binder, parent, style, title });
+    this.intents = Object.entries(intents).map(([name, { params, opens, main, live, destructive, answers, list, rowless, when, unless, fields }]) => ({
+      name, opens, isMain: !!main, isLive: !!live, isDestructive: !!destructive, isAnswer: !!answers, list, isRowless: !!rowless, when, unless,
       parameters: Object.entries(params).map(([name, type]) => ({ name, type: type.replace(/\?$/, ""), optional: type.endsWith("?"), ...fields?.[name] })),
     }));
     this.change(props);
@@ -64,6 +64,7 @@ class View {
 class Stack {
   views = [];
   front;
+  #turned = new Map(); // the tab that the user has chosen, by the handle of its parent
 
   get(handle) {
     return this.views.find((view) => view.handle === handle);
@@ -95,12 +96,16 @@ class Stack {
     for (const child of this.children(handle)) this.close(child.handle);
     this.views = this.views.filter((other) => other !== view);
     if (this.front !== handle) return;
-    const beside = view.parent === undefined ? undefined : this.children(view.parent).at(-1);
+    // The tab that was shown stays; otherwise the newest view beside it comes to the front.
+    const all = view.parent === undefined ? [] : this.children(view.parent);
+    const beside = all.find((other) => other.handle === this.#turned.get(view.parent)) ?? all.at(-1);
     this.front = (beside ?? this.get(view.parent) ?? this.views.at(-1))?.handle;
   }
 
   /** Brings a view to the front, or the newest view within it. */
   turn(handle) {
+    const view = this.get(handle);
+    if (view?.style === "tab") this.#turned.set(view.parent, handle);
     const child = this.children(handle).at(-1);
     if (child) this.turn(child.handle);
     else this.front = handle;
@@ -323,7 +328,7 @@ export class ViewSession extends EventTarget {
     const { stack } = this;
     let current = stack.views[0];
     for (const { view, origin } of steps) {
-      let child = await this.#child(current, view.binder, origin ? 0 : 500);
+      let child = await this.#child(current, view.binder, origin ? 0 : 500, view.title);
       if (isOver()) return;
       if (!child && origin) {
         const from = origin.replaces ? await this.#child(current, origin.binder, 500) : current;
@@ -338,9 +343,12 @@ export class ViewSession extends EventTarget {
     }
   }
 
-  /** Waits until a view has a child of a binder; undefined if it does not come in time. */
-  async #child(parent, binder, milliseconds) {
-    const find = () => this.stack.children(parent.handle).find((view) => view.binder === binder);
+  /** Waits until a view has a child of a binder, of several tabs the one with a title; undefined if it does not come in time. */
+  async #child(parent, binder, milliseconds, label) {
+    const find = () => {
+      const all = this.stack.children(parent.handle).filter((view) => view.binder === binder);
+      return all.find((view) => view.title === label) ?? all[0];
+    };
     const end = performance.now() + milliseconds;
     while (!find() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
     return find();

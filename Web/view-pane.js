@@ -1,9 +1,9 @@
 /** One view in the document: its properties, its lists, and a control for each intent. */
 
-import { announce, button, confirm, dialog, h, keyed, setAttribute, setText } from "./dom.js";
+import { announce, button, confirm, dialog, facts, h, keyed, setAttribute, setText } from "./dom.js";
 import { makeForm } from "./form.js";
-import { argumentsOf, concerns, Rows, waits } from "./view-rows.js";
-import { hinted, kindOf, short, words } from "./value.js";
+import { argumentsOf, concerns, nameOf, Rows, waits } from "./view-rows.js";
+import { inWords, kindOf, short, words } from "./value.js";
 
 /** Whether an intent takes exactly one text, so that a user can write line after line. */
 function takesText({ parameters }) {
@@ -18,6 +18,12 @@ function takesSecret(intent) {
 /** Whether an intent only names an element of a list. */
 function takesElement({ parameters }) {
   return parameters.length === 1 && parameters[0].name === "id" && !parameters[0].optional;
+}
+
+/** Whether the title of a view stands above it. */
+function isHeading({ style, properties }) {
+  const says = (name) => typeof properties[name]?.value === "string" && properties[name].value !== "";
+  return !["tab", "replace"].includes(style) && says("title") && !says("name");
 }
 
 /** Intents that move a list which the view shows in part, and where their buttons stand. */
@@ -43,7 +49,8 @@ export class ViewPane {
     this.tools = h(".actions.tools");
     this.bodies = h(".bodies");
     this.inner = h(".inner");
-    this.element = h("section.view", {}, this.tools, this.bodies, this.facts, this.lines, this.above, this.lists, this.below, this.inner, this.composer);
+    this.answer = h("section.answer", { role: "status" });
+    this.element = h("section.view", {}, this.tools, this.bodies, this.answer, this.facts, this.lines, this.above, this.lists, this.below, this.inner, this.composer);
     this.update();
   }
 
@@ -61,7 +68,7 @@ export class ViewPane {
     const lists = properties.filter(isList);
     // What is typed into the line of a live intent is seen there.
     const live = view.offered.filter((intent) => intent.isLive && takesText(intent)).map(({ parameters }) => parameters[0].name);
-    const plain = properties.filter((entry) => !isList(entry) && entry[0] !== "chosen" && !live.includes(entry[0]));
+    const plain = properties.filter((entry) => !isList(entry) && entry[0] !== "chosen" && !live.includes(entry[0]) && !(entry[0] === "title" && isHeading(view)));
     this.#drawFacts(plain, view);
     keyed(this.lists, lists, ([name]) => name, ([name]) => {
       const rows = new Rows(this, name);
@@ -88,7 +95,7 @@ export class ViewPane {
       setAttribute(cell, "aria-busy", wait ? "true" : undefined);
       cell.className = error ? "fault" : kindOf(value);
       if (!error && kindOf(value) === "object") this.#drawParts(text, value, hint, hides, members);
-      else setText(text, error ?? (wait && value === undefined ? "" : this.#text(value, hint, hides, members)));
+      else setText(text, error ?? (wait && value === undefined ? "" : inWords(value, hint, hides, members)));
       setText(line, wait ?? "");
       this.#drawEditing(cell, view.editing(name), value);
       row.hidden = property.kind === "loading" && state === undefined && value === undefined;
@@ -101,7 +108,7 @@ export class ViewPane {
     if (!text.firstElementChild) text.replaceChildren();
     const parts = Object.entries(value).filter(([name]) => !hides.includes(name));
     keyed(text, parts, ([name]) => name, () => h("span.part"), (part, [name, value]) => {
-      setText(part, `${words(name)} ${this.#text(value, members[name] ?? hint)} `);
+      setText(part, `${words(name)} ${inWords(value, members[name] ?? hint)} `);
     });
   }
 
@@ -136,7 +143,7 @@ export class ViewPane {
         cell.form?.remove();
         cell.form = undefined;
         cell.change?.focus();
-      });
+      }, "Set");
       cell.append(cell.form);
       cell.form.querySelector("input, textarea, select").focus();
     }, { kind: "quiet", "aria-label": `Change ${words(intent.name)}` });
@@ -145,19 +152,30 @@ export class ViewPane {
 
   async #edit(intent, args) {
     try {
-      await this.#session.ask(this.#find, intent.name, args);
+      await this.#ask(intent, args);
     } catch (error) {
       announce(error.message, { kind: "bad" });
       this.update();
     }
   }
 
-  #text(value, hint, hides = [], members = {}) {
-    if (value === undefined || value === null || value === "") return "–";
-    if (typeof value === "boolean") return value ? "yes" : "no";
-    if (Array.isArray(value)) return value.map((item) => this.#text(item, hint, hides, members)).join(", ") || "–";
-    if (kindOf(value) === "object") return Object.entries(value).filter(([name]) => !hides.includes(name)).map(([name, part]) => `${words(name)} ${this.#text(part, members[name] ?? hint)}`).join(" · ");
-    return short(hinted(value, hint));
+  /** Performs an intent; the answer that the user wanted is shown until the next one. */
+  async #ask(intent, args) {
+    this.answer.replaceChildren();
+    const { value = null } = await this.#session.ask(this.#find, intent.name, args);
+    if (!intent.isAnswer) return;
+    const close = button("Close", () => this.answer.replaceChildren(), { image: "close", isBare: true });
+    this.answer.replaceChildren(h("header", {}, h("h3", {}, words(intent.name)), close), this.#makeAnswer(intent.name, value));
+  }
+
+  #makeAnswer(name, value) {
+    if (kindOf(value) === "object") return facts(Object.entries(value).map(([name, part]) => [words(name), inWords(part)]));
+    if (!Array.isArray(value)) return h("p", {}, inWords(value));
+    if (!value.length) return h("p", {}, "Nothing.");
+    const rows = new Rows(this, name);
+    rows.update({ value }, []);
+    rows.title.remove();
+    return rows.element;
   }
 
   // Intents
@@ -166,8 +184,8 @@ export class ViewPane {
     const rows = lists.flatMap(([name, { value }]) => (value ?? []).slice(0, 1).map((item) => [name, item])).filter(([, item]) => item?.id !== undefined);
     // What concerns a row is beside the rows; without any it needs a form, too.
     const isEmpty = lists.length > 0 && lists.every(([, { value }]) => !value?.length);
-    const own = view.offered.filter((intent) => view.editing(intent.name) === undefined || !(intent.name in view.properties))
-      .filter((intent) => !rows.some(([name, item]) => concerns(intent, item, name)) && !(isEmpty && takesElement(intent)));
+    const own = view.offered.filter((intent) => intent.list === undefined && (view.editing(intent.name) === undefined || !(intent.name in view.properties)))
+      .filter((intent) => !rows.some(([name, item]) => concerns(intent, item, name)) && !(isEmpty && !intent.isRowless && takesElement(intent)));
     const main = own.filter((intent) => intent.isMain && (takesText(intent) || intent.isLive)).slice(0, 1);
     const moves = own.filter((intent) => intent.name in movers && intent.parameters.length === 0);
     // A text that nothing is known of yet is written in a line; what changes something has a form.
@@ -233,21 +251,28 @@ export class ViewPane {
     return values;
   }
 
-  #makeForm(intent, parameters, initial, args, done) {
-    return makeForm(parameters, {
-      initial, label: words(intent.name), isDanger: intent.isDestructive, draft: `${this.#draft} ${intent.name} ${args.id ?? ""}`,
+  #makeForm(intent, parameters, initial, args, done, label = words(intent.name), name) {
+    return makeForm(this.#filled(parameters, intent), {
+      initial, label, isDanger: intent.isDestructive, draft: `${this.#draft} ${intent.name} ${args.id ?? ""}`,
       submit: async (typed, form) => {
-        if (!(await this.#mayDo(intent))) return;
-        await this.#session.ask(this.#find, intent.name, { ...args, ...typed });
+        if (!(await this.#mayDo(intent, name, typed))) return;
+        await this.#ask(intent, { ...args, ...typed });
         done?.(form);
       },
     });
   }
 
+  /** The parameters of an intent: a text that the view does not show needs one. */
+  #filled(parameters, intent) {
+    const { properties } = this.view;
+    const isShown = ({ name }) => name in properties || (name === "value" && intent.name in properties);
+    return parameters.map((parameter) => ({ ...parameter, isFilled: !intent.isLive && !parameter.optional && !isShown(parameter) }));
+  }
+
   /** A line to write in, which stays after it was sent; of a live intent each key is sent. */
   #makeComposer(intent) {
     const { view } = this;
-    const [parameter] = intent.parameters;
+    const [parameter] = this.#filled(intent.parameters, intent);
     let latest;
     let isSending = false;
     const sendLive = async (args) => {
@@ -281,7 +306,7 @@ export class ViewPane {
       while (queue.length) {
         const late = setTimeout(() => setText(wait, `Sending ${queue.length === 1 ? `‘${short(queue[0][parameter.name])}’` : `${queue.length} lines`} …`), 500);
         try {
-          await this.#session.ask(this.#find, intent.name, queue[0]);
+          await this.#ask(intent, queue[0]);
         } catch (error) {
           // The line comes back, unless another one is there.
           const field = form.fields[0];
@@ -305,23 +330,26 @@ export class ViewPane {
     return form;
   }
 
-  async #mayDo(intent, row) {
+  /** Asks before a destructive intent; `name` is that of its row, and `typed` what was typed for it. */
+  async #mayDo(intent, name, typed = {}) {
     if (!intent.isDestructive) return true;
-    const name = row ? ` ${short(row.name ?? row.title ?? row.text ?? row.body ?? row.value ?? row.id)}` : "";
-    return confirm(`${words(intent.name)}${name}? The past keeps what was.`, words(intent.name));
+    const what = name !== undefined ? ` ‘${name}’` : Object.entries(typed).map(([name, value]) => ` ${words(name).toLowerCase()} ${short(value)}`).join("");
+    return confirm(`${words(intent.name)}${what}? The past keeps what was.`, words(intent.name));
   }
 
   /** Performs an intent, for an element if it concerns one; asks for what it still needs. */
   async act(intent, row, list, control) {
     const { args, rest } = row ? argumentsOf(intent, row, list) : { args: {}, rest: [] };
+    const name = row && nameOf(row, this.view.properties[list]);
     if (rest.length) {
-      const box = dialog(`${words(intent.name)} ${short(row.name ?? row.id ?? "")}`, this.#makeForm(intent, rest, row, args, () => box.close()));
+      const initial = Object.fromEntries(rest.map((parameter) => [parameter.name, row[parameter.from ?? parameter.name] ?? undefined]));
+      const box = dialog(`${words(intent.name)} ${name}`, this.#makeForm(intent, rest, initial, args, () => box.close(), undefined, name));
       return;
     }
-    if (!(await this.#mayDo(intent, row))) return;
+    if (!(await this.#mayDo(intent, name))) return;
     if (control) control.disabled = true;
     try {
-      await this.#session.ask(this.#find, intent.name, args);
+      await this.#ask(intent, args);
     } catch (error) {
       announce(error.message, { kind: "bad" });
     } finally {

@@ -1,7 +1,7 @@
 /** The lists of a view: a table, or messages with a text each. Rows are kept by their `id`. */
 
 import { button, h, keyed, loading, setAttribute, setText } from "./dom.js";
-import { hinted, kindOf, short, words } from "./value.js";
+import { hinted, inWords, kindOf, short, words } from "./value.js";
 
 /** Members of an element that are written at length. */
 const texts = ["text", "body"];
@@ -16,27 +16,42 @@ export const waits = { loading, reloading: "Loading again …" };
 const lookingIntents = ["open", "enter", "show", "choose", "select"];
 
 /** Whether a parameter is the number of an element: `episode` for `episodes`. */
-function isElement({ name, type }, list) {
-  return type === "integer" && `${name}s` === list;
+function isElement({ name, type }, list, intent) {
+  return intent.list === undefined && type === "integer" && `${name}s` === list;
 }
 
 /**
- * Whether an intent concerns an element of a list: it requires the `id`, or takes it under the singular
- * of the list's name. With an optional `id` it creates something.
+ * Whether an intent concerns an element of a list. If the daemon does not say it, it requires the `id`, or
+ * takes it under the singular of the list's name. With an optional `id` it creates something.
  */
 export function concerns(intent, row, list) {
-  return row?.id !== undefined && intent.parameters.some((parameter) => (parameter.name === "id" && !parameter.optional) || isElement(parameter, list));
+  if (row?.id === undefined || intent.isRowless) return false;
+  if (intent.list !== undefined) return intent.list === list;
+  return intent.parameters.some((parameter) => (parameter.name === "id" && !parameter.optional) || isElement(parameter, list, intent));
 }
 
-/** The arguments that an element gives, and the parameters that are left to be typed. */
+/**
+ * The arguments that an element gives, and the parameters that are left to be typed. An optional one is
+ * asked for if the daemon names the list: then the author of the view wants it so.
+ */
 export function argumentsOf(intent, row, list) {
   const args = {};
   const rest = [];
   for (const parameter of intent.parameters) {
-    if (isElement(parameter, list) || parameter.name === "id") args[parameter.name] = row.id;
-    else if (!parameter.optional) rest.push(parameter);
+    if (isElement(parameter, list, intent) || parameter.name === "id") args[parameter.name] = row.id;
+    else if (!parameter.optional || intent.list !== undefined) rest.push(parameter);
   }
   return { args, rest };
+}
+
+/** The name of a row: its name, title or text, otherwise the first thing that people see of it. */
+export function nameOf(item, { hides = [], members = {}, hint } = {}) {
+  const name = ["name", "title", "text", "body"].find((name) => typeof item[name] === "string" && item[name]);
+  if (name) return short(item[name]);
+  const seen = Object.entries(item).filter(([name, value]) => !hides.includes(name) && value !== null && value !== "" && !(name === "id" && typeof value === "number"));
+  if (!seen.length) return short(item.id ?? "");
+  // A number alone says little.
+  return seen.slice(0, typeof seen[0][1] === "number" ? 3 : 1).map(([name, value]) => short(inWords(value, members[name] ?? hint))).join(" ");
 }
 
 /** The size of a list on the screen. */
@@ -227,11 +242,14 @@ export class Rows {
   }
 
   #nameOf(item) {
-    return short(item.name ?? item.title ?? item.text ?? item.body ?? item.value ?? item.id ?? "");
+    return nameOf(item, { hides: this.#hides, members: this.#members, hint: this.#hint });
   }
 
   #drawCell(cell, value, name) {
-    cell.className = kindOf(value);
+    // Words stay whole, but for those that are longer than a column can be.
+    const all = typeof value === "string" ? value.split(/\s+/) : [];
+    const isWhole = this.#members[name] === "time" || (all.length === 1 && value.length <= 20);
+    cell.className = [kindOf(value ?? undefined), isWhole && "whole", all.some((word) => word.length > 30) && "long"].filter(Boolean).join(" ");
     if (typeof value === "string" && /^#[0-9a-f]{6}$/i.test(value)) {
       if (!cell.swatch) {
         cell.swatch = h("span.swatch", { "aria-hidden": "true" });
@@ -247,7 +265,7 @@ export class Rows {
 
   /** Shows a value as text; an address of the web as a link that tells the other side nothing. */
   #drawText(parent, value, name) {
-    const text = typeof value === "boolean" ? (value ? "yes" : "no") : value === undefined ? "" : short(hinted(value, this.#members[name] ?? this.#hint));
+    const text = value === "" ? "" : inWords(value, this.#members[name] ?? this.#hint);
     if (typeof value === "string" && /^https?:\/\/[^\s]+$/.test(value)) {
       if (parent.address !== value) parent.replaceChildren(h("a", { href: value, target: "_blank", rel: "noopener noreferrer" }, text));
       parent.address = value;
@@ -259,7 +277,8 @@ export class Rows {
   /** Buttons for what can be done with an element. */
   #drawActions(parent, item, intents) {
     const name = this.#nameOf(item);
-    const own = intents.filter((intent) => concerns(intent, item, this.#name)).sort((a, b) => a.isDestructive - b.isDestructive);
+    const own = intents.filter((intent) => concerns(intent, item, this.#name))
+      .sort((a, b) => a.isDestructive - b.isDestructive || b.isMain - a.isMain);
     keyed(parent, own, (intent) => intent.name,
       (intent) => {
         const control = button(words(intent.name), () => this.#pane.act(control.intent, control.item, this.#name, control), { kind: intent.isDestructive ? "quiet danger" : "quiet" });

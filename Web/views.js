@@ -195,7 +195,7 @@ export class ViewsPage {
     const inner = pane.inner;
     if (tabs.length) {
       inner.tabs ??= h(".tabs", { role: "tablist", "aria-label": `${words(view.binder)} tabs`, onkeydown: (event) => this.#pressTab(event, inner.tabs) });
-      keyed(inner.tabs, tabs, ({ binder }) => binder, (tab) => h("button.tab", { type: "button", role: "tab" }, words(tab.binder)), (control, tab) => {
+      keyed(inner.tabs, tabs, tabKey, (tab) => h("button.tab", { type: "button", role: "tab" }, tab.title ?? words(tab.binder)), (control, tab) => {
         const isFront = rest.includes(tab) || path.includes(tab);
         control.onclick = () => this.#session.turn(tab);
         control.setAttribute("aria-selected", String(isFront));
@@ -203,7 +203,7 @@ export class ViewsPage {
       });
     }
     const next = rest[0];
-    keyed(inner, [...(tabs.length ? [{ tabs: inner.tabs }] : []), ...(next ? [{ view: next }] : [])], (item) => (item.tabs ? "tabs" : `view ${item.view.binder}`),
+    keyed(inner, [...(tabs.length ? [{ tabs: inner.tabs }] : []), ...(next ? [{ view: next }] : [])], (item) => (item.tabs ? "tabs" : `view ${tabKey(item.view)}`),
       (item) => item.tabs ?? this.#pane(path, item.view, used).element, (_, item) => item.view && this.#fill(path, rest, used));
   }
 
@@ -269,7 +269,12 @@ export class ViewsPage {
  * stays the same when the view changes, and after a lost connection.
  */
 function place(path) {
-  return path.map((view) => (view.place ??= view.style === "push" ? `${view.binder} ${JSON.stringify(view.properties.id?.value ?? view.properties.name?.value ?? "")}` : view.binder)).join(" › ");
+  return path.map((view) => (view.place ??= view.style === "push" ? `${view.binder} ${JSON.stringify(view.properties.id?.value ?? view.properties.name?.value ?? "")}` : tabKey(view))).join(" › ");
+}
+
+/** What tells two tabs apart, which may be of one binder. */
+function tabKey({ binder, title }) {
+  return title === undefined ? binder : `${binder} ${title}`;
 }
 
 function title({ binder, properties }) {

@@ -370,7 +370,7 @@ class Forms(PageCase):
         browser.go("services/cells/add")
         browser.type("Name", "n")
         browser.type("By optional", "x")
-        browser.has("This takes a number, such as 12 or 0.5.")
+        browser.has("This takes a number such as 12 or 0.5.")
         self.assertEqual(browser.find("[name=by]").get_attribute("aria-invalid"), "true")
         browser.click("Call add")
         self.assertEqual(browser.focused.get_attribute("name"), "by")

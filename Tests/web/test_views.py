@@ -90,7 +90,7 @@ class Views(FeedCase):
         browser.has("20.5 °C")
         cell = lambda name: self.place.call("get", {"source": "cells/" + name})["value"]
         self.act("Change Wanted")
-        self.send("Wanted", value="19")
+        self.send("Set", value="19")
         eventually(lambda: cell("wanted") == 19)
         browser.find(".fact [role=switch]").click()
         eventually(lambda: cell("away") is True)
@@ -108,6 +108,72 @@ class Views(FeedCase):
         write("Cellar")
         self.place.call("reload")
         browser.has("Cellar")
+
+    def test_a_view_with_two_lists_and_two_tabs(self):
+        directory = os.path.join(os.path.dirname(self.place.socket), "view.d")
+        os.mkdir(directory)
+        with open(os.path.join(directory, "shop.view"), "w") as file:
+            file.write(
+                'view "A shop."\ntitle = "Corner shop"\n'
+                'lists/shop ~> shop\n  value ~> thing\n'
+                'maps/m ~> seats by key\n  key ~> seat\n  note\n  state\n  since as time\n  until as time\n  free as yesno\n  by\n'
+                'add -> lists.append name="shop" value=?text main\n'
+                'rename -> lists.update name="shop" at=shop.id value=?text\n'
+                'cancel -> maps.remove name="m" key=seats.id destructive\n'
+                'find -> cells.list prefix="t"\n'
+                'tab "All things" => todo\ntab "Again" => todo\n'
+            )
+        self.place.call("reload")
+        for name in ["bread", "milk"]:
+            self.place.call("lists.append", {"name": "shop", "value": name})
+        seat = {"state": "reserved", "since": "2026-11-26T16:56:56Z", "until": "2026-11-26T17:56:56Z", "free": True, "by": "kim"}
+        self.place.call("maps.put", {"name": "m", "key": "window", "value": seat})
+        self.place.call("cells.set", {"name": "t1", "value": 5})
+        self.place.call("todo.add", {"title": "sweep"})
+        browser = self.browser = self.open_browser(width=1100)
+        self.open("shop")
+        browser.has("window")
+        self.assertEqual(browser.text.count("Corner shop"), 1, "the title stands above the view only")
+        # Each intent stands beside the rows of its list.
+        buttons = lambda: browser.run("return [...document.querySelectorAll('.stage > .view > .lists .rows')].map(rows => [...new Set([...rows.querySelectorAll('.acts button')].map(x => x.textContent))])")
+        browser.eventually(lambda: buttons() == [["Rename"], ["Cancel"]], what=lambda: f"the buttons of each list, not {buttons()}")
+        # No word is broken, and what is not there has a sign.
+        cells = browser.run("""
+            return [...document.querySelectorAll('.stage > .view > .lists td:not(.acts)')].map(cell => {
+                const range = document.createRange();
+                range.selectNodeContents(cell);
+                return [cell.textContent, cell.textContent.includes(' ') ? 1 : range.getClientRects().length];
+            })""")
+        self.assertIn(["–", 1], cells)
+        self.assertEqual([text for text, lines in cells if lines != 1 or text == "null"], [])
+        self.assertLessEqual(browser.run("return Math.max(...[...document.querySelectorAll('.acts button')].map(x => x.getBoundingClientRect().right))"), 1100)
+        # The form has what the row shows, and no text is not sent.
+        self.act("Rename bread")
+        field = browser.find("dialog [name=value]")
+        self.assertEqual(field.get_attribute("value"), "bread")
+        self.send("Rename", "dialog", value="")
+        browser.has("This needs a value.")
+        browser.press(Keys.ESCAPE)
+        browser.eventually(lambda: not browser.all("dialog"), what="the dialog is closed")
+        self.fill(".composer", value="").send_keys(Keys.ENTER)
+        browser.has("This needs a value.")
+        self.assertEqual(self.place.call("get", {"source": "lists/shop"})["value"], ["bread", "milk"])
+        # The question names the row, and only one button has the name of the intent.
+        self.act("Cancel window")
+        browser.has("Cancel ‘window’?")
+        self.assertEqual([x.text for x in browser.all("dialog .body button")], ["No", "Cancel"])
+        browser.click("No", within="dialog")
+        self.act("Find")
+        browser.eventually(lambda: browser.run("return document.querySelector('.answer').innerText.replace(/\\s+/g, ' ')") == "Find T1 5", what="the answer")
+        self.act("Cancel window")
+        self.confirm("Cancel")
+        browser.eventually(lambda: "window" not in browser.text, what="the row is gone")
+        self.assertEqual(browser.run("return document.querySelector('.answer').innerText"), "", "the next act")
+        tabs = browser.all("[role=tab]")
+        self.assertEqual([tab.text for tab in tabs], ["All things", "Again"])
+        tabs[1].click()
+        browser.eventually(lambda: [tab.get_attribute("aria-selected") for tab in browser.all("[role=tab]")] == ["false", "true"], what="the other tab")
+        browser.has("sweep")
 
     def test_what_was_sent_is_typed_no_more(self):
         browser = self.browser = self.open_browser()
