@@ -59,7 +59,6 @@ package final class Ledger<State: ServiceState> {
   /// The names of all streams; see ``EventStore/names``.
   @usableFromInline
   package let streamNames: Names
-  private let forms = EventForms(State.Event.upcasters)
   @usableFromInline
   let watchers: Watchers
   @usableFromInline
@@ -189,6 +188,8 @@ package final class Ledger<State: ServiceState> {
   @usableFromInline
   func type(_ kind: String) -> String {
     if let known = types.first(where: { $0.kind == kind }) { return known.type }
+    // Once for each kind.
+    let forms = EventForms(State.Event.upcasters)
     let type = EventType.text("\(service).\(kind)", form: forms.present(kind))
     types.append((kind, type))
     return type
