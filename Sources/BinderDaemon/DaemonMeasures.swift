@@ -154,9 +154,9 @@ extension SlowRequest {
 }
 
 extension MachineTime {
-  /// The clock and the time zone of this machine.
-  static var local: MachineTime {
-    MachineTime(now: { Process.now }) { seconds in
+  /// Returns a clock with the time zone of this machine.
+  static func local(_ clock: DaemonClock) -> MachineTime {
+    MachineTime(now: { clock.now }) { seconds in
       // Only this reads the time zone of the machine again.
       tzset()
       var time = time_t(seconds)

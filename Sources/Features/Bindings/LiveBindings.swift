@@ -36,7 +36,8 @@ package final class LiveBindings {
   /// The bindings of files, by name.
   var filed: [String: FiledBinding] = [:]
 
-  let scheduler: (any Scheduler)?
+  /// The timers of operators, of `every` and of retries; `nil` for none.
+  package var scheduler: (any Scheduler)?
 
   /// The clock of `every`.
   package lazy var time = MachineTime(now: { [unowned self] in now() })
