@@ -7,7 +7,7 @@ private var commandGroups: [(title: String, commands: [Command])] {
       "Values",
       [
         getCommand, setCommand, removeCommand, atomicCommand, isCommand, waitCommand, watchCommand,
-        treeCommand,
+        treeCommand, syncCommand,
       ]
     ),
     (

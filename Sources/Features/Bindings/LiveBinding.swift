@@ -67,7 +67,7 @@ final class LiveBinding: Disposable {
     automation?.faults.observeNext { [weak self] in self?.recordFailure($0) }.dispose(in: bag)
     binding.failures.observeNext { [weak self] in self?.recordFailure($0) }.dispose(in: bag)
     binding.passed.observeNext { [weak self] in self?.clearDue() }.dispose(in: bag)
-    ends.onWrite = { [weak self] side, seq in self?.beginWrite(from: side, at: seq) }
+    ends.onWrite = { [weak self] in self?.beginWrite(from: $0, at: $1, $2) }
     ends.onRefusal = { [weak self] side in self?.retryLater(from: side) }
   }
 
@@ -150,9 +150,11 @@ final class LiveBinding: Disposable {
     if waiting == 0 { failure = nil }
   }
 
-  private func beginWrite(from side: BindSide, at seq: UInt64) {
+  private func beginWrite(
+    from side: BindSide, at events: ClosedRange<UInt64>, _ value: JSONValue
+  ) {
     waiting += 1
-    all.beginWrite(self, from: side, at: seq, failureCount)
+    all.beginWrite(self, from: side, at: events, value, failureCount)
   }
 
   /// Notes that a value was refused but may be accepted later.
@@ -216,8 +218,8 @@ final class TransferPositions {
       binding: binding)
   }
 
-  /// Called for each written value, with the end that it came from and its position in the journal.
-  var onWrite: (BindSide, UInt64) -> Void = { _, _ in }
+  /// Called for each written value, with the end that it came from and its positions in the journal.
+  var onWrite: (BindSide, ClosedRange<UInt64>, JSONValue) -> Void = { _, _, _ in }
 
   /// Called for each value that was refused but may be accepted later, with the end that it came
   /// from.
