@@ -247,7 +247,8 @@ export class SourcePane {
   }
 
   async #remove() {
-    if (!(await confirm(`Remove ${this.#name}?`, "Remove"))) return;
+    const past = this.#page.moment.isPast ? "The page shows the past. This removes the present value. " : "";
+    if (!(await confirm(`${past}Remove ${this.#name}?`, "Remove"))) return;
     try {
       await this.#page.link.command("cells.remove", { name: this.#name.replace(/^cells\//, "") });
     } catch (error) {

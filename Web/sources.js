@@ -60,13 +60,14 @@ export class SourcesPage {
       { name: "name", type: "string", optional: false, doc: "For example lamp, or kitchen/lamp." },
       { name: "value", type: "any", optional: false, doc: "JSON, or a text." },
     ];
-    const box = dialog("New cell", makeForm(parameters, {
+    const past = h("p.hint", { hidden: !this.moment.isPast }, "The page shows the past. This sets a value in the present.");
+    const box = dialog("New cell", [past, makeForm(parameters, {
       label: "Create", draft: "new cell",
       submit: async ({ name, value }) => {
         await this.link.command("set", { source: `cells/${name}`, value });
         box.close();
         this.app.go("sources", "cells", ...name.split("/"));
       },
-    }));
+    })]);
   }
 }

@@ -147,6 +147,7 @@ final class Daemon {
     _ settings: Settings, _ files: DeclaredFiles?, _ log: Log, _ manager: ServiceManager
   ) throws {
     try replay(settings, log, manager)
+    try checkClock(settings.options.clock)
     services.scripts?.checkStart()
     offerScripts()
     services.startTypes(files?.types ?? TypeFiles())
@@ -174,6 +175,14 @@ final class Daemon {
     .dispose(in: bag)
     // Requests that waited for the disk run at the end of a turn; submit their writes at once.
     loop.onTurnEnd { [unowned store] in store.submit() }
+  }
+
+  /// - Throws: ``JournalError`` if the clock was set before the last event: new ones would get its time.
+  private func checkClock(_ setting: DaemonClock.Setting?) throws(JournalError) {
+    guard let start = setting?.start, let last = host.lastTime, start < last else { return }
+    throw .unavailable(
+      detail: "the last event has the time \(Timestamp(microseconds: last).text): --clock takes a "
+        + "later one")
   }
 
   /// Offers the views of files; those with faults are left out.

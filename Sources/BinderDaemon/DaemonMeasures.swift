@@ -154,11 +154,10 @@ extension SlowRequest {
 }
 
 extension MachineTime {
-  /// The clock and the time zones of this machine.
-  static var local: MachineTime {
-    let zones = ZoneFiles()
-    return MachineTime(
-      now: { Process.now },
+  /// Returns a clock with the time zones of this machine.
+  static func local(_ clock: DaemonClock) -> MachineTime {
+    MachineTime(
+      now: { clock.now },
       offset: { seconds in
         // Only this reads the time zone of the machine again.
         tzset()
@@ -166,6 +165,6 @@ extension MachineTime {
         var fields = tm()
         localtime_r(&time, &fields)
         return Int64(fields.tm_gmtoff)
-      }, zone: { zones.offset(of: $0) })
+      }, zone: { ZoneFiles().offset(of: $0) })
   }
 }

@@ -39,7 +39,8 @@ struct DaemonServices {
     standard.leases?.onFailure = { lease, reason in
       log.write(.warning, "the will of \(lease) was not run: \(reason)")
     }
-    standard.liveBindings?.time = .local
+    standard.liveBindings?.time = .local(engine.clock)
+    standard.liveBindings?.scheduler = engine.clockScheduler
     scripts =
       program.services.contains(.scripts)
       ? ScriptsService(in: host, Lua(), files) : nil
@@ -59,7 +60,8 @@ struct DaemonServices {
       features.append(.system(SystemService(machine, on: scheduler), close: machine.close))
     }
     let parts = ProgramParts(
-      host: host, loop: engine.loop, scheduler: scheduler, configuration: configuration)
+      host: host, loop: engine.loop, scheduler: scheduler, configuration: configuration,
+      isOffline: engine.isOffline)
     self.features = features + (try program.features(parts))
   }
 

@@ -11,6 +11,10 @@ import Wire
 struct Engine {
   let loop: Loop
   let scheduler: LoopScheduler
+
+  /// The clock of the events and of the bindings, and the timers by it.
+  let clock: DaemonClock
+  let clockScheduler: LoopScheduler
   let location: JournalAddress
   let store: any DaemonStore
   let host: ServiceHost
@@ -21,16 +25,22 @@ struct Engine {
   /// Keeps a reserve of the disk for administrators; `nil` if the journal is in a database.
   let disk: DiskWatch?
 
+  /// Whether the daemon asks nothing of the network.
+  let isOffline: Bool
+
   /// The number of files that the process may open.
   private let descriptors: Int
 
   init(_ settings: Settings, _ log: Log, _ manager: ServiceManager) throws {
     descriptors = Process.prepare()
+    isOffline = settings.options.isOffline
     let loop = try Loop()
     self.loop = loop
     scheduler = LoopScheduler(loop)
     location = try settings.journal
-    store = try openStore(location, settings, on: loop, log, manager)
+    clock = DaemonClock(settings.options.clock)
+    clockScheduler = LoopScheduler(loop, speed: clock.speed)
+    store = try openStore(location, settings, clock, on: loop, log, manager)
     host = ServiceHost(store: store)
     watch = JournalWatch(host, store, log) { loop.milliseconds }
     table = ConnectionTable(

@@ -60,6 +60,11 @@ struct JournalWork {
         let source = try journalOrigin()
         try checkOwner(source.daemon, of: source.name)
         try copy(source, to: makeTarget(target), as: target.name, "copy")
+      case .branch(let target, let moment):
+        var source = try journalOrigin()
+        try checkOwner(source.daemon, of: source.name)
+        if let moment { source = JournalCut(source, at: moment) }
+        try copy(source, to: makeBranch(at: target), as: target, "branch")
       case .export(let target): try export(to: target)
       case .import(let origin): try read(from: origin)
       }
@@ -124,6 +129,12 @@ struct JournalWork {
     if case .file(let path) = location { source = path }
     return try JournalBuilder(
       at: path, of: source, for: .backup(epoch: origin.epoch), isForced: isForced)
+  }
+
+  private func makeBranch(at path: String) throws(JournalError) -> any JournalTarget {
+    var source: String?
+    if case .file(let path) = location { source = path }
+    return try JournalBuilder(at: path, of: source, for: .use, isForced: isForced)
   }
 
   /// Returns a new journal for a daemon.

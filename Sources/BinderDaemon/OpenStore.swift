@@ -8,14 +8,14 @@ import Model
 
 /// Opens the journal of a daemon.
 func openStore(
-  _ location: JournalAddress, _ settings: Settings, on loop: Loop, _ log: Log,
-  _ manager: ServiceManager
+  _ location: JournalAddress, _ settings: Settings, _ clock: DaemonClock, on loop: Loop,
+  _ log: Log, _ manager: ServiceManager
 ) throws(JournalError) -> any DaemonStore {
   switch location {
   case .file(let path):
     let store = try SQLiteStore(
       path: path, durability: settings.durability, of: settings.options.program.name, on: loop,
-      clock: { Process.now })
+      clock: { clock.now })
     if let renewal = store.renewal {
       log.write(
         store.lostEvents > 0 ? .error : .warning, "\(renewal); its epoch is \(store.epoch) now")
@@ -26,7 +26,7 @@ func openStore(
   case .postgres(let postgres):
     var wait = DatabaseWait(log, manager)
     return try PostgresStore(
-      postgres, isReadOnly: settings.durability == nil, on: loop, clock: { Process.now }
+      postgres, isReadOnly: settings.durability == nil, on: loop, clock: { clock.now }
     ) { reason throws(JournalError) in
       wait.pause(because: reason)
     }

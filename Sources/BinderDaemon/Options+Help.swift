@@ -7,8 +7,9 @@ extension Options {
       usage: \(name) [--config FILE] [--bind-dir DIR] [--socket PATH] [--journal FILE]
              \(blank) [--durability POLICY] [--read-only] [--log-level LEVEL]
              \(blank) [--node NAME] [--address ADDRESS] [--without-replication]
+             \(blank) [--clock TIME] [--speed N] [--offline]
              \(name) --verify | --info | --sql SELECT | --backup FILE | --restore FILE | --export FILE
-             \(blank) | --import FILE | --init | --copy JOURNAL
+             \(blank) | --import FILE | --init | --copy JOURNAL | --branch FILE [--at WHEN]
              \(blank) [--journal FILE] [--epoch EPOCH] [--force] [--adopt] [--progress FORM]
              \(name) --compact [--before SEQ] [--journal FILE] [--force]
              \(name) --remove PATTERN [--journal FILE]
@@ -39,6 +40,10 @@ extension Options {
         --read-only          serve the readable part of the journal and refuse writes; works on a
                              read-only disk
         --log-level LEVEL    the least important lines in the log: error, warning, notice or info (default)
+        --clock TIME         for private daemons, see 'bindctl session': the time at the start, not before the
+                             last event of the journal; for events and bindings
+        --speed N            let N seconds pass in one for events and bindings
+        --offline            ask nothing of the network
         --verify             read the whole journal and list damage; exit with 1 if there is any; a daemon
                              may run meanwhile, also during --info, --sql, --backup and --export
         --info               print statistics of the journal as one line of JSON
@@ -53,6 +58,9 @@ extension Options {
         --init               create an empty journal in the PostgreSQL database of --journal
         --copy JOURNAL       copy the journal to another place, a file or a postgres:// address, with all
                              positions and a new epoch; no daemon may use either
+        --branch FILE        copy the journal to FILE for a private daemon, with a new epoch; a daemon may run
+                             meanwhile
+        --at WHEN            --branch: as it was at a position or a time; default: now
         --compact            remove the events that retention does not keep, or those before SEQ; the
                              daemon must be stopped
         --remove PATTERN     remove the values that match PATTERN ('cells/jobs/**'), whoever wrote them; the
@@ -62,7 +70,8 @@ extension Options {
                              --compact: trust the system clock although it has jumped
         --adopt              --restore, --import, --copy: make a journal for \(name) of one that belongs to
                              a daemon with another name
-        --epoch EPOCH        --verify, --info, --sql, --backup, --export: only if the journal has this epoch
+        --epoch EPOCH        --verify, --info, --sql, --backup, --export, --branch: only
+                             if the journal has this epoch
         --progress FORM      bar, lines, json or none
 
         --check-config       check the configuration and list all errors, or the effective settings; exit

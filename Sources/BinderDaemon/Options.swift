@@ -1,7 +1,9 @@
 import Configuration
 import EventLoop
 import Glibc
+import Journal
 import Model
+import Wire
 
 /// A task on a whole journal.
 enum JournalTask: Equatable {
@@ -17,6 +19,8 @@ enum JournalTask: Equatable {
   case copy(to: String)
   /// Copies it to a file.
   case backup(to: String)
+  /// Copies it to a file for a private daemon, as it was at a moment; `nil` for now.
+  case branch(to: String, at: JournalCut.Moment?)
   /// Creates it from a backup.
   case restore(from: String)
   /// Writes it as lines of JSON to a file; `-` is the standard output.
@@ -82,6 +86,15 @@ struct Options {
   /// The first event that a compaction keeps.
   var before: UInt64?
 
+  /// The moment of a branch.
+  var moment: JournalCut.Moment?
+
+  /// The clock of a private daemon; `nil` for that of the machine.
+  var clock: DaemonClock.Setting?
+
+  /// Whether the daemon asks nothing of the network.
+  var isOffline = false
+
   /// An invalid argument.
   struct Misuse: Error {
     let message: String
@@ -134,6 +147,11 @@ struct Options {
       case "--info": request = try flag(.work(.info))
       case "--sql": request = .work(.sql(try value()))
       case "--backup": request = .work(.backup(to: try Self.backupFile(value())))
+      case "--branch": request = .work(.branch(to: try path(), at: nil))
+      case "--at": moment = try Self.moment(value())
+      case "--clock": clock = try Self.clock(clock, start: value())
+      case "--speed": clock = try Self.clock(clock, speed: value())
+      case "--offline": isOffline = try flag(true)
       case "--restore": request = .work(.restore(from: try value()))
       case "--export": request = .work(.export(to: try value()))
       case "--import": request = .work(.import(from: try value()))
@@ -153,6 +171,9 @@ struct Options {
         let what = argument.hasPrefix("-") ? "unknown option" : "unexpected argument"
         throw Misuse(message: "\(what) '\(argument)'; see '\(program.name) --help'")
       }
+    }
+    if case .work(.branch(let target, nil)) = request {
+      request = .work(.branch(to: target, at: moment))
     }
   }
 
@@ -214,6 +235,39 @@ extension Options {
       throw Misuse(message: "--remove takes a pattern like 'cells/jobs/**', not '\(text)'")
     }
     return pattern
+  }
+
+  private static func moment(_ text: String) throws(Misuse) -> JournalCut.Moment {
+    if let seq = UInt64(text) { return .position(seq) }
+    return .time(try time(text, "--at", "a position or a time"))
+  }
+
+  private static func clock(
+    _ setting: DaemonClock.Setting?, start text: String
+  ) throws(Misuse) -> DaemonClock.Setting {
+    var setting = setting ?? DaemonClock.Setting()
+    setting.start = try time(text, "--clock", "a time")
+    return setting
+  }
+
+  private static func clock(
+    _ setting: DaemonClock.Setting?, speed text: String
+  ) throws(Misuse) -> DaemonClock.Setting {
+    var setting = setting ?? DaemonClock.Setting()
+    guard let speed = Double(text), speed > 0, speed <= DaemonClock.Setting.fastest else {
+      throw Misuse(message: "--speed takes a number up to 100000, not '\(text)'")
+    }
+    setting.speed = speed
+    return setting
+  }
+
+  private static func time(
+    _ text: String, _ option: String, _ form: String
+  ) throws(Misuse) -> Int64 {
+    guard let time = Timestamp(text), time.microseconds > 0 else {
+      throw Misuse(message: "\(option) takes \(form) such as 2026-01-02T03:04:05Z, not '\(text)'")
+    }
+    return time.microseconds
   }
 
   private static func position(_ text: String) throws(Misuse) -> UInt64 {

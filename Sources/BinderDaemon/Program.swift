@@ -45,6 +45,9 @@ package struct ProgramParts {
   package let loop: Loop
   package let scheduler: LoopScheduler
   package let configuration: Configuration
+
+  /// Whether the daemon asks nothing of the network.
+  package let isOffline: Bool
 }
 
 /// The services that come with the engine; a program may leave some out.

@@ -323,6 +323,9 @@ package enum ReadingPace: Sendable {
   /// A reading that may go through the whole journal.
   case long
 
+  /// A reading that may take minutes, for one caller; only others of its kind wait for it.
+  case trial
+
   /// Maintenance of the journal: it may take any time, and no other reading waits for it.
   case care
 }

@@ -318,6 +318,9 @@ private final class Threads {
 
   /// Starts with its first reading.
   private let care: Background<any JournalReader>
+
+  /// Starts with its first reading.
+  private let trial: Background<any JournalReader>
   private let reports: Mailbox<SQLiteWriter.Report>
 
   /// Makes the disk have the events again and again, with the durability `interval`.
@@ -340,6 +343,7 @@ private final class Threads {
       files.makeReader(isLong: false, on: loop), files.makeReader(isLong: true, on: loop)
     )
     care = files.makeReader(isLong: true, on: loop)
+    trial = files.makeReader(isLong: true, on: loop)
     do throws(SystemError) {
       if let tail {
         let slot = reports.slot
@@ -372,6 +376,7 @@ private final class Threads {
     case .prompt: prompt
     case .long: long
     case .care: care
+    case .trial: trial
     }
   }
 
@@ -397,7 +402,7 @@ private final class Threads {
     writer?.finish()
     database?.post(.end)
     database?.finish()
-    for reader in [prompt, long, care] { reader.close() }
+    for reader in [prompt, long, care, trial] { reader.close() }
     reports.close()
   }
 
@@ -408,7 +413,7 @@ private final class Threads {
   func abandon() {
     closeTimers()
     reports.close()
-    for reader in [prompt, long, care] { reader.abandon() }
+    for reader in [prompt, long, care, trial] { reader.abandon() }
   }
 
   private func closeTimers() {

@@ -7,10 +7,15 @@ private var commandGroups: [(title: String, commands: [Command])] {
       "Values",
       [
         getCommand, setCommand, removeCommand, atomicCommand, isCommand, waitCommand, watchCommand,
-        treeCommand,
+        treeCommand, syncCommand,
       ]
     ),
-    ("The past", [historyCommand, atCommand, whyCommand, undoCommand, plotCommand, sparkCommand]),
+    (
+      "The past",
+      [
+        historyCommand, atCommand, diffCommand, whyCommand, undoCommand, plotCommand, sparkCommand,
+      ]
+    ),
     ("Events and their readers", [eventsCommand, ackCommand, workCommand]),
     (
       "Services and programs",
@@ -57,7 +62,7 @@ var commandSyntaxes: Syntaxes {
 /// The commands by the names that they have in other programs.
 private let synonyms = [
   "backup": "journal backup", "cat": "get", "clients": "ps", "config": "reload", "del": "remove",
-  "delete": "remove", "diff": "at", "health": "doctor", "info": "stats", "keys": "tree",
+  "delete": "remove", "health": "doctor", "info": "stats", "keys": "tree",
   "kill": "kick", "list": "tree", "log": "events", "logs": "events", "ls": "tree", "pub": "publish",
   "put": "set", "read": "get", "restore": "journal restore", "rm": "remove", "run": "call",
   "show": "get", "status": "doctor", "sub": "watch", "subscribe": "watch", "tail": "events",

@@ -28,7 +28,8 @@ func applications(_ parts: ProgramParts) throws -> [Feature] {
       in: host, users: users, presence: presence, chat: chat, on: scheduler)
     let clients = SessionTable(sessions.session)
     let web = CurlClient(
-      on: loop, agent: "binderd/\(Release.version)", allowsLocal: configuration.web.allowsLocal)
+      on: loop, agent: "binderd/\(Release.version)", allowsLocal: configuration.web.allowsLocal,
+      mayConnect: { [isOffline = parts.isOffline] in !isOffline && Process.mayUseNetwork })
     let reader = FeedWorker(on: loop)
     let feeds = FeedsService(
       in: host, web: web, reader: reader, on: scheduler, schedule: configuration.feeds)

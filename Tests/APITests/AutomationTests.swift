@@ -9,6 +9,7 @@ import JournalMemory
 import Model
 import ServiceTestSupport
 import Signals
+import Synchronization
 import TestSupport
 import Testing
 import Wire
@@ -350,16 +351,16 @@ struct AutomationTests {
   @Test
   func `every has a time zone of its own, and an unknown one is refused`() throws {
     let daemon = try open()
-    var zones = ["Test/Ahead": Int64(3 * 3600)]
+    let zones = Mutex(["Test/Ahead": Int64(3 * 3600)])
     daemon.bench.liveBindings.time = MachineTime(
       now: { [time] in Self.start + Int64(time.milliseconds) * 1000 },
-      zone: { name in zones[name].map { offset in { _ in offset } } })
+      zone: { name in zones.withLock { $0[name] }.map { offset in { _ in offset } } })
     daemon.bind(#"every("08:00 Test/Ahead") ~> cells/ahead"#, "ahead")
     daemon.bind(#"every("08:00") ~> cells/here"#)
     daemon.wait(86_400)
     #expect(daemon.values(of: "cells/ahead") == [#""2026-01-02T05:00:00.000000Z""#])
     #expect(daemon.values(of: "cells/here") == [#""2026-01-02T08:00:00.000000Z""#])
-    zones = [:]
+    zones.withLock { $0 = [:] }
     daemon.wait(2 * 86_400)
     #expect(
       daemon.values(of: "cells/ahead") == [

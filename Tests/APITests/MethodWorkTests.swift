@@ -34,7 +34,7 @@ struct MethodWorkTests {
   private static let limits: [String: Limit] = [
     "ack": .most("held positions of a subscription"), "acl": .short, "act_as": .short,
     "atomic": .most("1024 calls"), "bind": .most("32 sources, 16 transformers, and the graph"),
-    "bindings.list": .slices, "cancel": .short, "cells.add": .short,
+    "bindings.list": .slices, "bindings.try": .elsewhere, "cancel": .short, "cells.add": .short,
     "cells.compare_and_set": .most("256 KiB"), "cells.list": .slices, "cells.remove": .short,
     "cells.set": .most("256 KiB"), "cells.toggle": .short, "chat.create": .short,
     "chat.edit": .short, "chat.history": .most("24 KiB of text"), "chat.join": .short,

@@ -101,6 +101,7 @@ struct ForeignJournalTests {
       (["--restore", backup, "--journal", target], backup),
       (["--import", lines, "--journal", target], lines),
       (["--copy", target, "--journal", other.journal], other.journal),
+      (["--branch", target, "--journal", other.journal], other.journal),
     ]
     for work in works {
       let said = try refusal(of: DaemonProcess.executable, work.words)

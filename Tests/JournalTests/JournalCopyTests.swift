@@ -117,6 +117,52 @@ struct JournalCopyTests {
     #expect(Files.names(in: directory.path).allSatisfy { !$0.contains("partial") })
   }
 
+  /// Copies a journal as it was at a moment.
+  private func makeCut(at moment: JournalCut.Moment) throws -> SQLiteJournal {
+    // A new file for each: one that was opened here counts as in use.
+    let copy = "\(directory.path)/copy-\(moment).db"
+    try write(JournalCut(JournalSource(path: directory.journal), at: moment), to: copy)
+    return try SQLiteJournal(copy)
+  }
+
+  private func write(_ cut: JournalCut, to path: String) throws {
+    let builder = try JournalBuilder(at: path, for: .use, isForced: false)
+    try cut.read { _ in
+    } _: { part throws(JournalError) in
+      try builder.add(part)
+    }
+    _ = try builder.finish()
+  }
+
+  @Test
+  func `a cut has the events, removals and snapshots up to a moment`() throws {
+    let journal = try makeJournal()
+    let records = try replayed(journal.store)
+    for (seq, snapshot, removed) in [(25, 20, 12), (20, 20, 12), (19, 0, 12), (10, 0, 9)] {
+      let cut = try makeCut(at: .position(UInt64(seq)))
+      #expect(try replayed(cut.store) == records.filter { $0.seq <= seq })
+      #expect(cut.store.last == UInt64(seq))
+      #expect(cut.store.epoch != journal.store.epoch)
+      #expect(try cut.store.snapshot(of: "a")?.seq ?? 0 == UInt64(snapshot))
+      // It is not known more exactly how far a removal went.
+      let known = UInt64(removed)...UInt64(min(seq, 12))
+      #expect(known.contains(try cut.store.lastRemoval(of: "a")))
+    }
+    let time = try #require(records.first { $0.seq == 15 }).time
+    let cut = try makeCut(at: .time(time))
+    #expect(cut.store.last >= 15)
+    #expect(try replayed(cut.store).allSatisfy { $0.time <= time })
+  }
+
+  @Test
+  func `35: a cut at a moment that the journal does not hold is refused`() throws {
+    _ = try makeJournal()
+    for moment in [JournalCut.Moment.position(31), .position(1), .time(1)] {
+      #expect(throws: JournalError.self) { try makeCut(at: moment) }
+      #expect(Files.names(in: directory.path).allSatisfy { !$0.hasSuffix(").db") })
+    }
+  }
+
   @Test
   func `a backup is complete while events are appended and removed`() throws {
     let journal = try makeJournal()

@@ -674,6 +674,36 @@ bindctl: connected again; continuing after 0'
     is "$(bindctl get 'cells/**')" ''
 }
 
+@test "a session from another daemon has its state at a moment, and changes nothing there" {
+    bindctl set cells/a 1
+    bindctl set cells/a 2
+    from() { timeout 60 bindctl session --from "$@"; }
+    is "$(from "$BINDER_SOCKET" -- sh -c 'bindctl get cells/a; bindctl diff && echo same; bindctl set cells/a 3; bindctl diff || true')" \
+        $'2\nsame\n- cells/a 2\n+ cells/a 3'
+    is "$(bindctl get cells/a)" 2
+    # The journal of a running daemon, at a position.
+    is "$(from "$directory/journal.db" --at 1 -- sh -c 'bindctl get cells/a; bindctl diff --at 1 && echo same')" $'1\nsame'
+    is "$(bindctl diff --with "$directory/journal.db" && echo same)" same
+    # Its clock.
+    from "$BINDER_SOCKET" --clock '2036-01-01 12:00' -- sh -c 'bindctl set cells/a 3; bindctl history cells/a' | grep -q '2036-01-01'
+    # What is no origin, or no moment of it.
+    fails() { # status text argument...
+        run --separate-stderr timeout 60 bindctl "${@:3}"
+        is "$status" "$1"
+        [[ $stderr == *"$2"* ]]
+    }
+    fails 1 "no journal at $directory/none" session --from "$directory/none" -- true
+    fails 1 'the journal holds positions 1 to 2' session --from "$BINDER_SOCKET" --at 99 -- true
+    fails 1 'has no events that are so old' session --from "$BINDER_SOCKET" --at 2020-01-01 -- true
+    fails 3 '--clock takes a later one' session --from "$BINDER_SOCKET" --clock 2020-01-01 -- true
+    fails 2 "--speed takes a number up to 100000, not 'fast'" session --speed fast -- true
+    fails 2 '--at is for --from' session --at 1 -- true
+    fails 2 'either --from or --journal' session --from x --journal y -- true
+    fails 2 'missing option --with' diff
+    echo text > "$directory/text"
+    fails 1 'is not a journal' session --from "$directory/text" -- true
+}
+
 @test "session ends its daemon when it is ended itself" {
     beside bindctl session -- sh -c 'echo "$BINDER_SOCKET"; exec sleep 60'
     session=${background[-1]}

@@ -59,6 +59,13 @@ recipe() { # title commands
 
 @test "chat" { recipe 'Chat' 6; }
 
+@test "the page on trying automations" {
+    page=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/Documentation/trying-automations.md
+    writes_files < "$page"
+    types_blocks < "$page"
+    is "$typed" 8
+}
+
 @test "each recipe is typed" {
     is "$(grep '^## ' "$recipes" | cut -c4- | tr 'A-Z' 'a-z')" "$(sed -n 's/^@test "\(.*\)" { recipe .*/\1/p' "$BATS_TEST_FILENAME")"
 }

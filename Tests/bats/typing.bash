@@ -76,7 +76,7 @@ types_blocks() {
     touch "$directory/beside"
     while IFS= read -r line; do
         case $line in
-            '$ Scripts/build'* | '$ bindctl session'*) ;;
+            '$ Scripts/build'* | '$ bindctl session -- bash'*) ;;
             '$ '*)
                 line=${line#'$ '}
                 types "$(sed 's/  *# .*$//' <<< "$line")"

@@ -147,6 +147,9 @@ public final class BindPipeline<Value> {
     return false
   }
 
+  /// Whether a value waits in a step.
+  package var isWaiting: Bool { stages.contains { $0.isWaiting } }
+
   /// The number of operators that hold values which they have received.
   public var holderCount: Int { stages.count { $0.holdsValues } }
 

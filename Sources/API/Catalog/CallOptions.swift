@@ -17,8 +17,11 @@ package struct CallOptions: Decodable {
   /// The position of the event that the caller works on.
   let cause: Position?
 
+  /// Whether a command is answered when bindings have written what follows from it.
+  let settle: Bool?
+
   private enum CodingKeys: String, CodingKey {
-    case cause, cmd, expect, lease
+    case cause, cmd, expect, lease, settle
     case timeoutMilliseconds = "timeout_ms"
     case wait
   }
@@ -53,7 +56,7 @@ package struct CallOptions: Decodable {
       return nil
     }
     (self.cmd, self.wait, timeoutMilliseconds) = (cmd, wait, timeout)
-    (expect, lease, cause) = (nil, nil, nil)
+    (expect, lease, cause, settle) = (nil, nil, nil, nil)
   }
 
   /// The maximum timeout: one day, in milliseconds.

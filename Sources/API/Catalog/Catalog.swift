@@ -85,9 +85,17 @@ package final class Catalog {
   /// Returns the name under which a client is logged in; `nil` if it is not.
   package var actor: (Connection) -> String? = { _ in nil }
 
-  /// Returns the name of the lease that a command of a client names, and grants it if necessary;
-  /// called within the command.
-  package var lease: ((CallContext, LeaseOption) throws -> String)?
+  /// The parts of features that commands with options use.
+  package struct CommandParts {
+    /// Returns the name of the lease that a command of a client names, and grants it if necessary;
+    /// called within the command.
+    package var lease: ((CallContext, LeaseOption) throws -> String)?
+
+    /// Follows what bindings write; `nil` if there are none.
+    package weak var effects: (any EffectFollower)?
+  }
+
+  package var commandParts = CommandParts()
 
   /// The ways to restore what a connection had with an earlier daemon.
   var restorers: [HandoverKind: Restorer] = [:]
@@ -221,7 +229,7 @@ package final class Catalog {
   /// Releases everything that was offered, when the daemon stops: methods may retain the catalog.
   package func end() {
     (services, methods, views) = ([], MethodTable(), [:])
-    (provided, lease, forwarder) = (ProvidedMethods(), nil, nil)
+    (provided, commandParts, forwarder) = (ProvidedMethods(), CommandParts(), nil)
     files.removeAll()
     restorers = [:]
     (actor, internalErrors, onRefusal) = ({ _ in nil }, InternalErrors(), { _, _, _ in })

@@ -220,8 +220,34 @@ extension CallContext {
     _ command: Command, _ call: Call, _ options: CallOptions?, _ body: () throws -> JSONText?
   ) throws(WireError) -> Connection.Parking? {
     // Not `??`, which would copy the call.
-    if let options { return perform(command, try options.applied(to: call), body) }
-    return perform(command, call, body)
+    guard let options else { return perform(command, call, body) }
+    guard options.settle == true else {
+      return perform(command, try options.applied(to: call), body)
+    }
+    let call = try options.applied(to: call)
+    do throws(Refusal) {
+      try performSettled(call) { () throws(Refusal) in
+        try run(command, call, body)
+      } _: {
+        $0.write(to: &$3, room: $1, $2)
+      }
+    } catch .pending {
+      return .work
+    } catch {
+      call.refuse(access.error(error), after: host.last)
+    }
+    return nil
+  }
+
+  private func run(
+    _ command: Command, _ call: Call, _ body: () throws -> JSONText?
+  ) throws(Refusal) -> Accepted {
+    let timer = CallTimer(call, catalog.clock)
+    return try host.perform(command) {
+      let value = try body()
+      try timer.check()
+      return value
+    }
   }
 
   /// Runs a command, and answers it once its events are durable; see
@@ -230,12 +256,7 @@ extension CallContext {
     _ command: Command, _ call: Call, _ body: () throws -> JSONText?
   ) -> Connection.Parking? {
     do throws(Refusal) {
-      let timer = CallTimer(call, catalog.clock)
-      let accepted = try host.perform(command) {
-        let value = try body()
-        try timer.check()
-        return value
-      }
+      let accepted = try run(command, call, body)
       answer(call, accepted)
     } catch .pending {
       return .work
@@ -424,7 +445,7 @@ extension CallContext {
       guard cause <= host.last else { throw .seqFuture(cause, last: host.last) }
       command.cause = Command.Cause(seq: cause)
     }
-    if let option = options.lease, let lease = catalog.lease {
+    if let option = options.lease, let lease = catalog.commandParts.lease {
       command.lease = { try lease(self, option) }
     }
     guard let id = options.cmd else { return }
@@ -488,8 +509,10 @@ extension Accepted {
   ///
   /// - Parameter room: The maximum size of the value in bytes. A longer value is omitted, because
   ///   the command has already succeeded.
-  func write(to buffer: inout ByteBuffer, room: Int) {
-    if let value, let seq, let version, lease == nil, !isReplayed, value.text.utf8.count <= room {
+  func write(to buffer: inout ByteBuffer, room: Int, _ effects: JSONText? = nil) {
+    if effects == nil, let value, let seq, let version, lease == nil, !isReplayed,
+      value.text.utf8.count <= room
+    {
       buffer.append(#"{"value":"#)
       buffer.append(value.text)
       buffer.append(#","seq":"#)
@@ -504,6 +527,7 @@ extension Accepted {
       $0.member("version", version)
       $0.member("lease", lease)
       $0.member("replayed", isReplayed ? true : nil)
+      $0.member("effects", effects)
     }
   }
 }

@@ -50,6 +50,7 @@ package struct ResultShape {
   static let recorded: [Shape.Member] = [
     .init("seq", .natural, isOptional: true), .init("version", .natural, isOptional: true),
     .init("lease", .string, isOptional: true), .init("replayed", .bool, isOptional: true),
+    .init("effects", .map(.any), isOptional: true),
   ]
 }
 

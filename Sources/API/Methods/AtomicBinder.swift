@@ -13,15 +13,18 @@ func bindAtomic(_ catalog: Catalog) {
     name, "Runs commands in order: all of them, or none.", .command, Atomic.self,
     .members(
       .optional("values", .array(.any)), .optional("seq", .natural), .init("events", .natural),
-      .optional("lease", .string), .optional("replayed", .bool)), nil, []
+      .optional("lease", .string), .optional("replayed", .bool),
+      .optional("effects", .map(.any))), nil, []
   ) { context, call, request, line in
     var call = call
     var command = context.command(name)
     let conditions: AtomicConditions
     let steps: [() throws -> JSONText?]
+    var isSettling = false
     do throws(WireError) {
       let (atomic, options): (Atomic, _) = try context.decode(request, line, names, .refused)
       call = try options?.applied(to: call) ?? call
+      isSettling = options?.settle == true
       try context.add(options, to: &command, request, line)
       conditions = try AtomicConditions(atomic.conditions ?? [], context)
       steps = try context.steps(of: atomic)
@@ -32,10 +35,16 @@ func bindAtomic(_ catalog: Catalog) {
       call.refuse(error)
       return nil
     }
-    do throws(WireError) {
-      let accepted = try context.perform(
+    let run = { () throws(WireError) in
+      try context.perform(
         command, conditions, steps, CallTimer(call, context.catalog.clock))
-      context.answer(call, accepted) { $0.writeAtomic(to: &$2, room: $1) }
+    }
+    do throws(WireError) {
+      if isSettling {
+        try context.performSettled(call, run) { $0.writeAtomic(to: &$3, room: $1, $2) }
+      } else {
+        context.answer(call, try run()) { $0.writeAtomic(to: &$2, room: $1) }
+      }
     } catch {
       call.refuse(error, after: context.host.last)
     }
@@ -196,7 +205,9 @@ extension Accepted {
   /// Appends the result of an `atomic`.
   ///
   /// The stored value is `{"values":[…],"events":n}`, or without `values`.
-  fileprivate func writeAtomic(to buffer: inout ByteBuffer, room: Int) {
+  fileprivate func writeAtomic(
+    to buffer: inout ByteBuffer, room: Int, _ effects: JSONText? = nil
+  ) {
     buffer.append("{")
     if let text = value?.text {
       let bytes = text.utf8.span
@@ -212,6 +223,7 @@ extension Accepted {
     }
     buffer.member("lease", lease)
     if isReplayed { buffer.member("replayed", true) }
+    buffer.member("effects", effects)
     buffer.append("}")
   }
 }

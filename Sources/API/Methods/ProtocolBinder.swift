@@ -57,14 +57,25 @@ package func bindProtocol<Stats: Codable>(
 
   catalog.query(
     "sync", "Answers once every frame up to a position has been sent.", Sync.self,
-    .members(.init("seq", .natural)), kind: .late
+    .members(.init("seq", .natural), .optional("settled", .bool)), kind: .late
   ) { context, call, sync in
     let position = sync.seq ?? host.last
     guard position <= host.last else {
       return call.refuse(.seqFuture(position, last: host.last))
     }
     guard let call = call.later() else { return }
-    call.connection.sync(call, at: position)
+    guard sync.settle == true, let follower = context.catalog.commandParts.effects else {
+      return call.connection.sync(call, at: position)
+    }
+    call.keep(
+      follower.follow(nil, readable: context.role.mayRead) { effects in
+        call.answer {
+          $0.object {
+            $0.member("seq", host.durable)
+            $0.member("settled", effects.settled)
+          }
+        }
+      })
   }
 
   catalog.query(
@@ -301,6 +312,10 @@ extension Connection {
 
 private struct Sync: DocumentedParameters {
   let seq: UInt64?
+  let settle: Bool?
 
-  static let docs = ["seq": "The position; left out, the last one assigned."]
+  static let docs = [
+    "seq": "The position; left out, the last one assigned.",
+    "settle": "Whether to wait, at most 5 seconds, until bindings have passed on all changes.",
+  ]
 }

@@ -23,7 +23,7 @@ extension JSONValue {
   /// Returns whether the JSON text is longer than `most` bytes, without building the text.
   ///
   /// Stops counting once the limit is exceeded.
-  func hasMoreBytes(than most: Int) -> Bool {
+  package func hasMoreBytes(than most: Int) -> Bool {
     var left = most
     subtractBytes(from: &left)
     return left < 0

@@ -65,6 +65,9 @@ final class Automation {
   /// The durable part of the last recorded state.
   private var kept: JSONValue?
 
+  /// Whether a value waits in an operator of time.
+  var isWaiting: Bool { pipeline.isWaiting }
+
   /// Whether a recorded state was lost.
   private var isLost = false
 
@@ -222,17 +225,22 @@ final class Automation {
     guard let key, case .object(let object)? = all.service?.state(key)?.value,
       object["expr"] == .string(expression.description),
       case .number(let at)? = object["at"], let position = at.int64,
-      case .array(let operators)? = object["operators"]
+      let operators = Self.operators(of: object)
     else { return }
-    pipeline.restore(
-      operators.map { stage in
-        guard case .array(let values) = stage else { return [] }
-        return values.map { if case .array(let value) = $0 { value.first } else { nil } }
-      })
+    pipeline.restore(operators)
     self.position = UInt64(max(0, position))
     keptPosition = self.position
     kept = encoded(pipeline.durableState)
     chargeHeld()
+  }
+
+  /// Returns the states of the operators in a recorded state; `nil` if it has none.
+  static func operators(of object: JSONObject) -> [[JSONValue?]]? {
+    guard case .array(let operators)? = object["operators"] else { return nil }
+    return operators.map { stage in
+      guard case .array(let values) = stage else { return [] }
+      return values.map { if case .array(let value) = $0 { value.first } else { nil } }
+    }
   }
 
   /// Returns states as arrays; each value is an array of its own, empty if there is none.

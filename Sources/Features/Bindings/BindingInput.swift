@@ -38,6 +38,15 @@ final class BindingInputs {
   /// Whether not all bindings of a user have passed on all changes.
   func isUnfinished(of user: UInt32) -> Bool { backlogs[user].map { $0.unfinished > 0 } ?? false }
 
+  /// Called when all changes of one source have been passed on.
+  var onInputFinish: () -> Void = {}
+
+  /// Called for each change of a source, with its position, while effects are followed.
+  var onChange: ((BindingInput, _ source: String, _ seq: UInt64) -> Void)?
+
+  /// Whether all changes have been passed on.
+  var isFinished: Bool { backlogs.values.allSatisfy { $0.unfinished == 0 } }
+
   init(in context: ConnectionContext) { self.context = context }
 
   /// Calls `receive` with changes of a source from now on, in the time of a user.
@@ -196,6 +205,7 @@ final class BindingInput: SlicedWork {
 
   private func receive(_ change: SourceChange) {
     changeCount += 1
+    all.onChange?(self, key.source, change.seq)
     let change = Change(
       number: changeCount, seq: change.seq, text: change.value, isStep: change.step != nil)
     if each.count > 0 { append(change) }
@@ -274,5 +284,9 @@ final class BindingInput: SlicedWork {
     if !isUnfinished { last = nil }
     backlog.unfinished += isUnfinished ? 1 : -1
     if backlog.unfinished == 0 { all.onFinish(key.user) }
+    if !isUnfinished { all.onInputFinish() }
   }
+
+  /// Whether all changes have been passed on.
+  var isFinished: Bool { !isUnfinished }
 }

@@ -202,6 +202,11 @@ struct BindingOrder {
     Set(changed.lazy.filter(\.isChanged).map(\.binding.owner))
   }
 
+  /// Returns whether a list that has changed was not evaluated.
+  func hasChanged(where isMeant: (LiveBinding) -> Bool) -> Bool {
+    changed.contains { $0.isChanged && isMeant($0.binding) }
+  }
+
   // MARK: Evaluation
 
   /// Begins an evaluation of the changed lists.

@@ -20,6 +20,8 @@ package func bindBindings(
     ],
     exists: { SourceName.isSource($0, of: "bindings") })
   bindBindingList(catalog, service, live)
+  bindBindingTrials(catalog, live)
+  catalog.commandParts.effects = live.effects
   live.follow(service, catalog.host)
   catalog.restore(.binding) { context, items, _ throws(CannotRestore) in
     try context.restoreBindings(items, live)

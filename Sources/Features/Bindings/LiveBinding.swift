@@ -82,7 +82,7 @@ final class LiveBinding: Disposable {
     automation?.faults.observeNext { [weak self] in self?.recordFailure($0) }.dispose(in: bag)
     binding.failures.observeNext { [weak self] in self?.recordFailure($0) }.dispose(in: bag)
     binding.passed.observeNext { [weak self] in self?.clearDue() }.dispose(in: bag)
-    ends.onWrite = { [weak self] side, seq in self?.beginWrite(from: side, at: seq) }
+    ends.onWrite = { [weak self] in self?.beginWrite(from: $0, at: $1, $2) }
     ends.onRefusal = { [weak self] side in self?.retryLater(from: side) }
   }
 
@@ -169,9 +169,11 @@ final class LiveBinding: Disposable {
   /// Notes the value that the binding has written before this start.
   func restore(_ run: Run) { lastRun = lastRun ?? run }
 
-  private func beginWrite(from side: BindSide, at seq: UInt64) {
+  private func beginWrite(
+    from side: BindSide, at events: ClosedRange<UInt64>, _ value: JSONValue
+  ) {
     waiting += 1
-    all.beginWrite(self, from: side, at: seq, failureCount)
+    all.beginWrite(self, from: side, at: events, value, failureCount)
   }
 
   /// Notes that a value was refused but may be accepted later.
@@ -242,8 +244,8 @@ final class TransferPositions {
     lastValue = value.short
   }
 
-  /// Called for each written value, with the end that it came from and its position in the journal.
-  var onWrite: (BindSide, UInt64) -> Void = { _, _ in }
+  /// Called for each written value, with the end that it came from and its positions in the journal.
+  var onWrite: (BindSide, ClosedRange<UInt64>, JSONValue) -> Void = { _, _, _ in }
 
   /// Called for each value that was refused but may be accepted later, with the end that it came
   /// from.

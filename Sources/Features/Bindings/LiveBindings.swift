@@ -1,5 +1,6 @@
 package import Connections
 internal import EventSourcing
+internal import JSON
 internal import Model
 package import Signals
 
@@ -19,6 +20,7 @@ package final class LiveBindings {
     (self.scheduler, self.context) = (scheduler, context)
     inputs = BindingInputs(in: context)
     inputs.onFinish = { [unowned self] in if !isPassing { evaluateLists(of: $0) } }
+    inputs.onInputFinish = { [unowned self] in if !isPassing { effects.check() } }
   }
 
   let context: ConnectionContext
@@ -36,7 +38,18 @@ package final class LiveBindings {
   /// The bindings of files, by name.
   var filed: [String: FiledBinding] = [:]
 
-  let scheduler: (any Scheduler)?
+  /// The timers of operators, of `every` and of retries; `nil` for none.
+  package var scheduler: (any Scheduler)?
+
+  /// The calls that wait for what bindings write.
+  package private(set) lazy var effects = EffectFollowing(
+    inputs,
+    BindingProgress(
+      recorded: { [unowned self] in journal.recorded() },
+      durable: { [unowned self] in durable() },
+      hasChangedList: { [unowned self] isMeant in order.hasChanged { isMeant($0.expression) } },
+      isWriting: { [unowned self] in !written.isEmpty },
+      waiting: { [unowned self] in waiting(for: $0) }))
 
   /// The clock of `every`.
   package lazy var time = MachineTime(now: { [unowned self] in now() })
@@ -77,11 +90,20 @@ package final class LiveBindings {
   /// The bindings whose recorded state was lost.
   private var lostStates: [Automation] = []
 
+  /// The clock and the positions of the journal.
+  private struct Journal {
+    var now: () -> Int64 = { 0 }
+    var durable: () -> UInt64 = { 0 }
+    var recorded: () -> UInt64 = { 0 }
+  }
+
+  private var journal = Journal()
+
   /// Returns the time in microseconds since 1970.
-  private(set) var now: () -> Int64 = { 0 }
+  func now() -> Int64 { journal.now() }
 
   /// Returns the last durable position.
-  private(set) var durable: () -> UInt64 = { 0 }
+  func durable() -> UInt64 { journal.durable() }
 
   /// The values that bindings have written and that are not durable yet, in order.
   private var written = Queue<Written>()
@@ -161,8 +183,9 @@ package final class LiveBindings {
     service.ledger.changes(matching: .everything).observeNext { [unowned self] in decide($0.seq) }
       .dispose(in: bag)
     self.service = service
-    now = { [unowned host] in host.now }
-    durable = { [unowned host] in host.durable }
+    journal = Journal(
+      now: { [unowned host] in host.now }, durable: { [unowned host] in host.durable },
+      recorded: { [unowned host] in host.last })
     host.progress.observeNext { [unowned self] in
       endWrites(upTo: $0)
       keepLostStates()
@@ -182,10 +205,26 @@ package final class LiveBindings {
   // MARK: Written values
 
   func beginWrite(
-    _ binding: LiveBinding, from side: BindSide, at seq: UInt64, _ failureCount: Int
+    _ binding: LiveBinding, from side: BindSide, at events: ClosedRange<UInt64>,
+    _ value: JSONValue, _ failureCount: Int
   ) {
-    written.append(Written(binding: binding, side: side, seq: seq, failureCount: failureCount))
+    written.append(
+      Written(
+        binding: binding, side: side, seq: events.upperBound, failureCount: failureCount))
     if let flow = binding.flows[side] { order.beginWrite(flow) }
+    guard effects.isActive else { return }
+    effects.add(
+      BindingWrite(expression: binding.expression, side: side, events: events, value: value))
+  }
+
+  /// Returns the bindings of some sources in which a value waits for its time; `nil` for all.
+  private func waiting(for sources: Set<String>?) -> [BindExpression] {
+    inOrder.filter { binding in
+      guard binding.automation?.isWaiting == true else { return false }
+      guard let sources else { return true }
+      return binding.expression.leftPaths.contains { sources.contains($0.text) }
+    }
+    .map(\.expression)
   }
 
   /// Schedules a retry of a value that was refused before it was written.
@@ -276,6 +315,7 @@ package final class LiveBindings {
     order.countCommit()
     evaluateLists()
     context.work()
+    effects.check()
   }
 
   /// Notes that a source of a list has changed.
@@ -310,6 +350,7 @@ package final class LiveBindings {
       if context.isWorkTimeUp { return true }
     }
     listWorks[user] = nil
+    if !isPassing { effects.check() }
     return false
   }
 

@@ -92,6 +92,29 @@ extension Access {
     return read
   }
 
+  /// Parses a binding expression for a trial over past events.
+  ///
+  /// - Throws: Also if the role may not read a target, or if a source has no history.
+  func readTrial(_ text: String) throws(WireError) -> ReadBinding {
+    let read = try readBinding(text)
+    let expression = read.expression
+    for source in expression.reads {
+      guard try sources(of: source).isJournaled(source) else {
+        throw .unusable("expr", "'\(source)' is not journaled: it has no history", source)
+      }
+    }
+    for target in expression.writes {
+      guard role.mayRead(target) else { throw notFound(target) }
+      _ = try sources(of: target)
+      guard rights.service(of: target)?.writer != nil else {
+        throw WireError(
+          expression.operator.goesRight
+            ? NotBindable.rightIsNotWritten : NotBindable.leftIsNotWritten)
+      }
+    }
+    return read
+  }
+
   /// Creates a binding that is part of the graph but not started.
   ///
   /// The binding writes as the caller.
@@ -221,8 +244,9 @@ extension Access {
           var command = Command.ofBinding(by: uid)
           let giver: BindSide = side == .left ? .right : .left
           command.cause = automation?.cause ?? ends.cause(from: giver)
-          let accepted: Accepted
+          let (before, accepted): (UInt64, Accepted)
           do throws(Refusal) {
+            before = host.last
             accepted = try host.perform(command) {
               let text = value.text
               _ = try write(source, text)
@@ -235,7 +259,7 @@ extension Access {
             if error.mayPass { ends.onRefusal(giver) }
             throw error
           }
-          if let seq = accepted.seq { ends.onWrite(giver, seq) }
+          if let seq = accepted.seq { ends.onWrite(giver, min(before + 1, seq)...seq, value) }
         }
       },
       values: Signal { [host, unowned ends] observer in

@@ -6,18 +6,19 @@ package struct MachineTime {
   let now: () -> Int64
 
   /// Returns the seconds that local time is ahead of UTC at a time, in seconds since 1970.
-  let offset: (_ seconds: Int64) -> Int64
+  let offset: @Sendable (_ seconds: Int64) -> Int64
 
   /// Returns the same function of a time zone by its name, for example `Europe/Berlin`; `nil` if the
   /// machine does not have the zone.
-  let zone: (_ name: String) -> ((_ seconds: Int64) -> Int64)?
+  let zone: @Sendable (_ name: String) -> ((_ seconds: Int64) -> Int64)?
 
   /// The time of the last event before this start, in microseconds since 1970; `nil` if there is none.
   var stop: Int64?
 
   package init(
-    now: @escaping () -> Int64, offset: @escaping (_ seconds: Int64) -> Int64 = { _ in 0 },
-    zone: @escaping (_ name: String) -> ((_ seconds: Int64) -> Int64)? = { _ in nil }
+    now: @escaping () -> Int64,
+    offset: @escaping @Sendable (_ seconds: Int64) -> Int64 = { _ in 0 },
+    zone: @escaping @Sendable (_ name: String) -> ((_ seconds: Int64) -> Int64)? = { _ in nil }
   ) {
     (self.now, self.offset, self.zone) = (now, offset, zone)
   }

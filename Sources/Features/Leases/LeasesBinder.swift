@@ -14,7 +14,7 @@ package func bindLeases(
     of: leases.ledger,
     [.init("lease/*", "The owner of the lease, its end, and how much ends with it.", .any)],
     exists: { SourceName.isSource($0, of: "lease") })
-  catalog.lease = { context, option in try clients.lease(option, context) }
+  catalog.commandParts.lease = { context, option in try clients.lease(option, context) }
   clients.restore(catalog)
 
   catalog.command(

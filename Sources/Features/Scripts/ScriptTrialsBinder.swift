@@ -291,7 +291,7 @@ private final class ScriptTrial: ScriptWorld {
 }
 
 extension ConfigurationFault {
-  fileprivate var shownPlace: JSONValue {
+  var shownPlace: JSONValue {
     .object([
       "file": .string(file), "line": .number(JSONNumber(line)),
       "column": .number(JSONNumber(column)), "message": .string(message),

@@ -13,6 +13,7 @@ struct PostgresReaders {
     let prompt: Background<any JournalReader>
     let long: Background<any JournalReader>
     let care: Background<any JournalReader>
+    let trial: Background<any JournalReader>
 
     /// Writes snapshots, and removes events.
     let chores: Background<PostgresChores>
@@ -27,7 +28,7 @@ struct PostgresReaders {
     }
     threads = Threads(
       prompt: reader(isLowPriority: false), long: reader(isLowPriority: true),
-      care: reader(isLowPriority: true),
+      care: reader(isLowPriority: true), trial: reader(isLowPriority: true),
       chores: Background(on: loop, isLowPriority: true) { PostgresChores(string) })
   }
 
@@ -40,6 +41,7 @@ struct PostgresReaders {
     case .prompt: threads?.prompt
     case .long: threads?.long
     case .care: threads?.care
+    case .trial: threads?.trial
     }
   }
 
@@ -50,7 +52,7 @@ struct PostgresReaders {
   mutating func close(isAway: Bool) {
     guard let threads else { return }
     self.threads = nil
-    for reader in [threads.prompt, threads.long, threads.care] {
+    for reader in [threads.prompt, threads.long, threads.care, threads.trial] {
       if isAway { reader.abandon() } else { reader.close() }
     }
     if isAway { threads.chores.abandon() } else { threads.chores.close() }

@@ -11,15 +11,18 @@ let bindSyntax = Syntax(
       "daemon", "keep the binding in the daemon, also after a restart; without it, Ctrl-C ends it"),
     Option(
       "name", value: "NAME", "the name of the binding; without it, the daemon assigns a number"),
-  ],
+    Option("try", "show what it would have written in the past, and change nothing"),
+  ] + trialOptions,
   details: """
     EXPR is source [| transformer]… op path [| transformer]…. source is a path, a list of paths in
     parentheses, every(5m), every("08:00") or every("mon-fri 07:00 Europe/Berlin"). op is ~> (left to
     right), <~ (right to left), <> (both), or !~> <~! <!>, which do not assign the present value.
     'bindctl help transformers' lists the transformers. A value that a transformer or a source rejects
-    is reported on stderr; the binding stays.
+    is reported on stderr; the binding stays. --try runs EXPR over the journal, with its operators and
+    its clock as they would have been, and shows each write beside what was written in truth.
     """,
   examples: [
+    "bindctl bind --try --since -7d 'cells/kitchen | below(19) ~> cells/heater'",
     "bindctl bind --daemon '(cells/a, cells/b) | sum ~> cells/total'",
     "bindctl bind --daemon --name warm 'cells/c ~> cells/f | celsius_to_fahrenheit | round(1)'",
   ])
@@ -27,6 +30,7 @@ let bindSyntax = Syntax(
 var bindCommand: Command {
   Command(bindSyntax) { context in
     var params: JSONObject = ["expr": .string(context.operand(0))]
+    if context.invocation.has("try") { return try runTrial(of: params, context) }
     params["binding"] = context.invocation.value("name").map { .string($0) }
     let isKept = context.invocation.has("daemon")
     if isKept { params["scope"] = .string("daemon") }

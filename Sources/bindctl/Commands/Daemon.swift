@@ -147,14 +147,24 @@ private func amount(_ value: JSONValue?, _ name: String) -> String {
 
 let reloadSyntax = Syntax(
   "reload", "Reloads the configuration of the daemon.",
-  options: [Option("check", "check the files, and show what would change, without changing it")],
+  options: [
+    Option("check", "check the files, and show what would change, without changing it"),
+    Option(
+      "try", value: "FILE",
+      "show what the bindings of FILE would have written in the past, and change nothing"),
+  ] + trialOptions,
   details: """
     Shows what changed, and what takes effect only after a restart. Clients stay connected. If a file
     is invalid, nothing changes: its errors are listed with line and column, and the exit code is 5.
-    """)
+    """,
+  examples: ["bindctl reload --check", "bindctl reload --try heating.bind --since -7d"])
 
 var reloadCommand: Command {
   Command(reloadSyntax) { context in
+    if let file = context.invocation.value("try") {
+      let text = try text(of: file)
+      return try runTrial(of: ["text": .string(text), "file": .string(file)], context)
+    }
     let report: JSONObject
     do throws(ClientError) {
       let isCheck = context.invocation.has("check")

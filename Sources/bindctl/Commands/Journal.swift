@@ -382,7 +382,7 @@ struct JournalChoice {
   }
 
   /// Returns the path of the journal, or the description of a database, as reported by the daemon.
-  private static func path(asking connection: BinderConnection) throws -> String {
+  static func path(asking connection: BinderConnection) throws -> String {
     let figures: JSONObject
     do throws(ClientError) {
       figures = try connection.call("journal.info").object

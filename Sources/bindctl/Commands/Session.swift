@@ -1,17 +1,32 @@
 import BinderClient
 import Console
 import Glibc
+import Wire
 
 let sessionSyntax = Syntax(
   "session", "Runs a command with its own private daemon.",
   operands: [Operand("CMD", .some)],
-  options: [Option("journal", value: "FILE", "the daemon's journal; by default a temporary one")],
+  options: [
+    Option("journal", value: "FILE", "the daemon's journal; by default a temporary one"),
+    Option(
+      "from", value: "ORIGIN", "begin with a copy of the state of a daemon or of a journal file"),
+    Option("at", value: "WHEN", "with --from: the state at a position or time"),
+    Option("clock", value: "WHEN", "the time at which the daemon's clock starts"),
+    Option("speed", value: "N", "let N seconds pass in one, up to 100000"),
+  ],
   details: """
     Starts a private binderd in a new directory, sets BINDER_SOCKET and BINDER_SESSION to its socket,
     runs CMD, stops the daemon and removes the directory. Exits with the exit code of CMD. A bindctl
     that CMD has left in the background then exits with 6.
+
+    --from copies the journal of ORIGIN, a socket or a file, and changes nothing there. The private daemon asks
+    nothing of the network. 'bindctl diff' in CMD shows how it differs from ORIGIN. With --at and a time, the clock
+    starts there. Events and bindings follow the clock; leases and time limits follow the real one.
     """,
-  examples: ["bindctl session -- ./test.sh", "bindctl session bash"], endsOptionsAtOperand: true)
+  examples: [
+    "bindctl session -- ./test.sh", "bindctl session bash",
+    "bindctl session --from /run/binderd/bus.sock --at -1d --speed 60 bash",
+  ], endsOptionsAtOperand: true)
 
 var sessionCommand: Command {
   Command(sessionSyntax) { context in
@@ -19,15 +34,26 @@ var sessionCommand: Command {
       throw UsageError(
         "session starts a daemon on this machine, not with --host", command: "session")
     }
+    let origin = context.invocation.value("from")
+    let branch = try origin.map { try Branch(of: $0, at: try context.moment("at")) }
+    guard branch == nil || context.invocation.value("journal") == nil else {
+      throw UsageError("either --from or --journal", command: "session")
+    }
+    guard branch != nil || context.invocation.value("at") == nil else {
+      throw UsageError("--at is for --from", command: "session")
+    }
+    let words = try clockWords(context) + (branch == nil ? [] : ["--offline"])
     // The daemon is stopped after the command, however the command ends.
     let signals = SignalWait([SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP])
     let daemon = try PrivateDaemon(
-      context.daemonProgram, journal: context.invocation.value("journal"), signals)
+      context.daemonProgram, words, journal: context.invocation.value("journal"), of: branch,
+      signals)
     defer { daemon.end() }
     let command = try Child(
       context.invocation.operands,
       environment: [
         "BINDER_SOCKET": daemon.socket, "BINDER_SESSION": daemon.socket, "BINDER_HOST": "",
+        "BINDER_ORIGIN": origin ?? "",
       ])
     var isDaemonGone = false
     while true {
@@ -45,8 +71,69 @@ var sessionCommand: Command {
   }
 }
 
+/// Returns the options for the clock of the private daemon.
+private func clockWords(_ context: Context) throws -> [String] {
+  var words: [String] = []
+  switch (try context.moment("clock"), try context.moment("at")) {
+  case (.time(let time)?, _), (nil, .time(let time)?): words = ["--clock", time.text]
+  case (nil, _), (.now?, _): break
+  case (.seq?, _), (.start?, _):
+    throw UsageError("--clock takes a time, not a position", command: "session")
+  }
+  guard let speed = context.invocation.value("speed") else { return words }
+  guard let number = Double(speed), number > 0, number <= 100_000 else {
+    throw UsageError("--speed takes a number up to 100000, not '\(speed)'", command: "session")
+  }
+  return words + ["--speed", speed]
+}
+
+/// The journal that a private daemon begins with a copy of.
+struct Branch {
+  private let words: [String]
+
+  /// - Parameters:
+  ///   - origin: The socket of a daemon, or its journal.
+  ///   - moment: The moment of the copy; `nil` for now.
+  init(of origin: String, at moment: When?) throws {
+    var words: [String]
+    if isSocket(origin) {
+      let connection = try Context.client(origin, nil, nil).connected()
+      let path = try JournalChoice.path(asking: connection)
+      guard path.hasPrefix("/") else {
+        throw Failure(
+          "the daemon at \(origin) has its journal in a database; use --from postgres://…")
+      }
+      words = ["--journal", path, "--epoch", connection.greeting.epoch]
+    } else {
+      words = ["--journal", origin]
+    }
+    switch moment {
+    case nil, .now?: break
+    case .seq(let seq)?: words += ["--at", "\(seq)"]
+    case .time(let time)?: words += ["--at", time.text]
+    case .start?: words += ["--at", "0"]
+    }
+    self.words = words
+  }
+
+  /// Makes the copy.
+  fileprivate func make(at path: String, by program: String) throws {
+    let (code, _) = try Child.output(
+      of: [program, "--branch", path, "--progress", "none"] + words)
+    guard code == 0 else {
+      throw Failure("the branch was not made", ExitCode(rawValue: code == EX_CONFIG ? 1 : code))
+    }
+  }
+}
+
+/// Whether a path is that of a socket.
+func isSocket(_ path: String) -> Bool {
+  var status = stat()
+  return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+}
+
 /// A private binderd in a temporary directory.
-private final class PrivateDaemon {
+final class PrivateDaemon {
   private let directory: String
   private let child: Child
   private var isEnded = false
@@ -54,7 +141,12 @@ private final class PrivateDaemon {
   var socket: String { directory + "/bus.sock" }
 
   /// Starts the daemon and waits until it listens.
-  init(_ program: String, journal: String?, _ signals: SignalWait) throws {
+  ///
+  /// - Parameter words: More options of the daemon.
+  init(
+    _ program: String, _ words: [String], journal: String? = nil, of branch: Branch?,
+    _ signals: SignalWait
+  ) throws {
     // The path of the socket must not be too long.
     let longest = SocketAdvice.longestPath - "/bindctl.XXXXXX/bus.sock".utf8.count
     let parent = variable("TMPDIR").flatMap { $0.utf8.count <= longest ? $0 : nil } ?? "/tmp"
@@ -65,11 +157,12 @@ private final class PrivateDaemon {
     directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let directory = directory
     do {
+      try branch?.make(at: directory + "/journal.db", by: program)
       child = try Child(
         [
           program, "--socket", directory + "/bus.sock", "--journal",
           journal ?? directory + "/journal.db",
-        ],
+        ] + words,
         errorsTo: directory + "/log", isApart: true)
     } catch {
       removeDirectory(directory)

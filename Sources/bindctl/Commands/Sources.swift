@@ -138,13 +138,14 @@ let setSyntax = Syntax(
     Option("if", value: "VALUE", "only if it has this value; 'null' for none (cells only)"),
     Option("ttl", value: "TIME", "remove the value after TIME, unless the lease is renewed"),
     Option("while-connected", "stay until interrupted; then the value is removed"),
+    Option("settle", "wait until bindings have written what follows, and list it"),
   ],
   details: """
     VALUE is JSON if it parses, otherwise a string; - reads stdin, @FILE reads a file. For foreign text
     use -s: 'set -s -- SRC "$text"' sets it as it is. When the command returns, the value is on disk. Exits with 5 if the --if or --if-version condition is not met. - in
     place of SRC and VALUE reads lines 'SRC VALUE' from stdin, as printed by get: all sources are set in
     one commit, or none. --ttl and --while-connected take cells. --ttl prints the name of the lease, which
-    'bindctl call lease.renew lease=NAME' renews.
+    'bindctl call lease.renew lease=NAME' renews. --settle exits with 1 if bindings still write after 5 seconds.
     """,
   examples: [
     "bindctl set cells/lamp true", "bindctl set cells/name 'Kim'",
@@ -157,7 +158,7 @@ var setCommand: Command {
     let source = context.operand(0)
     guard context.invocation.operands.count > 1 else {
       guard source == "-" else { throw UsageError("missing argument VALUE", command: "set") }
-      for option in ["if", "if-version", "ttl", "while-connected"]
+      for option in ["if", "if-version", "ttl", "while-connected", "settle"]
       where context.invocation.has(option) || context.invocation.value(option) != nil {
         throw UsageError("option '--\(option)' needs one SRC, not '-'", command: "set")
       }
@@ -185,6 +186,11 @@ var setCommand: Command {
       meta["lease"] = .object(["ttl_ms": .number(JSONNumber(ttl))])
     }
     try context.addCause(to: &meta)
+    let isSettling = context.invocation.has("settle")
+    guard !isSettling || !isWhileConnected else {
+      throw UsageError("--settle and --while-connected cannot be used together", command: "set")
+    }
+    if isSettling { meta["settle"] = .bool(true) }
     if meta != JSONObject() { params["_meta"] = .object(meta) }
     var method = "set"
     if let expected = context.invocation.value("if") {
@@ -209,7 +215,44 @@ var setCommand: Command {
     } else if let lease = result.string("lease") {
       context.output.result(result, bare: nil, human: lease)
     }
-    return .done
+    return isSettling ? showEffects(of: result, context) : .done
+  }
+}
+
+/// Shows what bindings have written because of a command.
+private func showEffects(of result: JSONObject, _ context: Context) -> ExitCode {
+  let effects = result["effects"]?.object ?? [:]
+  if context.output.form == .human {
+    for write in effects.array("writes").map(\.object) {
+      let value = write["value"]?.text.text ?? "(long)"
+      let binding = write.string("binding").map { "  (\($0))" } ?? ""
+      context.output.line("\(write.string("source") ?? "") \(value)\(binding)".harmless())
+    }
+  }
+  if let more = effects["more"]?.bare { note("\(more) more writes are not shown") }
+  for binding in effects.array("waiting") { note("a value waits in \(binding.bare)") }
+  guard effects["settled"] == .bool(false) else { return .done }
+  note("not settled: \(effects.string("reason") ?? "")")
+  return .no
+}
+
+let syncSyntax = Syntax(
+  "sync", "Waits until bindings have passed on everything that was written before.",
+  details: """
+    Values that wait in an operator of time, such as debounce, do not count. Exits with 1 if bindings still write
+    after 5 seconds.
+    """,
+  examples: ["bindctl sync && bindctl get cells/total"])
+
+var syncCommand: Command {
+  Command(syncSyntax) { context in
+    let result = try context.client.call("sync", ["settle": .bool(true)]).object
+    if context.output.form != .human {
+      context.output.result(result, bare: result["seq"], human: "")
+    }
+    guard result["settled"] == .bool(false) else { return .done }
+    note("bindings still write after 5 seconds")
+    return .no
   }
 }
 

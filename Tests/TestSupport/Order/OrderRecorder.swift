@@ -29,7 +29,9 @@ package struct OrderRecorder {
   ///   - late: The methods that `describe` marks `async`.
   package init(
     adoptsSubscriptions: Bool = false,
-    late: Set<String> = ["history", "sync", "undo", "wait", "why", "locks.acquire", "lamp.blink"]
+    late: Set<String> = [
+      "bindings.try", "history", "sync", "undo", "wait", "why", "locks.acquire", "lamp.blink",
+    ]
   ) {
     frames.adopts = adoptsSubscriptions
     replies.late = late

@@ -57,7 +57,8 @@ struct Replies {
     let params = members["params"]?.members ?? [:]
     return Asked(
       id: members["id"]?.text ?? "null", method: method,
-      isLate: late.contains(method) || params["from"]?.members?["time"] != nil,
+      isLate: late.contains(method) || params["from"]?.members?["time"] != nil
+        || params["_meta"]?.members?["settle"] != nil,
       isCommand: params["_meta"]?.members?["cmd"] != nil, isOptional: members["id"] == nil)
   }
 
