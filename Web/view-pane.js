@@ -186,7 +186,7 @@ export class ViewPane {
     const isEmpty = lists.length > 0 && lists.every(([, { value }]) => !value?.length);
     const own = view.offered.filter((intent) => intent.list === undefined && (view.editing(intent.name) === undefined || !(intent.name in view.properties)))
       .filter((intent) => !rows.some(([name, item]) => concerns(intent, item, name)) && !(isEmpty && !intent.isRowless && takesElement(intent)));
-    const main = own.filter((intent) => intent.isMain && (takesText(intent) || intent.isLive)).slice(0, 1);
+    const main = own.filter((intent) => intent.isMain && !intent.isDestructive && (takesText(intent) || intent.isLive)).slice(0, 1);
     const moves = own.filter((intent) => intent.name in movers && intent.parameters.length === 0);
     // A text that nothing is known of yet is written in a line; what changes something has a form.
     const isLine = (intent) => takesText(intent) && !takesSecret(intent) && !(intent.parameters[0].name in view.properties) && !intent.isDestructive;
@@ -333,7 +333,7 @@ export class ViewPane {
   /** Asks before a destructive intent; `name` is that of its row, and `typed` what was typed for it. */
   async #mayDo(intent, name, typed = {}) {
     if (!intent.isDestructive) return true;
-    const what = name !== undefined ? ` ‘${name}’` : Object.entries(typed).map(([name, value]) => ` ${words(name).toLowerCase()} ${short(value)}`).join("");
+    const what = name !== undefined ? ` ‘${name}’` : Object.entries(typed).filter(([name]) => intent.parameters.find((parameter) => parameter.name === name)?.format !== "secret").map(([name, value]) => ` ${words(name).toLowerCase()} ${short(value)}`).join("");
     return confirm(`${words(intent.name)}${what}? The past keeps what was.`, words(intent.name));
   }
 

@@ -41,7 +41,8 @@ struct NameTemplate {
     for part in parts {
       name += part.text
       guard let index = part.parameter, let text = texts[index] else { continue }
-      name += text.string ?? text.text
+      // The decoded value: `1.0` and `1e0` are the id 1.
+      name += text.string ?? text.number?.int64.map { "\($0)" } ?? text.text
     }
     return name
   }

@@ -62,7 +62,9 @@ final class Daemon {
         isActive
         ? services.scripts?.use(files.scripts) ?? (hasChanged: false, warnings: [])
         : (hasChanged: false, warnings: [])
-      let faults = files.views.check(for: access.rights[.owner]).faults
+      // What a service has after its past is folded is not known yet.
+      let changing = services.scripts?.changing(in: files.scripts) ?? []
+      let faults = files.views.check(for: access.rights[.owner], changing: changing).faults
       let good = files.views.without(files: Set(faults.map(\.file)))
       var views = access.catalog.useFileViews(good, in: engine.table) ? ["views"] : []
       // Before the bindings, which must fit.

@@ -288,16 +288,23 @@ extension Connection {
   ///
   /// - Throws: ``WireError``: `limit_reached` or `overloaded`.
   func startLate(_ call: Call, isLimited: Bool) throws(WireError) {
-    guard !isLimited || lateCalls.all.count < limits.inFlight else {
-      throw .limitReached(.inFlight, limits)
-    }
-    guard !isLimited || context.mayStartLate(for: user) else {
-      throw .limit(.allInFlight, limits, .overloaded)
-    }
-    if isLimited { try checkMemory(for: call.lateBytes) }
+    if isLimited { try checkLate(bytes: call.lateBytes) }
     lateCalls.append(call)
     charge(call.lateBytes)
     context.countLate(1, of: user)
+  }
+
+  /// Checks that a late call may start.
+  ///
+  /// - Throws: ``WireError``: `limit_reached` or `overloaded`.
+  package func checkLate(bytes: Int = ItemBytes.lateCall) throws(WireError) {
+    guard lateCalls.all.count < limits.inFlight else {
+      throw .limitReached(.inFlight, limits)
+    }
+    guard context.mayStartLate(for: user) else {
+      throw .limit(.allInFlight, limits, .overloaded)
+    }
+    try checkMemory(for: bytes)
   }
 
   /// Whether another late call with a long answer may start.

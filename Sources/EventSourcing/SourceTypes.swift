@@ -79,9 +79,18 @@ extension Ledger {
   @usableFromInline
   func checkType(of stream: Int) {
     let source = self.stream(stream).name
-    guard let declared = sourceTypes.type(of: source), let value = pendingValue(of: source),
+    guard let declared = sourceTypes.type(of: source), !source.isNameOfProgram,
+      let value = pendingValue(of: source),
       let mismatch = TypeMismatch(declared, source, value)
     else { return }
     host.refuse(.service(mismatch))
+  }
+}
+
+extension String {
+  /// Whether it is the source `services/NAME`, which is no value: the daemon describes a service of
+  /// programs with it.
+  fileprivate var isNameOfProgram: Bool {
+    hasPrefix("services/") && utf8.count { $0 == UInt8(ascii: "/") } == 1
   }
 }

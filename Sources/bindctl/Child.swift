@@ -122,38 +122,6 @@ struct Child {
     return (child.wait(), String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Runs a program once and waits for its end; a first signal lets it finish, further signals are
-  /// passed to it and all that it has started.
-  ///
-  /// - Parameters:
-  ///   - input: Its stdin.
-  ///   - guardian: Ends it if this program is killed.
-  /// - Returns: Its exit code as in shells, and the first signal that arrived meanwhile.
-  static func run(
-    _ words: [String], environment: [String: String], input: String, watchedBy guardian: Guardian?
-  ) throws -> (code: CInt, signal: CInt?) {
-    let signals = SignalWait([SIGCHLD, SIGINT, SIGTERM, SIGHUP])
-    defer { signals.end() }
-    let file = try Child.input(input)
-    defer { close(file) }
-    let child = try Child(words, environment: environment, readingFrom: file, isApart: true)
-    guardian?.watch(child)
-    defer { guardian?.release(child) }
-    var received: CInt?
-    while true {
-      if let code = child.end() {
-        while let late = signals.next(withinMilliseconds: 0) {
-          if late != SIGCHLD { received = received ?? late }
-        }
-        return (code, received)
-      }
-      let signal = signals.next()
-      guard signal != SIGCHLD else { continue }
-      if received != nil { kill(-child.pid, signal) }
-      received = received ?? signal
-    }
-  }
-
   /// Returns the predicate of a sentence about a program that has ended.
   static func end(_ code: CInt) -> String {
     code > 128 ? "been ended by signal \(code - 128)" : "exited with \(code)"

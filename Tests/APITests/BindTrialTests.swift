@@ -268,6 +268,36 @@ struct BindTrialTests {
   }
 
   @Test
+  func `33: a trial of rules that make more and more values of one ends with a message`() throws {
+    set("cells/a0", "0")
+    wait(5)
+    var lines: [String] = []
+    for level in 0..<40 {
+      lines.append("cells/a\(level) ~> cells/a\(level + 1)")
+      lines.append("cells/a\(level) | offset(\(1 << level)) ~> cells/a\(level + 1)")
+    }
+    let text = JSONText(string: lines.joined(separator: "\n")).text
+    let answer = client.call(
+      #"{"id":1,"method":"bindings.try","params":{"text":\#(text),"since":{"seq":0}}}"#)
+    #expect(answer.contains("its values and timers that wait"), "\(answer.prefix(300))")
+  }
+
+  @Test
+  func `33: a trial does not show the bindings of sources that a role may not read`() throws {
+    bind(#"cells/secret | equals("4711") ~> cells/door"#)
+    for value in [#""1""#, #""4711""#] {
+      set("cells/secret", value)
+      wait(60)
+    }
+    let expression = "cells/x ~> cells/door"
+    #expect(client.call(line(expression, #","since":{"seq":0}"#)).contains("4711"))
+    let guest = bench.connect(
+      uid: 1002, as: .made(read: ["cells/x", "cells/door"], write: ["cells/door"]))
+    let answer = guest.call(line(expression, #","since":{"seq":0}"#))
+    #expect(answer.contains("truth") && !answer.contains("4711"), "\(answer)")
+  }
+
+  @Test
   func `a user has one trial at a time`() {
     let other = bench.connect()
     client.send(line("cells/a ~> cells/b"))

@@ -56,6 +56,19 @@ struct EffectsTests {
     return shown + [JSONValue.object(rest).text.text]
   }
 
+  @Test
+  func `34: a command that cannot wait for effects is refused before it runs`() {
+    let most = client.connection.limits.inFlight
+    for _ in 0..<most + 20 {
+      client.send(
+        #"{"id":2,"method":"cells.add","params":{"name":"n","by":1,"_meta":{"settle":true}}}"#)
+    }
+    let answers = client.settle()
+    let done = answers.count { $0.contains(#""result""#) }
+    #expect(answers.count == most + 20 && done < answers.count)
+    #expect(bench.cells.ledger.value(of: "cells/n")?.text == "\(done)")
+  }
+
   private static let settled = #"{"settled":true,"waiting":[]}"#
 
   @Test

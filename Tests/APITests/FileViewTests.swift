@@ -54,6 +54,31 @@ struct FileViewTests {
     #"{"id":1,"method":"intent","params":{"view":"\#(view)","name":"\#(name)","args":\#(args)}}"#
   }
 
+  @Test
+  func `dates and times are arguments and values, and others are refused`() {
+    let opened = client.result(
+      open("cells/due <> due as date", head: " (day: date)", args: ["day": .string("2026-12-31")]))
+    #expect(opened != nil)
+    _ = client.settle()
+    #expect(client.call(intent("due", #"{"value":"2027-01-01"}"#)).contains("result"))
+    #expect(value(of: "due") == #""2027-01-01""#)
+    let error = client.error(intent("due", #"{"value":"1.1.2027"}"#))
+    #expect(error?.message.contains("a date such as 2026-12-31") == true, "\(error?.message ?? "")")
+    #expect(
+      client.error(open("a = 1", head: " (day: date)", args: ["day": .string("today")], view: "w"))
+        != nil)
+  }
+
+  @Test
+  func `a line with the name of a failure keeps what it says`() {
+    let provider = bench.connect()
+    _ = provider.call(
+      #"{"id":1,"method":"provide","params":{"service":"bot","methods":{"start":{"delivery":"queued"}}}}"#
+    )
+    let opened = client.result(open(#"start_failed = "none yet""#, "start -> bot.start"))
+    #expect(values(opened) == #"{"start_failed":"none yet"}"#)
+  }
+
   /// Returns the properties in the answer to `open`, without their kinds.
   private func values(_ result: JSONObject?) -> String {
     guard case .object(let props)? = result?["props"] else { return "no view" }

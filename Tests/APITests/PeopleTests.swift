@@ -1,5 +1,6 @@
 import API
 import Apps
+import Configuration
 import Connections
 import EventSourcing
 import Features
@@ -265,6 +266,20 @@ struct PeopleTests {
     #expect(client.settle().last?.contains(#""name":{"kind":"state","value":"Lee"}"#) == true)
     #expect(client.error(Self.intent("open", #"{"id":3}"#))?.name == .notFound)
     #expect(client.connection.views.all.count == 2)
+  }
+
+  @Test
+  func `a role that may not read one person cannot open it, however the id is written`() throws {
+    let all = try #require(Pattern("**"))
+    let one = try #require(Pattern("people/1"))
+    let read = Rules(allow: [Rule(all)], deny: [Rule(one)])
+    let client = try Self.bench().connect(
+      as: Role(name: "narrow", methods: Rules(allow: [Rule(all)]), read: read, write: Rules()))
+    for id in ["1", "1.0", "1e0"] {
+      let open =
+        #"{"id":1,"method":"open","params":{"binder":"person","view":"p","args":{"id":\#(id)}}}"#
+      #expect(!client.call(open).contains("Kim"), "\(id)")
+    }
   }
 
   @Test

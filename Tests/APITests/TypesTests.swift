@@ -256,11 +256,28 @@ struct TypesTests {
   }
 
   @Test
+  func `32: a type of services/** is not one of the declarations of programs`() throws {
+    let daemon = try open()
+    #expect(daemon.call("types.set", #"["services/**","number"]"#) == nil)
+    let provider = daemon.bench.connect()
+    #expect(
+      provider.result(
+        #"{"id":1,"method":"provide","params":{"service":"lamp","methods":{"on":{"delivery":"queued"}}}}"#
+      )
+        != nil)
+    let publish =
+      #"{"id":2,"method":"publish","params":{"source":"lamp/x","value":"a","keep":true}}"#
+    #expect(provider.error(publish)?.data["reason"] == .string("wrong_type"))
+  }
+
+  @Test
   func `32: declarations that are none are refused, and have a limit`() throws {
     let daemon = try open()
     for (pattern, type) in [
       ("lists/x", "any"), ("cells/*x", "any"), ("cells", "any"), ("cells/x", "numbr"),
       ("cells/x", String(repeating: "x", count: 1025)), ("", "any"), ("**", "any"),
+      // With the quotes in which it is kept it is too long.
+      ("cells/x", "string, one of" + (100..<350).map { " \($0)" }.joined()),
     ] {
       let error = daemon.call("types.set", #"["\#(pattern)","\#(type)"]"#)
       #expect(error?.name == .invalidParams, "\(pattern) \(type)")

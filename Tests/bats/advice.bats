@@ -162,6 +162,7 @@ END2
     start_daemon --config "$directory/binder.conf"
     warning='binderd.service is not enabled: after a boot, bindings run only after the first client'
     is "$(bindctl reload 2>&1)" 'changed: nothing'
+    bindctl set cells/a 1
     run --separate-stderr bindctl bind --daemon 'cells/a ~> cells/b'
     is "$stderr" "bindctl: $warning; to start it at boot: systemctl enable binderd.service"
     is "$(bindctl reload 2>&1)" "bindctl: $warning; to start it at boot: systemctl enable binderd.service"$'\nchanged: nothing'

@@ -1191,9 +1191,10 @@ END
 }
 
 @test "bind: values follow each other, for the daemon over a restart" {
-    run bindctl bind --daemon --name warm 'cells/c ~> cells/f | celsius_to_fahrenheit | round(1)'
+    run --separate-stderr bindctl bind --daemon --name warm 'cells/c ~> cells/f | celsius_to_fahrenheit | round(1)'
     [ "$status" = 0 ]
     [ "$output" = 'binding warm' ]
+    is "$stderr" 'bindctl: cells/c has no value yet'
     bindctl set cells/c 20
     bindctl wait cells/f 68 -t 10
     kill_daemon

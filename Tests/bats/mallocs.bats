@@ -24,8 +24,9 @@ set='"method":"cells.set","params":{"name":"n%d","value":"a text that does not f
     costs 0.05 "$set" '"method":"get","params":{"source":"cells/n%d"}'
 }
 
-@test "a get with options allocates nothing" {
-    costs 0.05 "$set" '"method":"get","params":{"source":"cells/n%d","_meta":{"timeout_ms":5000}}'
+# The rare parts of a call are in one object, so that those of all others are small.
+@test "a get with options allocates the parts that other calls have not" {
+    costs 1.2 "$set" '"method":"get","params":{"source":"cells/n%d","_meta":{"timeout_ms":5000}}'
 }
 
 @test "a ping allocates nothing" {

@@ -214,7 +214,8 @@ class Values(PageCase):
         time.sleep(0.3)
         self.assertEqual(values(), ["77", "2", "1", "0"])
         subscriptions = [client["subscriptions"] for client in self.place.call("get", {"source": "daemon/connections"})["value"]]
-        self.assertEqual(max(subscriptions), browser.run("return [...binder.store.services].filter(({name}) => binder.store.isWatched(name)).length") + 2)
+        # Beside the services: changes of the catalogue, changes of types, and the source.
+        self.assertEqual(max(subscriptions), browser.run("return [...binder.store.services].filter(({name}) => binder.store.isWatched(name)).length") + 3)
 
     def test_an_address_that_is_not_encoded_is_taken_as_it_is(self):
         browser = self.open_browser()

@@ -3,6 +3,7 @@ internal import Connections
 internal import EventSourcing
 internal import JSON
 internal import Signals
+internal import Wire
 
 extension CallContext {
   /// Runs a command, and answers it once all that bindings write because of it is durable.
@@ -10,11 +11,13 @@ extension CallContext {
     _ call: Call, _ run: () throws(Failure) -> Accepted,
     _ write: @escaping (Accepted, _ room: Int, _ effects: JSONText, inout ByteBuffer) -> Void
   ) throws(Failure) {
+    // A command that has run must not be answered with a limit.
+    do throws(WireError) { try connection.checkLate() } catch { return call.refuse(error) }
     let before = host.last
     let accepted = try run()
     if let seq = accepted.seq { connection.recordWrite(upTo: seq) }
     let room = call.room - Self.answerBytes
-    guard let call = call.later(isLong: true) else { return }
+    guard let call = call.later(isLong: true, isLimited: false) else { return }
     call.markBegun()
     let finish = { [self] (effects: Effects) in
       let text = text(of: effects, within: room)

@@ -138,7 +138,7 @@ extension Catalog {
 
   /// Offers a measured value as a source that is not journaled.
   package func offerSource<Value: Codable>(
-    _ name: String, _ doc: String, _ sampled: PolledValue<Value>
+    _ name: String, _ doc: String, _ sampled: PolledValue<Value>, isOptional: Bool = false
   ) {
     let encoder = encoder
     func text(_ value: Value) -> JSONText { (try? encoder.text(value)) ?? .null }
@@ -147,12 +147,15 @@ extension Catalog {
       changes: sampled.changes.map {
         SourceChange(source: name, seq: 0, value: text($0))
       })
-    offer(SourceProvider.Description(name, doc, Shape(of: Value.self)), source)
+    offer(
+      SourceProvider.Description(name, doc, Shape(of: Value.self)), source, isOptional: isOptional)
   }
 
   /// Offers the value of a property as a source that is not journaled.
+  ///
+  /// - Parameter isOptional: Whether the source is left out where nobody offers its service.
   package func offerSource<Value: Codable>(
-    _ name: String, _ doc: String, _ property: AnyProperty<Value>
+    _ name: String, _ doc: String, _ property: AnyProperty<Value>, isOptional: Bool = false
   ) {
     let encoder = encoder
     func text(_ value: Value) -> JSONText { (try? encoder.text(value)) ?? .null }
@@ -161,14 +164,18 @@ extension Catalog {
     }
     offer(
       SourceProvider.Description(name, doc, Shape(of: Value.self)),
-      SampledSource(value: { text(property.value) }, changes: changes))
+      SampledSource(value: { text(property.value) }, changes: changes), isOptional: isOptional)
   }
 
   /// Offers a source that is not journaled.
-  func offer(_ description: SourceProvider.Description, _ source: SampledSource) {
+  func offer(
+    _ description: SourceProvider.Description, _ source: SampledSource, isOptional: Bool = false
+  ) {
     line(.sources) { [unowned self] in
       let name = description.name
-      let service = offered(String(name.prefix { $0 != "/" }), for: "the source \(name)")
+      let first = String(name.prefix { $0 != "/" })
+      if isOptional, self.service(named: first) == nil { return }
+      let service = offered(first, for: "the source \(name)")
       precondition(
         service.sampled.allSatisfy { $0.description.name != name },
         "the source \(name) is offered twice")

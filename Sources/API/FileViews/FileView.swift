@@ -162,8 +162,7 @@ struct FileView {
     table.failure.bind(to: view) { view, error in if let error { view.fail(error) } }
     let missing = name + "_missing"
     // A line of that name shows what it says.
-    let lines = file.assignments.map(\.name) + file.bindings.map(\.name)
-    if !lines.contains(where: { $0.text == missing }) {
+    if !file.hasLine(named: missing) {
       table.missing.bind(to: view) { view, count in
         // Only then, because a view has it hardly ever.
         if count > 0 || view.has(missing) { view[missing].hint(.quiet).set(count) }
@@ -203,6 +202,13 @@ extension String {
         $0 != "/" && $0 != "*" && !$0.properties.isWhitespace
           && $0.properties.generalCategory != .control
       }
+  }
+}
+
+extension ViewFile {
+  /// Whether a line makes a property of a name.
+  func hasLine(named name: String) -> Bool {
+    (assignments.map(\.name) + bindings.map(\.name)).contains { $0.text == name }
   }
 }
 

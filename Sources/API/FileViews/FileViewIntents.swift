@@ -51,7 +51,9 @@ extension FileView {
       intent.answers()
       return intent.requests { IntentRequest(name, try arguments.text($0)) }
     }
-    let calls = method.isQueued ? QueuedCalls(of: action.name.text, on: view) : nil
+    // A line of that name shows what it says.
+    let shows = file.hasLine(named: QueuedCalls.property(of: action.name.text))
+    let calls = method.isQueued && !shows ? QueuedCalls(of: action.name.text, on: view) : nil
     intent.runs { [context] given in
       let run: () throws -> JSONText?
       let text = try arguments.text(given)

@@ -17,11 +17,14 @@ final class QueuedCalls {
 
   /// - Parameter intent: The name of the intent; `INTENT_failed` is that of the property.
   init(of intent: String, on view: View) {
-    property = intent + "_failed"
+    property = Self.property(of: intent)
     self.view = view
     view[property].hint(.quiet).set(JSONText.null)
     view.bag.add(disposable: BlockDisposable { [self] in end() })
   }
+
+  /// Returns the name of the property for an intent.
+  static func property(of intent: String) -> String { intent + "_failed" }
 
   /// Watches a call.
   ///

@@ -50,10 +50,11 @@ final class RowSource {
       changes = [provider.changesMatching(pattern)]
     } else if source.isPlain, provider.kind(of: name) == .list {
       kind = .list
-      changes = [source.changes(of: name, provider)]
+      // Not by way of other lines: a step is noted in its commit, before the table may read the list.
+      changes = [provider.changes(name)]
     } else if source.isPlain, provider.kind(of: name) == .map {
       kind = .map
-      changes = [source.changes(of: name, provider)]
+      changes = [provider.changes(name)]
     } else {
       kind = .value { source.text }
       changes = zip(source.names, source.providers).map(source.changes)
@@ -90,7 +91,9 @@ final class RowSource {
   }
 
   /// The number of elements after the last one that can be a row.
-  var beyondCount: Int { max(0, elements.count + members.count - RowTable.most) }
+  ///
+  /// The table itself counts the keys of a map that are no rows.
+  var beyondCount: Int { max(0, elements.count - RowTable.most) }
 
   /// The ids of all elements.
   var ids: [RowID] {
@@ -98,7 +101,7 @@ final class RowSource {
     case .pattern: found
     case .list, .map, .value:
       elements.indices.prefix(RowTable.most).map { .number($0) }
-        + members.keys.prefix(RowTable.most).map { .name($0) }
+        + members.keys.map { .name($0) }
     }
   }
 
@@ -185,7 +188,7 @@ final class RowSource {
     let (old, oldMembers) = (elements, members)
     read()
     var changed: [RowID] = []
-    for place in 0..<max(old.count, elements.count)
+    for place in 0..<min(max(old.count, elements.count), RowTable.most)
     where place >= old.count || place >= elements.count || old[place] != elements[place] {
       changed.append(.number(place))
     }
@@ -208,7 +211,7 @@ final class RowSource {
       return places(from: at, to: count + 1)
     case .update(let at, let value) where elements.indices ~= at:
       elements[at] = value
-      return [.number(at)]
+      return places(from: at, to: at + 1)
     case .remove(let at) where elements.indices ~= at:
       elements.remove(at: at)
       return places(from: at, to: count)
@@ -226,7 +229,8 @@ final class RowSource {
   }
 
   private func places(from start: Int, to end: Int) -> [RowID] {
-    (start..<end).map { .number($0) }
+    // The others are counted only.
+    (min(start, RowTable.most)..<min(end, RowTable.most)).map { .number($0) }
   }
 }
 

@@ -186,7 +186,12 @@ final class RowTable: SlicedWork {
       wait(for: source.readChanges())
       countMissing()
     } else if !steps.isEmpty {
-      if let ids = source.apply(steps.removeFirst()) { wait(for: ids) } else { isStale = true }
+      if let ids = source.apply(steps.removeFirst()) {
+        wait(for: ids)
+      } else {
+        // The elements that are read then have the other steps.
+        (isStale, steps) = (true, [])
+      }
       countMissing()
     } else if !makeNext(), source.isSearching {
       do throws(WireError) {

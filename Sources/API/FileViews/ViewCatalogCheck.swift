@@ -343,6 +343,7 @@ extension Shape {
       true
     case (.integer, .number(let number)), (.natural, .number(let number)): number.int64 != nil
     case (.words(let words), .string(let word)): words.contains(word)
+    case (.text(let format), .string(let text)): format.normal(text) != nil
     case (.either(let shapes), _): shapes.contains { $0.accepts(value) }
     default: false
     }

@@ -31,8 +31,11 @@ package final class PeopleService {
   package func create(name: String, color: String? = nil) throws(PeopleError) -> Person {
     try check(name)
     let color = try color.map { (hex) throws(PeopleError) in try Self.color(hex) }
-    guard ledger.pending.people.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
     let id = ledger.pending.people.nextID
+    // The journal of a stranger may have the last number.
+    guard ledger.pending.people.count < Self.maxCount, id > 0 else {
+      throw .tooMany(max: Self.maxCount)
+    }
     record(.created(name: name, color: color ?? Self.defaultColor), id)
     return try person(id)
   }

@@ -20,7 +20,7 @@ package final class TodoService {
   /// Adds something to do.
   package func add(_ title: String) throws(Rejection) -> TodoItem {
     try check(title)
-    guard ledger.pending.items.count < Self.maxCount else {
+    guard ledger.pending.items.count < Self.maxCount, ledger.pending.items.nextID > 0 else {
       throw .rejected("too_many", "there are at most \(Self.maxCount) things to do")
     }
     let id = ledger.pending.items.nextID

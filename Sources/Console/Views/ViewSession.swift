@@ -345,7 +345,10 @@ extension ViewSession {
     {
       return "'\(row.shownTitle(in: view.properties[list.name] ?? .init()) ?? id.bare)'"
     }
-    guard arguments.members.isEmpty else { return JSONValue.object(arguments).short }
+    guard arguments.members.isEmpty else {
+      let secrets = intent.parameters.filter { $0.format == "secret" }.map(\.name)
+      return JSONValue.object(arguments).without(secrets).short
+    }
     var properties = JSONObject()
     for (name, property) in view.properties where property.hint != "hidden" {
       properties[name] = property.value

@@ -35,6 +35,9 @@ final class BindTrial: PastVisitor {
 
     /// The bytes of the values that the operators hold.
     var bytes = BindTrial.bytes
+
+    /// About the bytes of a value or a timer that waits.
+    static let bytesOfEntry = 256
   }
 
   /// The bytes that the user is charged during a trial.
@@ -66,8 +69,9 @@ final class BindTrial: PastVisitor {
   private var comparison: TrialComparison
   private var begin: Int64 = 0
   private var from: Int64 = 0
-  private var events = 0
-  private var timers = 0
+
+  /// The events that were read, the timers that have fired, and the values that rules have received.
+  private var steps = (events: 0, timers: 0, values: 0)
   private var faults: (count: Int, first: String?) = (0, nil)
   private var stopped: String?
 
@@ -211,8 +215,12 @@ final class BindTrial: PastVisitor {
   // MARK: Values
 
   /// Passes values on until nothing is left: lists last, each after the rules that write its sources.
+  ///
+  /// A few rules that feed each other can make any number of values of one.
   private func pass() {
-    while true {
+    while stopped == nil {
+      steps.values += 1
+      if steps.values.isMultiple(of: 256) { check() }
       if let (rule, source, value) = queue.popFirst() {
         rule.receive(value, from: source)
       } else if let i = changedLists.indices.min(by: {
@@ -223,6 +231,8 @@ final class BindTrial: PastVisitor {
         return
       }
     }
+    while queue.popFirst() != nil {}
+    changedLists = []
   }
 
   private func evaluate(_ rule: TrialRule) {
@@ -251,28 +261,30 @@ final class BindTrial: PastVisitor {
   /// Runs the timers up to a time.
   private func run(upTo time: Int64) {
     while stopped == nil, clock.runNext(upTo: time) {
-      timers += 1
+      steps.timers += 1
       pass()
       comparison.close(at: clock.now) { truth[$0] }
-      if timers.isMultiple(of: 256) { check() }
+      if steps.timers.isMultiple(of: 256) { check() }
     }
     comparison.close(at: clock.now) { truth[$0] }
   }
 
   func proceed(past seq: UInt64, time: Int64, events: Int) -> Bool {
-    self.events += events
+    steps.events += events
     check()
     return stopped == nil
   }
 
   private func check() {
     let limits = order.limits
-    if events + timers > limits.steps {
+    if steps.events + steps.timers + steps.values > limits.steps {
       stopped = "it has read \(limits.steps) events and times"
     } else if ContinuousClock.now - begun > .seconds(limits.seconds) {
       stopped = "it has taken \(limits.seconds) seconds"
     } else if rules.reduce(0, { $0 + $1.memory }) > limits.bytes {
       stopped = "its operators hold more than \(limits.bytes) bytes"
+    } else if (queue.count + clock.count) * Limits.bytesOfEntry > limits.bytes {
+      stopped = "its values and timers that wait take more than \(limits.bytes) bytes"
     }
   }
 
@@ -284,7 +296,7 @@ final class BindTrial: PastVisitor {
     let taken = ContinuousClock.now - begun
     return TrialReport(
       from: Timestamp(microseconds: max(begin, from)).text,
-      until: Timestamp(microseconds: clock.now).text, events: events,
+      until: Timestamp(microseconds: clock.now).text, events: steps.events,
       milliseconds: Int(taken / .milliseconds(1)), counts: comparison.counts,
       rows: comparison.rows, faults: faults.count, fault: faults.first, stopped: stopped)
   }

@@ -16,12 +16,19 @@ final class TrialClock: Scheduler {
   private var entries: [Entry] = []
   private var last = 0
 
+  /// The number of calls that were left when the cancelled ones were removed.
+  private var kept = 0
+
+  /// The number of waiting calls; some may be cancelled.
+  var count: Int { entries.count }
+
   func start(at time: Int64) { now = time }
 
   func schedule(after seconds: Double, _ action: @escaping () -> Void) -> any Disposable {
     last += 1
     let flag = SimpleDisposable()
     let due = now + Int64((max(0, seconds) * 1_000_000).rounded())
+    if entries.count > 2 * kept + 1024 { removeCancelled() }
     entries.append(Entry(due: due, number: last, flag: flag, action: action))
     rise()
     return flag
@@ -40,6 +47,14 @@ final class TrialClock: Scheduler {
     }
     now = max(now, time)
     return false
+  }
+
+  /// Removes the cancelled calls, which may be due long after they were made.
+  private func removeCancelled() {
+    entries.removeAll { $0.flag.isDisposed }
+    // A sorted array is a heap.
+    entries.sort { ($0.due, $0.number) < ($1.due, $1.number) }
+    kept = entries.count
   }
 
   private func isBefore(_ one: Int, _ other: Int) -> Bool {

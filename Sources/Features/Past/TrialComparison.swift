@@ -203,7 +203,7 @@ struct TrialReport: Codable, Sendable {
   let events: Int
   let milliseconds: Int
   let counts: Counts
-  let rows: [Row]
+  var rows: [Row]
 
   /// The number of values that a transformer refused, and the first error.
   let faults: Int

@@ -40,7 +40,7 @@ func bindBindingTrials(_ catalog: Catalog, _ live: LiveBindings) {
       rules: rules, empty: empty, until: until, limit: limit, offset: live.time.offset,
       zone: live.time.zone)
     context.host.walk(walk) { BindTrial(order) }.answer(call, catalog) { report in
-      context.answer(call, with: report)
+      context.answer(call, with: report.shown(to: context.role))
     }
   }
 }
@@ -165,5 +165,19 @@ extension WireError {
     WireError(
       .bindingCycle, "the binding would close a cycle: \(path.joined(separator: " → "))",
       ["path": .array(path.map { .string($0) })])
+  }
+}
+
+extension TrialReport {
+  /// Returns the report without the expressions whose sources a role may not read.
+  fileprivate func shown(to role: Role) -> TrialReport {
+    var report = self
+    for i in report.rows.indices where report.rows[i].written == Written.truth {
+      guard let binding = report.rows[i].binding else { continue }
+      let expression = try? BindExpression(binding, within: .sources)
+      let sources = expression.map { $0.leftPaths.map(\.text) + [$0.right] }
+      if sources?.allSatisfy(role.mayRead) != true { report.rows[i].binding = nil }
+    }
+    return report
   }
 }

@@ -114,7 +114,7 @@ extension ReaderHolders {
   fileprivate func offerFigures(in catalog: Catalog, on scheduler: any Scheduler) {
     catalog.offerSource(
       "daemon/readers", "What each durable reader has before it, and its workers.",
-      PolledValue(every: 1, on: scheduler) { [self] in figures })
+      PolledValue(every: 1, on: scheduler) { [self] in figures }, isOptional: true)
   }
 }
 

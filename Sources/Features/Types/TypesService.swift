@@ -62,6 +62,12 @@ package final class TypesService {
       }
     }
     let shown = "\(type)"
+    // The text of the journal is read again; it has quotes that the given text may not have.
+    do throws(ValueType.Fault) {
+      _ = try ValueType(shown)
+    } catch {
+      throw .badType(rule: "\(error)")
+    }
     ledger.record(.declared(pattern: pattern, type: shown), in: DeclaredTypes.source)
     return shown
   }

@@ -24,7 +24,7 @@ let bindSyntax = Syntax(
   examples: [
     "bindctl bind --try --since -7d 'cells/kitchen | below(19) ~> cells/heater'",
     "bindctl bind --daemon '(cells/a, cells/b) | sum ~> cells/total'",
-    "bindctl bind --daemon --name warm 'cells/c ~> cells/f | celsius_to_fahrenheit | round(1)'",
+    "bindctl bind --daemon --name warm 'cells/c ~> cells/f | celsius_to_fahrenheit'",
   ])
 
 var bindCommand: Command {

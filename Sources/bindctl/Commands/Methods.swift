@@ -43,7 +43,7 @@ let describeSyntax = Syntax(
     """,
   examples: [
     "bindctl describe cells", "bindctl describe cells.add", "bindctl describe system/load",
-    #"bindctl describe cells/hall/celsius --set 'number, "°C", -40…60, "Hall", silent 15m'"#,
+    #"bindctl describe cells/hall/celsius --set 'number, "°C", -40…60, "Hall"'"#,
   ])
 
 var describeCommand: Command {
