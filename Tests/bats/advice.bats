@@ -172,7 +172,7 @@ END2
     types_after 'to start it at boot: '
     is "$(bindctl reload 2>&1)" 'changed: nothing'
     run --separate-stderr bindctl bind --daemon 'cells/c ~> cells/d'
-    is "$stderr" ''
+    is "$stderr" 'bindctl: cells/c has no value yet'
 }
 
 @test "a role for a user who may not open the socket: reload, doctor, acl check and the log say so" {
