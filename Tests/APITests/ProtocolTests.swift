@@ -58,7 +58,8 @@ struct ProtocolTests {
         + #"{"name":"by","type":"number","optional":true,"doc":"The number to add; 1 when left out."}],"#
         + #""result":"number","members":[{"name":"value","type":"number","optional":true},"#
         + #"{"name":"seq","type":"integer","optional":true},{"name":"version","type":"integer","optional":true},"#
-        + #"{"name":"lease","type":"string","optional":true},{"name":"replayed","type":"boolean","optional":true}],"async":false,"writes":["cells.set"],"errors":["not_a_number","out_of_range"]}}"#
+        + #"{"name":"lease","type":"string","optional":true},{"name":"replayed","type":"boolean","optional":true},"#
+        + #"{"name":"effects","type":"object","optional":true}],"async":false,"writes":["cells.set"],"errors":["not_a_number","out_of_range"]}}"#
     )
   }
 

@@ -147,7 +147,7 @@ struct SearchTests {
     #expect(
       opened.contains(
         #""intents":{"search":{"params":{"term":"string"},"main":true,"live":true},"#
-          + #""select":{"params":{"id":"string"}}}"#))
+          + #""select":{"params":{"id":"string"},"main":true}}"#))
     type(" gre", client)
     bench.time.advance(200)
     type(" green ", client)
