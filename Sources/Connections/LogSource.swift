@@ -68,7 +68,7 @@ package protocol LogFeed: AnyObject {
   /// Called at the first entry after all others were collected.
   var onNews: (() -> Void)? { get set }
 
-  /// Whether there may be entries to collect.
+  /// Whether entries wait to be collected; the subscription may want none of them.
   var hasNews: Bool { get }
 
   /// Collects the next entries.

@@ -122,8 +122,8 @@ struct FoldedChange {
 }
 
 extension JournalReader {
-  /// Returns the last change of each source up to a position, for a service whose events do not say
-  /// what they change.
+  /// Returns the last change of each source up to a position, for a service whose events do not name
+  /// the sources that they change.
   ///
   /// Folds the events behind a snapshot, then those behind the one before, until all are found.
   ///

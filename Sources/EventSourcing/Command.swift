@@ -56,7 +56,7 @@ extension Command {
     if let rare { body(rare) }
   }
 
-  /// Whether there are only a method, a caller and rights.
+  /// Whether the command has no options: only a method, a caller and rights.
   @inline(__always)
   var isUsual: Bool { rare == nil }
 

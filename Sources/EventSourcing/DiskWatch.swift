@@ -32,7 +32,9 @@ package final class DiskWatch {
 
   /// The last measurement; `nil` before the first, and where it is not possible.
   package private(set) var room: DiskRoom?
-  package private(set) var level = Level.ample
+
+  /// The level of the last measurement.
+  package var level: Level { host.shares.disk }
 
   /// Called with each change of the level.
   package var onChange: (_ level: Level, _ room: DiskRoom, _ reserve: UInt64) -> Void = { _, _, _ in
@@ -108,13 +110,12 @@ package final class DiskWatch {
     let reserve = reserve(on: room)
     let before = level
     if room.available < reserve {
-      level = .reserved
+      host.shares.disk = .reserved
     } else if room.available < 2 * reserve {
-      level = .low
+      host.shares.disk = .low
     } else {
-      level = .ample
+      host.shares.disk = .ample
     }
-    host.shares.disk = level
     if level != before { onChange(level, room, reserve) }
   }
 }

@@ -120,7 +120,7 @@ package final class EventFeed {
     (self.filter, self.recent, self.onEnd) = (filter, recent, onEnd)
   }
 
-  /// Whether there may be events to collect.
+  /// Whether events wait to be collected; the filter may refuse all of them.
   package var hasNews: Bool { next != nil }
 
   fileprivate func announce(_ place: Int) {

@@ -79,7 +79,7 @@ extension Ledger {
   @usableFromInline
   func checkType(of stream: Int) {
     let source = self.stream(stream).name
-    guard let declared = sourceTypes.type(of: source), !source.isNameOfProgram,
+    guard let declared = sourceTypes.type(of: source), !source.isDescriptionOfProgram,
       let value = pendingValue(of: source),
       let mismatch = TypeMismatch(declared, source, value)
     else { return }
@@ -88,9 +88,9 @@ extension Ledger {
 }
 
 extension String {
-  /// Whether it is the source `services/NAME`, which is no value: the daemon describes a service of
-  /// programs with it.
-  fileprivate var isNameOfProgram: Bool {
+  /// Whether it is a source `services/NAME`: the description of a service of programs, which the daemon
+  /// writes.
+  fileprivate var isDescriptionOfProgram: Bool {
     hasPrefix("services/") && utf8.count { $0 == UInt8(ascii: "/") } == 1
   }
 }

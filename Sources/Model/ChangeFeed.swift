@@ -8,7 +8,7 @@ package protocol ChangeFeed: AnyObject {
   /// Called at the first change after all others were collected.
   var onNews: (() -> Void)? { get set }
 
-  /// Whether there may be changes to collect.
+  /// Whether changes wait to be collected; the reader may want none of them.
   var hasNews: Bool { get }
 
   /// Whether changes were joined that were not collected yet.

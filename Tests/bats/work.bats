@@ -117,7 +117,7 @@ w 2 lists.inserted lists/q 2 1 [2,"job2"]'
     for program in 'work r --stream lists/q --since start --' "serve p.go=echo" 'watch cells/w --'; do
         rm -f "$done"
         # shellcheck disable=SC2016
-        local command='echo $$ > "$done"; sleep 600 & wait'
+        local command='echo $$ > "$done"; tail -f /dev/null & wait'
         case $program in
         serve*) bindctl serve "p.go=$command" 3>&- & ;;
         *) bindctl $program sh -c "$command" 3>&- & ;;

@@ -112,7 +112,7 @@ package struct Queue<Element> {
     self = Queue(keeping: kept)
   }
 
-  /// Whether there is memory for four times as many elements.
+  /// Whether the elements fill less than a quarter of the memory, which is more than the queue keeps.
   @inlinable
   @inline(__always)
   var isLarge: Bool { slots.count > kept && slots.count / 4 > count }

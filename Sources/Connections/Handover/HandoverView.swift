@@ -38,7 +38,7 @@ extension OpenViews {
     let encoder = client.context.views.encoder
     kept.replace(
       .view,
-      by: all.filter(\.isTold).compactMap { view in
+      by: all.filter(\.delivery.isTold).compactMap { view in
         (try? encoder.text(view.kept)).map { HandoverItem(.view, view.handle.text.text, $0) }
       })
   }

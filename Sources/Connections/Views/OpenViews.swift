@@ -97,7 +97,7 @@ package final class OpenViews {
   ) throws(WireError) -> View {
     let view = View(
       try reserveView(wish), binder, .present, parent: nil, in: self)
-    view.isTold = true
+    view.delivery.isTold = true
     view.origin = ViewOrigin(arguments: arguments, text: text, weight: weight)
     try checkRoom(for: view)
     if let returning = wish.flatMap(removeReturning) {
@@ -105,7 +105,7 @@ package final class OpenViews {
       view.childCount = returning.kept.childCount
     }
     hasChanged = true
-    view.isInBatch = client.afterBatch { view.isInBatch = false }
+    view.delivery.isInBatch = client.afterBatch { view.delivery.isInBatch = false }
     all.append(view)
     client.charge(view.bytes)
     var failure: WireError?
@@ -183,7 +183,7 @@ package final class OpenViews {
 
   /// Records that a view is closed, if the client knows the view.
   func addClosed(_ view: View, _ reason: String, _ error: WireError? = nil) {
-    guard view.isTold, !hasEnded else { return }
+    guard view.delivery.isTold, !hasEnded else { return }
     let ancestors = Array(sequence(first: view, next: \.parent).dropFirst().map(\.handle))
     closedViews.append(
       ClosedView(handle: view.handle, reason: reason, error: error, ancestors: ancestors))
@@ -209,7 +209,7 @@ package final class OpenViews {
     // Includes descendants that were closed before, so that no frame about them follows.
     var closed = closedViews.filter { $0.ancestors.contains(view.handle) }.map(\.handle)
     closedViews.removeAll { $0.ancestors.contains(view.handle) }
-    view.end { if $0.isTold { closed.append($0.handle) } }
+    view.end { if $0.delivery.isTold { closed.append($0.handle) } }
     return closed
   }
 
@@ -222,8 +222,9 @@ package final class OpenViews {
     for i in closedViews.indices where closedViews[i].after == 0 {
       closedViews[i].after = position
     }
-    for view in all + unopenedViews.map(\.view) where !view.isTold && view.openedAfter == 0 {
-      view.openedAfter = position
+    for view in all + unopenedViews.map(\.view)
+    where !view.delivery.isTold && view.delivery.openedAfter == 0 {
+      view.delivery.openedAfter = position
     }
     context.await(client)
   }
@@ -246,9 +247,9 @@ package final class OpenViews {
     while i < all.count {
       guard buffer.count < client.chunkSize else { return false }
       let view = all[i]
-      if view.isDirty, !view.isHeld, closedViews.isEmpty || view.isTold {
+      if view.delivery.isDirty, !view.isHeld, closedViews.isEmpty || view.delivery.isTold {
         tell(view, &buffer)
-        if view.isDirty, view.hasMore { continue }
+        if view.delivery.isDirty, view.delivery.hasMore { continue }
       }
       if i < all.count, all[i] === view { i += 1 }
     }
@@ -259,7 +260,8 @@ package final class OpenViews {
   private func tellUnopened(_ buffer: inout ByteBuffer) {
     unopenedViews.removeAll { view, error in
       guard let parent = view.parent, !parent.isClosed else { return true }
-      guard parent.isTold, !parent.isHeld, view.openedAfter <= context.position else {
+      guard parent.delivery.isTold, !parent.isHeld, view.delivery.openedAfter <= context.position
+      else {
         return false
       }
       view.writeUnopened(error, &buffer)
@@ -268,11 +270,14 @@ package final class OpenViews {
   }
 
   private func tell(_ view: View, _ buffer: inout ByteBuffer) {
-    guard view.isTold || view.openedAfter <= context.position && view.parent?.isTold ?? true else {
+    guard
+      view.delivery.isTold
+        || view.delivery.openedAfter <= context.position && view.parent?.delivery.isTold ?? true
+    else {
       return
     }
-    view.isDirty = false
-    if view.isTold {
+    view.delivery.isDirty = false
+    if view.delivery.isTold {
       guard view.writeNext(&buffer, size: client.lineOut) else {
         return fail(view, .viewTooLarge(view, view.newsSize, max: client.lineOut), &buffer)
       }
@@ -284,15 +289,15 @@ package final class OpenViews {
         buffer.truncate(to: start)
         return fail(view, .viewTooLarge(view, size, max: client.lineOut), &buffer)
       }
-      view.isTold = true
+      view.delivery.isTold = true
       hasChanged = true
     }
-    view.isDirty = view.hasRest
+    view.delivery.isDirty = view.hasRest
   }
 
   /// Ends a view with an error as its last frame.
   private func fail(_ view: View, _ error: WireError, _ buffer: inout ByteBuffer) {
-    guard view.isTold else {
+    guard view.delivery.isTold else {
       view.end { _ in }
       return view.writeUnopened(error, &buffer)
     }
@@ -335,7 +340,7 @@ extension View {
   fileprivate var excess: Int? {
     var buffer = ByteBuffer()
     writeOpened(&buffer, size: client.lineOut)
-    hasMore = false
+    delivery.hasMore = false
     return buffer.count > client.lineOut ? buffer.count : nil
   }
 }

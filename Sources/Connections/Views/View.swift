@@ -59,12 +59,7 @@ package final class View: DisposeBagProvider {
   var restart = ViewRestart()
   private let live = LiveNode("View")
 
-  // The state of what the connection has sent about the view.
-  var isDirty = false
-  var isTold = false
-
-  /// Whether the client was promised more frames.
-  var hasMore = false
+  var delivery = ViewDelivery()
 
   /// Whether some content that is there did not fit into the last frame.
   var hasRest: Bool { properties.contains { $0.part.content.isNew } }
@@ -74,14 +69,8 @@ package final class View: DisposeBagProvider {
     properties.contains { $0.part.content.isNew || $0.part.content.isGrowing }
   }
 
-  /// Whether the batch that opened the view is still unanswered.
-  var isInBatch = false
-
   /// Whether frames about the view and its descendants must wait.
-  var isHeld: Bool { isInBatch || parent?.isHeld == true }
-
-  /// The position that must be durable before the client learns that the view is open.
-  var openedAfter: UInt64 = 0
+  var isHeld: Bool { delivery.isInBatch || parent?.isHeld == true }
 
   init(
     _ handle: Handle, _ binder: String, _ style: Style, parent: View?, in views: OpenViews
@@ -174,7 +163,7 @@ package final class View: DisposeBagProvider {
       in: views)
     child.origin = ViewOrigin(
       title: title, arguments: arguments, weight: weight, isReturning: returning != nil)
-    child.isTold = returning != nil
+    child.delivery.isTold = returning != nil
     child.childCount = returning?.kept.childCount ?? 0
     do throws(WireError) {
       try views.checkRoom(for: child)
@@ -284,8 +273,8 @@ package final class View: DisposeBagProvider {
 
   /// Marks the view as having something to send.
   func markDirty() {
-    guard !isDirty, !isClosed else { return }
-    isDirty = true
+    guard !delivery.isDirty, !isClosed else { return }
+    delivery.isDirty = true
     client.list()
   }
 }
@@ -306,7 +295,7 @@ extension View {
       $0.member("seq", client.context.position)
       writeContents(&$0, upTo: end)
     }
-    isDirty = false
+    delivery.isDirty = false
     if hasRest { markDirty() }
   }
 
@@ -342,7 +331,7 @@ extension View {
   /// - Returns: Whether something was written or nothing was left to write.
   func writeNext(_ buffer: inout ByteBuffer, size: Int) -> Bool {
     let changed = properties.filter { $0.part.hasNews() }
-    guard !changed.isEmpty || hasMore else { return true }
+    guard !changed.isEmpty || delivery.hasMore else { return true }
     let start = buffer.count
     begin("next", &buffer)
     var (isEmpty, hasRoom) = (true, true)
@@ -363,12 +352,12 @@ extension View {
     }
     let expectsMore = expectsMore
     // A client that was promised more gets a frame when nothing is left.
-    guard !isEmpty || hasRoom && hasMore && !expectsMore else {
+    guard !isEmpty || hasRoom && delivery.hasMore && !expectsMore else {
       buffer.truncate(to: start)
       return hasRoom
     }
-    hasMore = expectsMore
-    if hasMore { buffer.member("more", true) }
+    delivery.hasMore = expectsMore
+    if delivery.hasMore { buffer.member("more", true) }
     Frame.endParams(&buffer)
     return true
   }
@@ -396,8 +385,8 @@ extension View {
     // Limits the lists to the room in the line, however long they are.
     var room = end == .max ? .max : max(0, end - start)
     writeContents(&buffer, room: &room)
-    hasMore = expectsMore
-    guard hasMore || buffer.count + Self.endBytes > end else { return }
+    delivery.hasMore = expectsMore
+    guard delivery.hasMore || buffer.count + Self.endBytes > end else { return }
     buffer.truncate(to: start)
     room = 0
     writeContents(&buffer, room: &room)
@@ -407,8 +396,8 @@ extension View {
       room = rest
       writeContents(&buffer, room: &room)
     }
-    hasMore = expectsMore
-    if hasMore { buffer.member("more", true) }
+    delivery.hasMore = expectsMore
+    if delivery.hasMore { buffer.member("more", true) }
   }
 
   private func writeContents(_ buffer: inout ByteBuffer, room: inout Int) {
@@ -462,4 +451,22 @@ extension ViewIntent {
       }
     }
   }
+}
+
+/// The state of the frames about a view.
+struct ViewDelivery {
+  /// Whether the view has changed since the last frame.
+  var isDirty = false
+
+  /// Whether the client knows that the view is open.
+  var isTold = false
+
+  /// Whether the client was promised more frames.
+  var hasMore = false
+
+  /// Whether the batch that opened the view is still unanswered.
+  var isInBatch = false
+
+  /// The position that must be durable before the client learns that the view is open.
+  var openedAfter: UInt64 = 0
 }
