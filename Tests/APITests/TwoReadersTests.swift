@@ -141,11 +141,24 @@ struct TwoReadersTests {
     return (outputs, shaped)
   }
 
+  /// Whether two outputs have the same bytes, but for the order of the keys of a map, which has none.
+  private func isSame(_ left: String, _ right: String) -> Bool {
+    guard left != right else { return true }
+    let (lines, others) = (left.split(separator: "\n"), right.split(separator: "\n"))
+    return lines.count == others.count
+      && zip(lines, others).allSatisfy { line, other in
+        line == other
+          || line.contains("maps/") && line.utf8.count == other.utf8.count
+            && (try? JSONValue(parsing: String(line))) == (try? JSONValue(parsing: String(other)))
+      }
+  }
+
   private func compare(_ chunks: [[[UInt8]]]) throws -> Int {
     let usual = try outcome(of: chunks, isGeneral: false)
     let general = try outcome(of: chunks, isGeneral: true)
     #expect(usual.outputs.count == general.outputs.count)
-    for (i, (left, right)) in zip(usual.outputs, general.outputs).enumerated() where left != right {
+    for (i, (left, right)) in zip(usual.outputs, general.outputs).enumerated()
+    where !isSame(left, right) {
       let lines = i / 2 < chunks.count ? chunks[i / 2] : []
       let sent = lines.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
       Issue.record("\(sent)\nby shape: \(left)\nby the general scan: \(right)")
