@@ -134,6 +134,9 @@ struct LiveTests {
         isPresent: false, at: 0)
       top.update("daemon/stats", try text(#"{"requests":\#(i)}"#), isPresent: false, at: UInt64(i))
     }
+    let readers = (0..<100).map { #"{"reader":"日本茶 \#($0)","seq":1,"behind":\#($0),"held":true}"# }
+    top.update(
+      "daemon/readers", try text("[\(readers.joined(separator: ","))]"), isPresent: true, at: 0)
     for style in [plain, Style(isOn: true)] {
       let bare = Style(isOn: false) == style
       for lines in [
@@ -222,6 +225,31 @@ struct LiveTests {
     #expect(first("PROGRAM")?.contains("PROGRAM (7–13 of 50) ") == true)
     #expect(first("STREAM")?.hasPrefix("STREAM (44–49 of 50) ") == true)
     #expect(lines().last?.contains("arrows scroll clients   tab streams") == true)
+  }
+
+  @Test
+  func `top shows the readers for which most waits, with their workers`() throws {
+    var top = TopScreen(of: "") { "\($0)" }
+    func shown() -> [String] {
+      top.lines(width: 80, height: 24, plain, status: nil, at: 0)
+        .filter { $0.hasPrefix("READER") || $0.hasPrefix("r/") }
+        .map { $0.split(separator: " ").joined(separator: " ") }
+    }
+    #expect(shown().isEmpty, "no reader takes no line")
+    top.update(
+      "daemon/readers",
+      try text(
+        #"[{"reader":"r/idle","seq":9,"behind":3,"held":false},"#
+          + #"{"reader":"r/jobs","seq":2,"behind":99,"held":true,"workers":2,"in_hand":4,"waiting":7,"more":true,"parked":1}]"#
+      ), isPresent: true, at: 0)
+    #expect(
+      shown() == ["READER WAITING WORKERS IN HAND PARKED", "r/jobs 7+ 2 4 1", "r/idle 3 – – 0"])
+    let many = (0..<50).map { #"{"reader":"r/\#($0)","seq":0,"behind":\#($0),"held":true}"# }
+    top.update(
+      "daemon/readers", try text("[\(many.joined(separator: ","))]"), isPresent: true, at: 0)
+    #expect(shown().first?.hasPrefix("READER (") == true)
+    #expect(shown().first?.contains(" more)") == true)
+    #expect(shown()[1].hasPrefix("r/49 "))
   }
 
   @Test

@@ -1,9 +1,11 @@
 package import JSON
 
-/// The activity of a daemon: rates, streams and clients.
+/// The activity of a daemon: rates, streams, durable readers and clients.
 package struct TopScreen: LiveScreen {
   /// The sources that the screen shows.
-  package static let sources = ["daemon/stats", "daemon/streams", "daemon/connections"]
+  package static let sources = [
+    "daemon/stats", "daemon/streams", "daemon/connections", "daemon/readers",
+  ]
 
   /// The order of the streams.
   private enum Order { case events, bytes }
@@ -26,6 +28,21 @@ package struct TopScreen: LiveScreen {
     var rate = 0.0
   }
 
+  /// A durable reader, and what waits for it.
+  private struct Reader {
+    let name: String
+
+    /// The positions after its own; of a shared reader with workers the events that wait.
+    let waiting: Double
+    let isMore: Bool
+
+    /// The workers and the events that they have, if it has workers.
+    let workers: String
+    let inHand: String
+    let parked: Double
+    let isHeld: Bool
+  }
+
   private let path: String
   private let daemon: String
   private let userName: (UInt64) -> String
@@ -42,6 +59,7 @@ package struct TopScreen: LiveScreen {
   private var streams: [String: Rates] = [:]
   private var clients: [Client] = []
   private var clientTime: UInt64?
+  private var readers: [Reader] = []
   private var order = Order.events
 
   /// The number of streams that are written but not reported.
@@ -75,7 +93,22 @@ package struct TopScreen: LiveScreen {
     case ("daemon/stats", .object(let stats)): update(stats, at: now)
     case ("daemon/streams", .object(let rates)) where !isPresent: update(rates)
     case ("daemon/connections", .array(let clients)): update(clients, at: now)
+    case ("daemon/readers", .array(let rows)): update(readers: rows)
     default: break
+    }
+  }
+
+  private mutating func update(readers rows: [JSONValue]) {
+    readers = rows.compactMap { row in
+      guard case .object(let row) = row, case .string(let name)? = row["reader"] else {
+        return nil
+      }
+      let hasWorkers = row["workers"] != nil
+      return Reader(
+        name: name, waiting: row.double(hasWorkers ? "waiting" : "behind"),
+        isMore: row["more"] == .bool(true), workers: row["workers"]?.bare ?? "–",
+        inHand: row["in_hand"]?.bare ?? "–", parked: row.double("parked"),
+        isHeld: row["held"] == .bool(true))
     }
   }
 
@@ -159,6 +192,8 @@ package struct TopScreen: LiveScreen {
   ) -> [String] {
     var lines = head(width: width, style)
     lines.append(status.map { style.red($0.cut(to: width)) } ?? "")
+    let readerLines = readerLines(width: width, room: (height - lines.count - 1) / 3, style)
+    if !readerLines.isEmpty { lines += readerLines + [""] }
     let (scrolled, other) = scrollsClients ? ("clients", "streams") : ("streams", "clients")
     let foot = style.dim(
       "q quit   sort by e events, b bytes   arrows scroll \(scrolled)   tab \(other)"
@@ -244,6 +279,30 @@ package struct TopScreen: LiveScreen {
           + Amount.bytes(row.value.bytes).leading(to: 11))
     }
     return Array(lines.prefix(room))
+  }
+
+  /// Returns the table of the readers for which most waits.
+  private func readerLines(width: Int, room: Int, _ style: Style) -> [String] {
+    guard !readers.isEmpty, room > 1 else { return [] }
+    let first = readers.sorted { left, right in
+      left.waiting == right.waiting ? left.name < right.name : left.waiting > right.waiting
+    }
+    .prefix(room - 1)
+    let names = max(6, width - 46)
+    let more = readers.count - first.count
+    let title = head("READER", [more > 0 ? "\(Amount.number(Double(more))) more" : ""])
+    func line(_ name: String, _ columns: [String]) -> String {
+      name.cut(to: names).padded(to: names)
+        + zip(columns, [12, 9, 9, 8]).map { "  " + $0.leading(to: $1) }.joined()
+    }
+    var lines = [style.bold(line(title, ["WAITING", "WORKERS", "IN HAND", "PARKED"]))]
+    for reader in first {
+      let waiting = Amount.number(reader.waiting) + (reader.isMore ? "+" : "")
+      let text = line(
+        reader.name, [waiting, reader.workers, reader.inHand, Amount.number(reader.parked)])
+      lines.append(reader.isHeld ? text : style.dim(text))
+    }
+    return lines
   }
 
   /// Returns the heading of a list, with what is visible of it.

@@ -6,13 +6,14 @@ import Model
 import Wire
 
 let topSyntax = Syntax(
-  "top", "Shows the activity of the daemon: rates, streams and clients.",
+  "top", "Shows the activity of the daemon: rates, streams, readers and clients.",
   options: [noReconnectOption, waitDaemonOption],
   details: """
     On a terminal it stays in place until q. Keys: e sorts the streams by events, b by bytes; arrows scroll
     the streams, or after tab the clients. A curve is scaled from 0 to its largest value. The rates of
     streams are averages of some seconds; bytes are those of the event data. The daemon reports the 50
-    streams with the most events and the 50 with the most bytes, and how many others are written.
+    streams with the most events and the 50 with the most bytes, and how many others are written. A durable
+    reader has what waits for it, its workers and the events that they have; one that nobody reads with is dim.
 
     In a pipe, with -j, -r or -F, it measures for a second and prints one line for each stream that was
     written. Streams are counted only while somebody watches.
@@ -24,10 +25,15 @@ var topCommand: Command {
     if context.output.form == .human, let terminal = Terminal() {
       let connection = try context.client.connected()
       let (path, daemon) = (connection.path, connection.greeting.server.name)
+      // Not every daemon has durable readers, and not every role may read of them.
+      let sources = TopScreen.sources.filter { source in
+        source != "daemon/readers"
+          || (try? connection.call("get", ["source": .string(source)])) != nil
+      }
       context.client.disconnect()
       return try showInPlace(
         TopScreen(of: path, daemon: daemon, userName: userName),
-        TopScreen.sources.map { Topic($0, mode: .newest) }, terminal, context)
+        sources.map { Topic($0, mode: .newest) }, terminal, context)
     }
     return try printStreams(context)
   }
