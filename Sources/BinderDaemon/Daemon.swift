@@ -108,7 +108,8 @@ final class Daemon {
     metrics.users = { engine.measures.users }
     metrics.readers = { [readers = services.readers] in readers.figures }
     let administration = Administration(
-      reload: reload.run(isCheck:), decide: control.decision(on:by:), file: { reload.path })
+      reload: reload.run(isCheck:), decide: control.decision(on:by:), file: { reload.path },
+      clock: engine.clockControl)
     access.catalog.fill { catalog in
       services.bind(catalog, engine)
       bindMetrics(catalog) { metrics.now(callsOf: catalog) }
@@ -314,5 +315,15 @@ final class Daemon {
       guard settings.durability == nil else { throw error }
       log.write(.error, "\(error); serving only the events before it")
     }
+  }
+}
+
+extension Engine {
+  /// The access of clients to the clock; `nil` if it is that of the machine.
+  var clockControl: ClockControl? {
+    guard clock.canBeSet, let timers = clockScheduler as? ClockScheduler else { return nil }
+    return ClockControl(
+      now: { [clock] in clock.now }, speed: { [clock] in clock.speed },
+      set: { timers.set($0, speed: $1, ended: $2) })
   }
 }

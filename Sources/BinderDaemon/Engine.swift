@@ -4,6 +4,7 @@ import Connections
 import EventLoop
 import EventSourcing
 import Journal
+import Signals
 import Wire
 
 /// The base of all services and clients of a daemon: the loop, the journal, the host of the
@@ -14,7 +15,7 @@ struct Engine {
 
   /// The clock of the events and of the bindings, and the timers by it.
   let clock: DaemonClock
-  let clockScheduler: LoopScheduler
+  let clockScheduler: any Scheduler
   let location: JournalAddress
   let store: any DaemonStore
   let host: ServiceHost
@@ -39,7 +40,7 @@ struct Engine {
     scheduler = LoopScheduler(loop)
     location = try settings.journal
     clock = DaemonClock(settings.options.clock)
-    clockScheduler = LoopScheduler(loop, speed: clock.speed)
+    clockScheduler = clock.canBeSet ? ClockScheduler(clock, on: scheduler) : scheduler
     store = try openStore(location, settings, clock, on: loop, log, manager)
     host = ServiceHost(store: store)
     watch = JournalWatch(host, store, log) { loop.milliseconds }

@@ -61,7 +61,7 @@ extension Role {
     name: "user", methods: .all(but: Role.administration), read: .all(), write: .all())
 
   /// The patterns of the methods that administer the daemon.
-  package static let administration = ["acl", "act_as", "kick", "reload", "journal.*"]
+  package static let administration = ["acl", "act_as", "clock", "kick", "reload", "journal.*"]
 }
 
 extension Rules {

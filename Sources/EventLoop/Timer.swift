@@ -50,12 +50,8 @@ private func timerFired(_ timer: UnsafeMutablePointer<uv_timer_t>?) {
 /// A scheduler for signals that uses the event loop's timers.
 package final class LoopScheduler: Scheduler {
   private let loop: Loop
-  private let speed: Double
 
-  /// - Parameter speed: The seconds that pass in one second.
-  package init(_ loop: Loop, speed: Double = 1) {
-    (self.loop, self.speed) = (loop, speed)
-  }
+  package init(_ loop: Loop) { self.loop = loop }
 
   package func schedule(after seconds: Double, _ action: @escaping () -> Void) -> any Disposable {
     let alarm = Alarm()
@@ -66,7 +62,7 @@ package final class LoopScheduler: Scheduler {
       }
       // libuv runs a timer of 0 ms that a timer has started in the same turn: a chain of them would
       // let nobody else run.
-      timer.start(afterMilliseconds: UInt64(max(1, (seconds / speed * 1000).rounded(.up))))
+      timer.start(afterMilliseconds: UInt64(max(1, (seconds * 1000).rounded(.up))))
       alarm.timer = timer
     } catch {
       preconditionFailure("no timer: \(error)")  // libuv's timers fail only without memory

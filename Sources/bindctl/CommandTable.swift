@@ -38,7 +38,7 @@ private var commandGroups: [(title: String, commands: [Command])] {
     (
       "The command line",
       [
-        shellCommand, pipeCommand, sessionCommand, errorsCommand, completionsCommand,
+        shellCommand, pipeCommand, sessionCommand, clockCommand, errorsCommand, completionsCommand,
         versionCommand,
         helpCommand,
       ]

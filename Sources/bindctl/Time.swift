@@ -30,8 +30,10 @@ extension Timestamp {
 
 extension When {
   /// Parses a time, relative to the current time and the local time zone.
-  init(_ text: String) throws(UsageError) {
+  ///
+  /// - Parameter now: The current time.
+  init(_ text: String, now: Timestamp = .now) throws(UsageError) {
     try self.init(
-      text, LocalClock(now: .now, shown: { $0.movedHere }, moment: { $0.readHere }))
+      text, LocalClock(now: now, shown: { $0.movedHere }, moment: { $0.readHere }))
   }
 }

@@ -41,6 +41,7 @@ struct MethodWorkTests {
     "chat.leave": .short, "chat.read": .short, "chat.remove": .short,
     "chat.remove_message": .short, "chat.rename": .short, "chat.send": .short,
     "chat.topic": .short, "chat.unread": .slices, "check_view": .most("64 KiB"),
+    "clock": .most("timers of bindings"),
     "close": .most("children of a view"),
     "describe": .slices, "drain": .short, "feeds.list": .slices,
     "feeds.mark_played": .most("500 episodes"), "feeds.refresh": .most("1000 feeds"),

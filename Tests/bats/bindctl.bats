@@ -686,6 +686,19 @@ bindctl: connected again; continuing after 0'
     is "$(bindctl diff --with "$directory/journal.db" && echo same)" same
     # Its clock.
     from "$BINDER_SOCKET" --clock '2036-01-01 12:00' -- sh -c 'bindctl set cells/a 3; bindctl history cells/a' | grep -q '2036-01-01'
+    # It is set while it runs: what is due then has run when the command returns, each time once.
+    from "$BINDER_SOCKET" --clock '2036-01-01 12:30' -- sh -c '
+        bindctl bind --daemon "every(\"12:00\") | constant(7) ~> cells/noon" > /dev/null
+        bindctl bind --daemon "cells/a | delay(90m) ~> cells/late" > /dev/null
+        bindctl set cells/a 5
+        bindctl clock +1h > /dev/null; bindctl sync; bindctl get "cells/*"
+        bindctl clock -r +71h | cut -c-8; bindctl sync; bindctl get "cells/*"
+        bindctl history cells/noon | wc -l
+        bindctl clock 2035-01-01; echo "exit $?"
+        bindctl clock --speed 1000 -F "{speed}"' > "$directory/session" 2>&1
+    is "$(cat "$directory/session")" \
+        $'cells/a\t5\n2036-01-\ncells/a\t5\ncells/late\t5\ncells/noon\t7\n1\n'\
+"$(grep 'goes only forward' "$directory/session")"$'\nexit 5\n1000'
     # What is no origin, or no moment of it.
     fails() { # status text argument...
         run --separate-stderr timeout 60 bindctl "${@:3}"
@@ -697,6 +710,8 @@ bindctl: connected again; continuing after 0'
     fails 1 'has no events that are so old' session --from "$BINDER_SOCKET" --at 2020-01-01 -- true
     fails 3 '--clock takes a later one' session --from "$BINDER_SOCKET" --clock 2020-01-01 -- true
     fails 2 "--speed takes a number up to 100000, not 'fast'" session --speed fast -- true
+    fails 5 'this daemon has the clock of the machine' clock +1h
+    fails 2 "'soon' is not a time" clock soon
     fails 2 '--at is for --from' session --at 1 -- true
     fails 2 'either --from or --journal' session --from x --journal y -- true
     fails 2 'missing option --with' diff

@@ -2,6 +2,7 @@ package import Configuration
 internal import Connections
 internal import JSON
 package import Model
+package import Signals
 internal import Wire
 
 /// The administrative operations of the daemon.
@@ -16,13 +17,44 @@ package struct Administration {
   /// Returns the path of the configuration file; `nil` if there is none.
   package let file: () -> String?
 
+  /// The clock, if it is not that of the machine.
+  package let clock: ClockControl?
+
   package init(
     reload: @escaping (_ isCheck: Bool) throws(ConfigurationFaults) -> ReloadReport,
-    decide: @escaping (AccessRequest, Peer) -> AccessDecision, file: @escaping () -> String?
+    decide: @escaping (AccessRequest, Peer) -> AccessDecision, file: @escaping () -> String?,
+    clock: ClockControl? = nil
   ) {
     self.reload = reload
     self.decide = decide
     self.file = file
+    self.clock = clock
+  }
+}
+
+/// The clock of a private daemon, which clients may set.
+package struct ClockControl {
+  /// The highest speed.
+  package static let fastest = 100_000.0
+
+  /// Returns the time in microseconds since 1970.
+  package let now: () -> Int64
+
+  /// Returns the seconds that pass in one second.
+  package let speed: () -> Double
+
+  /// Sets time and speed, and calls a function after the timers that are due have run.
+  package let set:
+    (_ time: Int64?, _ speed: Double?, _ ended: @escaping () -> Void) -> any Disposable
+
+  package init(
+    now: @escaping () -> Int64, speed: @escaping () -> Double,
+    set:
+      @escaping (
+        _ time: Int64?, _ speed: Double?, _ ended: @escaping () -> Void
+      ) -> any Disposable
+  ) {
+    (self.now, self.speed, self.set) = (now, speed, set)
   }
 }
 
@@ -58,6 +90,60 @@ package func bindAdministration(_ catalog: Catalog, to administration: Administr
     }
     let decision = administration.decide(request, question.peer)
     call.answer { decision.shown(in: administration.file()).write(to: &$0) }
+  }
+  bindClock(catalog, administration.clock)
+}
+
+/// Offers to read and set the clock of a private daemon.
+private func bindClock(_ catalog: Catalog, _ clock: ClockControl?) {
+  catalog.query(
+    "clock", "Sets the clock of a private daemon; answers after the timers that are due have run.",
+    ClockSetting.self, .members(.init("time", .string), .init("speed", .number)), kind: .late,
+    errors: ["no_clock", "clock_back"]
+  ) { _, call, setting throws(WireError) in
+    guard let clock else {
+      throw WireError(
+        .rejected, "this daemon has the clock of the machine; a session with --clock has its own",
+        ["reason": .string("no_clock")])
+    }
+    let (time, speed) = (try setting.microseconds(after: clock.now()), setting.speed)
+    if let speed, !(speed > 0 && speed <= ClockControl.fastest) {
+      throw .unusable("speed", "a number above 0, up to \(Int(ClockControl.fastest))", "\(speed)")
+    }
+    guard let call = call.later() else { return }
+    call.keep(
+      clock.set(time, speed) {
+        call.answer {
+          $0.object {
+            $0.member("time", JSONText(string: Timestamp(microseconds: clock.now()).text))
+            $0.member("speed", JSONNumber(clock.speed()).map { JSONValue.number($0).text })
+          }
+        }
+      })
+  }
+}
+
+private struct ClockSetting: DocumentedParameters {
+  let time: String?
+  let speed: Double?
+
+  static let docs = [
+    "time": "A time such as 2026-01-02T03:04:05Z, not before the present one; left out, it stays.",
+    "speed": "The seconds that pass in one second; left out, they stay.",
+  ]
+
+  /// Returns the time to set; `nil` if it stays.
+  func microseconds(after now: Int64) throws(WireError) -> Int64? {
+    guard let time else { return nil }
+    guard let known = Timestamp(time) else {
+      throw .unusable("time", "a time such as 2026-01-02T03:04:05Z", time)
+    }
+    guard known.microseconds >= now else {
+      throw WireError(
+        .rejected, "the clock goes only forward; it is \(Timestamp(microseconds: now).text)",
+        ["reason": .string("clock_back")])
+    }
+    return known.microseconds
   }
 }
 

@@ -1,6 +1,7 @@
 import BinderClient
 import Console
 import Glibc
+import JSON
 import Wire
 
 let sessionSyntax = Syntax(
@@ -21,7 +22,8 @@ let sessionSyntax = Syntax(
 
     --from copies the journal of ORIGIN, a socket or a file, and changes nothing there. The private daemon asks
     nothing of the network. 'bindctl diff' in CMD shows how it differs from ORIGIN. With --at and a time, the clock
-    starts there. Events and bindings follow the clock; leases and time limits follow the real one.
+    starts there. Events and bindings follow the clock; leases and time limits follow the real one. 'bindctl clock'
+    in CMD sets it while the daemon runs.
     """,
   examples: [
     "bindctl session -- ./test.sh", "bindctl session bash",
@@ -42,7 +44,9 @@ var sessionCommand: Command {
     guard branch != nil || context.invocation.value("at") == nil else {
       throw UsageError("--at is for --from", command: "session")
     }
-    let words = try clockWords(context) + (branch == nil ? [] : ["--offline"])
+    var words = try clockWords(context)
+    // A branch has a clock of its own, which can be set later.
+    if branch != nil { words += ["--offline"] + (words.isEmpty ? ["--speed", "1"] : []) }
     // The daemon is stopped after the command, however the command ends.
     let signals = SignalWait([SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP])
     let daemon = try PrivateDaemon(
@@ -71,6 +75,65 @@ var sessionCommand: Command {
   }
 }
 
+let clockSyntax = Syntax(
+  "clock", "Shows or sets the clock of a session.",
+  operands: [Operand("WHEN", .optional)],
+  options: [Option("speed", value: "N", "let N seconds pass in one, up to 100000")],
+  details: """
+    WHEN is a time by the clock of the session, see 'bindctl help when', or +TIME from now; the clock goes
+    only forward. The command returns when the timers have run that are due then: 'every' gives one value for
+    all times that were passed over. Only a session with --clock, --speed or --from has a clock of its own.
+    """,
+  examples: [
+    "bindctl clock", "bindctl clock '23:59'", "bindctl clock +8h", "bindctl clock --speed 3600",
+  ])
+
+var clockCommand: Command {
+  Command(clockSyntax) { context in
+    let text = context.invocation.operands.first
+    _ = try text.map { try moment($0, now: .now) }
+    let connection = try context.client.connected()
+    var params = JSONObject()
+    if let text {
+      let known = try connection.call("clock", [:]).object.string("time").flatMap { Timestamp($0) }
+      params["time"] = .string(try moment(text, now: known ?? .now).text)
+    }
+    params["speed"] = try speed(context).flatMap { JSONNumber($0) }.map { .number($0) }
+    let result = try connection.call("clock", params).object
+    let time = result.string("time").flatMap { Timestamp($0) }
+    context.output.result(
+      result, bare: result["time"],
+      human: (time?.shownHere ?? "") + "  speed " + (result["speed"]?.bare ?? ""))
+    return .done
+  }
+}
+
+/// Returns the time that a user names, by a clock.
+private func moment(_ text: String, now: Timestamp) throws -> Timestamp {
+  if text.hasPrefix("+") {
+    guard let time = Duration.milliseconds(String(text.dropFirst())) else {
+      throw UsageError("'\(text)' is not a time; for example: +90m", command: "clock")
+    }
+    return Timestamp(microseconds: now.microseconds + Int64(time) * 1000)
+  }
+  switch try When(text, now: now) {
+  case .time(let time): return time
+  case .now: return now
+  case .seq, .start: throw UsageError("clock takes a time, not a position", command: "clock")
+  }
+}
+
+/// Returns the option `--speed`.
+private func speed(_ context: Context) throws -> Double? {
+  guard let speed = context.invocation.value("speed") else { return nil }
+  guard let number = Double(speed), number > 0, number <= 100_000 else {
+    throw UsageError(
+      "--speed takes a number up to 100000, not '\(speed)'",
+      command: context.invocation.command)
+  }
+  return number
+}
+
 /// Returns the options for the clock of the private daemon.
 private func clockWords(_ context: Context) throws -> [String] {
   var words: [String] = []
@@ -80,9 +143,8 @@ private func clockWords(_ context: Context) throws -> [String] {
   case (.seq?, _), (.start?, _):
     throw UsageError("--clock takes a time, not a position", command: "session")
   }
-  guard let speed = context.invocation.value("speed") else { return words }
-  guard let number = Double(speed), number > 0, number <= 100_000 else {
-    throw UsageError("--speed takes a number up to 100000, not '\(speed)'", command: "session")
+  guard try speed(context) != nil, let speed = context.invocation.value("speed") else {
+    return words
   }
   return words + ["--speed", speed]
 }

@@ -30,7 +30,8 @@ package struct OrderRecorder {
   package init(
     adoptsSubscriptions: Bool = false,
     late: Set<String> = [
-      "bindings.try", "history", "sync", "undo", "wait", "why", "locks.acquire", "lamp.blink",
+      "bindings.try", "clock", "history", "sync", "undo", "wait", "why", "locks.acquire",
+      "lamp.blink",
     ]
   ) {
     frames.adopts = adoptsSubscriptions
