@@ -48,6 +48,7 @@ class View {
       const property = (this.properties[name] ??= { kind: "state" });
       if (change.kind !== undefined) property.kind = change.kind;
       if (change.hint !== undefined) property.hint = change.hint;
+      if (change.title !== undefined) property.title = change.title;
       if (change.hides !== undefined) property.hides = change.hides;
       if (change.quiet !== undefined) property.quiet = change.quiet;
       if (change.members !== undefined) property.members = change.members;

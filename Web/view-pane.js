@@ -87,7 +87,7 @@ export class ViewPane {
   // Properties
 
   #drawFacts(properties, view) {
-    keyed(this.facts, properties, ([name]) => name, ([name]) => h(".fact", {}, h("dt", {}, words(name)), h("dd", {}, h("span"), h("span.hint.wait", { role: "status" }))), (row, [name, property]) => {
+    keyed(this.facts, properties, ([name]) => name, ([name, { title }]) => h(".fact", {}, h("dt", {}, title ?? words(name)), h("dd", {}, h("span"), h("span.hint.wait", { role: "status" }))), (row, [name, property]) => {
       const { value, hint, hides, members, state, error } = property;
       const cell = row.lastElementChild;
       const [text, line] = cell.children;

@@ -35,6 +35,8 @@ package final class SourceTypes {
   /// The most types.
   package static let maxCount = 2000
 
+  package init() {}
+
   /// Replaces all types, from now on.
   package func use(_ types: [DeclaredType]) {
     all = types.sorted { one, other in
@@ -51,6 +53,62 @@ package final class SourceTypes {
   /// Returns the type of a source.
   package func type(of source: String) -> DeclaredType? {
     named[source] ?? patterns.first { $0.pattern.matches(source) }
+  }
+}
+
+/// The types of the parts of a list or a map: of each element or value, and of the keys of a map that
+/// have a type of their own, `maps/NAME/KEY`.
+package struct PartTypes {
+  private let source: String
+  private let each: DeclaredType?
+
+  /// The types that keys may have, the most special pattern first.
+  private let ofKeys: [DeclaredType]
+
+  fileprivate init?(_ source: String, _ each: DeclaredType?, _ ofKeys: [DeclaredType]) {
+    guard each != nil || !ofKeys.isEmpty else { return nil }
+    (self.source, self.each, self.ofKeys) = (source, each, ofKeys)
+  }
+
+  /// Returns how an element of a list breaks its type; `nil` if it fits.
+  package func mismatch(of value: JSONText) -> TypeMismatch? {
+    each.flatMap { TypeMismatch($0, source, value) }
+  }
+
+  /// Returns how the value of a key breaks its type; `nil` if it fits.
+  package func mismatch(of value: JSONText, for key: String) -> TypeMismatch? {
+    if !ofKeys.isEmpty {
+      let path = source + "/" + key
+      if let own = ofKeys.first(where: { $0.pattern.matches(path) }) {
+        return TypeMismatch(own, path, value)
+      }
+    }
+    return mismatch(of: value)
+  }
+}
+
+extension SourceTypes {
+  /// Returns the types of the parts of a list or a map; `nil` if nothing is declared for them.
+  package func parts(of source: String) -> PartTypes? {
+    guard isOn else { return nil }
+    let ofKeys = source.hasPrefix("maps/") ? all.filter { $0.pattern.mayMatch(below: source) } : []
+    return PartTypes(source, type(of: source), ofKeys)
+  }
+
+  /// Returns how the value of a source breaks its type, or an element of a list or map; `nil` if it
+  /// fits.
+  package func mismatch(of value: JSONText, for source: String) -> TypeMismatch? {
+    guard isOn else { return nil }
+    if source.hasPrefix("lists/") {
+      guard let parts = parts(of: source) else { return nil }
+      return value.elements?.lazy.compactMap { parts.mismatch(of: $0) }.first
+    }
+    if source.hasPrefix("maps/") {
+      guard let parts = parts(of: source) else { return nil }
+      return value.members?.lazy.compactMap { parts.mismatch(of: $1, for: $0) }.first
+    }
+    guard !source.isDescriptionOfProgram, let declared = type(of: source) else { return nil }
+    return TypeMismatch(declared, source, value)
   }
 }
 
@@ -79,15 +137,19 @@ extension Ledger {
   @usableFromInline
   func checkType(of stream: Int) {
     let source = self.stream(stream).name
-    guard let declared = sourceTypes.type(of: source), !source.isDescriptionOfProgram,
+    // The elements of lists and maps are checked one by one, before they are recorded.
+    guard !source.isCollection, sourceTypes.type(of: source) != nil,
       let value = pendingValue(of: source),
-      let mismatch = TypeMismatch(declared, source, value)
+      let mismatch = sourceTypes.mismatch(of: value, for: source)
     else { return }
     host.refuse(.service(mismatch))
   }
 }
 
 extension String {
+  /// Whether it is a list or a map.
+  fileprivate var isCollection: Bool { hasPrefix("lists/") || hasPrefix("maps/") }
+
   /// Whether it is a source `services/NAME`: the description of a service of programs, which the daemon
   /// writes.
   fileprivate var isDescriptionOfProgram: Bool {

@@ -69,6 +69,18 @@ public struct Pattern: Hashable, Sendable {
     return first.first == UInt8(ascii: "*") ? nil : String(Substring(first))
   }
 
+  /// Returns whether it matches some name that begins with another one and a separator.
+  package func mayMatch(below name: String) -> Bool {
+    let own = segments
+    let above = name.utf8.split(separator: separator, omittingEmptySubsequences: false)
+    for (i, segment) in above.enumerated() {
+      guard i < own.count else { return false }
+      if own[i] == "**" { return true }
+      guard own[i] == "*" || own[i].utf8.elementsEqual(segment) else { return false }
+    }
+    return own.count > above.count
+  }
+
   /// Returns whether some name matches both patterns.
   public func overlaps(_ other: Pattern) -> Bool {
     let (own, others) = (segments, other.segments)

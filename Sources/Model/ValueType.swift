@@ -91,7 +91,10 @@ package struct ValueType: Equatable, Sendable {
         throw Fault(message: "the range is given twice", column: column)
       }
       if let low = range.low, let high = range.high, low > high {
-        throw Fault(message: "the range begins with its least number", column: column)
+        throw Fault(
+          message:
+            "the range begins with its least number: write \(high.text)…\(low.text)",
+          column: column)
       }
       return (low, high) = range
     }
@@ -290,11 +293,12 @@ private struct TypeParser {
     return text
   }
 
-  /// Reads `-40…60`, `-40..60`, `0…` or `…60`; `nil` if it is no range.
+  /// Reads `-40…60`, `-40..60`, `-40...60`, `0…` or `…60`; `nil` if it is no range.
   mutating func range() throws(ValueType.Fault) -> (low: JSONNumber?, high: JSONNumber?)? {
     let start = place
     let word = word()
-    guard let dots = word.text.firstRange(of: "…") ?? word.text.firstRange(of: "..") else {
+    guard let dots = ["…", "...", ".."].lazy.compactMap({ word.text.firstRange(of: $0) }).first
+    else {
       place = start
       return nil
     }

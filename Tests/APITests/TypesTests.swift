@@ -45,6 +45,8 @@ struct TypesTests {
             on: time, stats: { DaemonStats() }, connections: { [] },
             streams: StreamMeter(parts.host) { time.nanoseconds }))
         bindPrograms(catalog, to: Programs(in: parts.host))
+        bindLists(catalog, to: ListsService(in: parts.host))
+        bindMaps(catalog, to: MapsService(in: parts.host))
         bindBindings(catalog, to: BindingsService(in: parts.host), parts.live)
         made = (types, silence)
       }
@@ -90,7 +92,8 @@ struct TypesTests {
       #"number, 0…1, title "T", digits 2, silent 1m"#
     ),
     (#"string, one of day "late night", "Mode""#, #"string, one of "day" "late night", "Mode""#),
-    ("integer, …10", "integer, …10"), ("boolean", "boolean"), (#"any, "Any""#, #"any, "Any""#),
+    ("integer, …10", "integer, …10"), ("number, 1...5", "number, 1…5"),
+    ("number, ...0.5", "number, …0.5"), ("boolean", "boolean"), (#"any, "Any""#, #"any, "Any""#),
     (#"number, "V", "a \"b\"", 1.5…"#, #"number, "V", 1.5…, "a \"b\"""#),
   ]
 
@@ -103,7 +106,8 @@ struct TypesTests {
 
   private static let faulty: [(String, Int, String)] = [
     ("numbr", 1, "expected one of any, boolean"), ("", 1, "found the end"),
-    ("number, 5…1", 9, "the range begins with its least number"),
+    ("number, 5…1", 9, "the range begins with its least number: write 1…5"),
+    ("number, 5...1", 9, "write 1…5"), ("number, 5..1", 9, "write 1…5"),
     ("number, x…1", 9, "a range has two numbers, not 'x'"), ("number, …", 9, "at least at one end"),
     ("number, 0…1, 2…3", 14, "the range is given twice"),
     (#"string, "a", "b""#, 14, "the title is given twice"),
@@ -138,7 +142,7 @@ struct TypesTests {
   func `32: a line of a file that declares nothing is a mistake`() {
     var files = TypeFiles()
     let lines = [
-      "cells/a number", "lists/a: list", "cells/a*: number", "cells: number", "*/a: number",
+      "cells/a number", "locks/a: list", "cells/a*: number", "cells: number", "*/a: number",
       "cells/ä: number", "cells/a: number", "cells/a: string", "cells/b:number",
     ]
     files.read(Array(lines.joined(separator: "\n").utf8), file: "f")
@@ -227,6 +231,60 @@ struct TypesTests {
     #expect(daemon.value("cells/house/hall/celsius") == "20")
   }
 
+  /// Calls that fit the types of the next test, and others, each with the source of the message.
+  private static let parts: [(method: String, params: String, refusedAt: String?)] = [
+    ("lists.append", #"{"name":"jobs","value":"a"}"#, nil),
+    ("lists.append", #"{"name":"jobs","value":1}"#, "lists/jobs"),
+    ("lists.insert", #"{"name":"jobs","at":0,"value":1}"#, "lists/jobs"),
+    ("lists.update", #"{"name":"jobs","at":0,"value":false}"#, "lists/jobs"),
+    ("lists.update", #"{"name":"jobs","at":0,"value":"b"}"#, nil),
+    ("lists.replace", #"{"name":"jobs","value":["a",2]}"#, "lists/jobs"),
+    ("set", #"["lists/jobs",["a",2]]"#, "lists/jobs"), ("set", #"["lists/jobs",[]]"#, nil),
+    ("lists.append", #"{"name":"jobs/old","value":1}"#, nil),
+    ("maps.put", #"{"name":"prices","key":"tea","value":2.5}"#, nil),
+    ("maps.put", #"{"name":"prices","key":"tea","value":-1}"#, "maps/prices"),
+    ("maps.put", #"{"name":"prices","key":"note","value":"x"}"#, nil),
+    ("maps.put", #"{"name":"prices","key":"note","value":5}"#, "maps/prices/note"),
+    ("set", #"["maps/prices",{"tea":1,"note":2}]"#, "maps/prices/note"),
+    ("set", #"["maps/prices",{"tea":"x"}]"#, "maps/prices"),
+    ("maps.put", #"{"name":"shop","key":"a/b","value":1}"#, nil),
+    ("maps.put", #"{"name":"shop","key":"a/b","value":true}"#, "maps/shop/a/b"),
+    ("maps.put", #"{"name":"other","key":"a","value":true}"#, nil),
+    ("maps.put", #"{"name":"shop/inner","key":"a","value":true}"#, "maps/shop/inner/a"),
+  ]
+
+  @Test
+  func `the type of a list or map is that of each element, and keys may have their own`() throws {
+    let daemon = try open(
+      """
+      lists/jobs: string
+      maps/prices: number, 0…
+      maps/prices/note: string
+      maps/shop/**: number
+      """)
+    for (method, params, source) in Self.parts {
+      let last = store.last
+      let error = daemon.call(method, params)
+      guard let source else {
+        #expect(error == nil, "\(method) \(params)")
+        continue
+      }
+      #expect(error?.data["reason"] == .string("wrong_type"), "\(method) \(params)")
+      #expect(error?.message.hasPrefix("'\(source)' takes a ") == true, "\(error?.message ?? "")")
+      #expect(store.last == last)
+    }
+    #expect(daemon.call("maps.remove", #"{"name":"prices","key":"note"}"#) == nil)
+    let atomic =
+      #"{"calls":[{"method":"lists.append","params":{"name":"jobs","value":"z"}},{"method":"maps.put","params":{"name":"prices","key":"tea","value":"z"}}]}"#
+    #expect(daemon.call("atomic", atomic)?.message.contains("call 1: 'maps/prices' takes") == true)
+    #expect(daemon.value("lists/jobs") == "[]")
+    // A binding writes a list as a whole, and its end is a list, whatever its elements are.
+    let bound = daemon.client.call(
+      #"{"id":1,"method":"bind","params":{"scope":"daemon","expr":"lists/jobs | length ~> cells/n"}}"#
+    )
+    #expect(bound.contains(#""result""#), "\(bound)")
+  }
+
   @Test
   func `a declared type is in effect when it is durable, and survives a restart`() throws {
     do {
@@ -274,7 +332,8 @@ struct TypesTests {
   func `32: declarations that are none are refused, and have a limit`() throws {
     let daemon = try open()
     for (pattern, type) in [
-      ("lists/x", "any"), ("cells/*x", "any"), ("cells", "any"), ("cells/x", "numbr"),
+      ("locks/x", "any"), ("lists", "any"), ("maps", "any"), ("cells/*x", "any"), ("cells", "any"),
+      ("cells/x", "numbr"),
       ("cells/x", String(repeating: "x", count: 1025)), ("", "any"), ("**", "any"),
       // With the quotes in which it is kept it is too long.
       ("cells/x", "string, one of" + (100..<350).map { " \($0)" }.joined()),
@@ -352,6 +411,10 @@ struct TypesTests {
     #expect(error?.name == .notBindable)
     #expect(
       error?.message.hasSuffix("\(message) at column \(column)") == true, "\(error?.message ?? "")")
+    let text = JSONText(string: expression).text
+    let trial = daemon.call("bindings.try", #"{"expr":\#(text)}"#)
+    #expect(trial?.name == .notBindable)
+    #expect(trial?.message == error?.message, "a trial is no way around")
     #expect(store.last == 0)
     #expect(daemon.types.use([]))
     #expect(bind(expression) == nil, "without types it is bound")
@@ -367,6 +430,70 @@ struct TypesTests {
     let daemon = try open(Self.types)
     #expect(
       daemon.call("bind", #"{"expr":\#(JSONText(string: expression).text)}"#)?.message == nil)
+  }
+
+  @Test
+  func `a view shows titles and units of types, and its forms know their rules`() throws {
+    let daemon = try open(
+      """
+      cells/*/celsius: number, "°C", -40…60
+      cells/hall/celsius: number, "°C", -40…60, "Hall"
+      cells/mode: string, one of day night, "Mode"
+      cells/door: boolean
+      maps/prices: number, "€"
+      """)
+    let lines = [
+      #"view "x""#, "cells/hall/celsius <> hall", "cells/mode <> mode", "cells/door ~> door",
+      "cells/*/celsius ~> rooms", "maps/prices ~> prices", "cells/** ~> others",
+      "cells/hall/celsius | round(0) ~> rounded", #"cells/hall/celsius ~> degrees as "degrees""#,
+      "cells/free <> free",
+    ]
+    let text = JSONText(string: lines.joined(separator: "\n")).text
+    let opened = daemon.client.call(
+      #"{"id":1,"method":"open","params":{"view":"v","text":\#(text)}}"#)
+    for part in [
+      #""hall":{"kind":"state","hint":"°C","title":"Hall","#,
+      #""mode":{"kind":"state","title":"Mode","#,
+      #""door":{"kind":"state","hint":"yesno","#, #""rooms":{"kind":"list","hint":"°C","value""#,
+      #""prices":{"kind":"list","hint":"€","value""#, #""others":{"kind":"list","value""#,
+      #""rounded":{"kind":"state","value""#,
+      #""degrees":{"kind":"state","hint":"degrees","title":"Hall","#,
+      #""hall":{"params":{"value":"number"},"#, #""doc":"Hall: a number from -40 to 60 °C""#,
+      #""words":["day","night"]"#, #""free":{"params":{"value":"any"}"#,
+    ] {
+      #expect(opened.contains(part), "\(part) is not in \(opened)")
+    }
+    let enter = #"{"view":"v","name":"hall","args":{"value":"warm"}}"#
+    #expect(daemon.call("intent", enter)?.name == .invalidParams)
+    let far = #"{"view":"v","name":"hall","args":{"value":99}}"#
+    #expect(daemon.call("intent", far)?.data["reason"] == .string("wrong_type"))
+    #expect(daemon.call("intent", #"{"view":"v","name":"hall","args":{"value":9}}"#) == nil)
+  }
+
+  @Test
+  func `a trial shows the writes that the type of the target refuses`() throws {
+    let daemon = try open(Self.types)
+    for value in ["4", "11", "5.5", "6"] {
+      #expect(daemon.set("x", value) == nil)
+      time.advance(60_000)
+    }
+    let answer = daemon.client.call(
+      #"{"id":1,"method":"bindings.try","params":{"expr":"cells/x ~> cells/n","since":{"seq":0}}}"#)
+    let rule = #""written":"refused","rule":"a whole number from 0 to 10"}"#
+    for value in ["11", "5.5"] { #expect(answer.contains(#""value":\#(value),\#(rule)"#)) }
+    #expect(
+      answer.contains(#""writes":2,"same":0,"more":0,"only_trial":2,"only_truth":0,"refused":2}"#))
+    #expect(daemon.value("cells/n") == nil)
+  }
+
+  @Test
+  func `32: a trial of a time zone that the machine does not have is refused`() throws {
+    let daemon = try open()
+    let text = JSONText(string: #"every("07:00 Europe/Berlni") ~> cells/x"#).text
+    let bound = daemon.call("bind", #"{"scope":"daemon","expr":\#(text)}"#)
+    #expect(bound?.message.contains("no time zone 'Europe/Berlni'") == true)
+    let tried = daemon.call("bindings.try", #"{"expr":\#(text)}"#)
+    #expect(tried?.message == bound?.message)
   }
 
   // MARK: Silence

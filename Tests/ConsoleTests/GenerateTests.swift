@@ -1,5 +1,6 @@
 import Console
 import JSON
+import Model
 import Testing
 
 /// A small answer to `rpc.discover`, with shared parts as the daemon writes them.
@@ -46,6 +47,48 @@ struct GenerateTests {
     #expect(method.parameters.map(\.name) == ["id", "class"])
     #expect(method.parameters.map(\.shape) == [.integer, .words(["a", "b"])])
     #expect(try interface().services.first?.methods.last?.isCommand == false)
+  }
+
+  @Test(arguments: [
+    (
+      Language.python,
+      [
+        "CellsHallCelsius = float\n", #"CellsMode = Literal["day", "night"]"#,
+        "ListsJobs = list[str]\n", "MapsPrices = dict[str, int]\n", "MapsPricesTea = bool\n",
+        #"    CELLS_HALL_CELSIUS = "cells/hall/celsius""#,
+        #"    """Hall: a number from -40 to 60 °C.""""#, "\n\nclass Sources:\n",
+      ]
+    ),
+    (
+      .typescript,
+      [
+        "export type SourceTypes = {\n", #"  "cells/hall/celsius": number;"#,
+        "  /** Hall: a number from -40 to 60 °C. */", #"  "cells/mode": "day" | "night";"#,
+        #"  "lists/jobs": Array<string>;"#, #"  "maps/prices": { [name: string]: number };"#,
+      ]
+    ),
+    (
+      .swift,
+      [
+        "public enum Sources {\n",
+        #"  public static let cellsHallCelsius = "cells/hall/celsius""#,
+        "  public typealias CellsHallCelsius = Double\n", "  public typealias CellsMode = String\n",
+        "  public typealias MapsPrices = [String: Int]\n",
+        "  /// Hall: a number from -40 to 60 °C.\n",
+      ]
+    ),
+  ])
+  func `sources with declared types have names and types`(
+    language: Language, wanted: [String]
+  ) throws {
+    let sources = try [
+      ("cells/mode", "string, one of day night"), ("lists/jobs", "string"),
+      ("cells/hall/celsius", #"number, "°C", -40…60, "Hall""#), ("maps/prices", "integer"),
+      ("maps/prices/tea", "boolean"),
+    ].map { Interface.Source($0, try ValueType($1)) }
+    let code = language.code(for: Interface([], sources: sources))
+    for part in wanted { #expect(code.contains(part), "\(part) is not in\n\(code)") }
+    #expect(!language.code(for: Interface([])).contains("Source"))
   }
 
   @Test

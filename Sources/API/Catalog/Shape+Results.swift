@@ -86,6 +86,7 @@ extension Shape {
     .object([
       .init("kind", .words(["state", "list", "loading"])),
       .optional("hint", .string),
+      .optional("title", .string),
       .optional("quiet", .bool),
       .optional("hides", .array(.string)),
       .optional("members", .map(.string)),

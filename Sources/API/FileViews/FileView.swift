@@ -65,7 +65,7 @@ struct FileView {
         let isBound = file.bindings.contains { $0.name.text == assignment.name.text }
         if !isBound { look(assignment.shown, of: view[assignment.name.text]) }
       case .bind(let binding):
-        look(binding.shown, of: view[binding.name.text], binding.members)
+        look(binding.shown, of: view[binding.name.text], binding.members, of: binding)
         if let source = shown[binding.name.text] { try show(binding, source, on: view) }
         if binding.expression.operator.goesLeft { try offerWriting(binding, on: view) }
       case .act: break
@@ -116,10 +116,17 @@ struct FileView {
   // MARK: Properties
 
   private func look(
-    _ shown: ViewFile.Shown, of property: ViewProperty, _ members: [ViewFile.Member] = []
+    _ shown: ViewFile.Shown, of property: ViewProperty, _ members: [ViewFile.Member] = [],
+    of binding: ViewFile.Binding? = nil
   ) {
     var look = PropertyLook()
     look.hint = shown.hint
+    let type = binding.flatMap { binding in
+      (try? names(of: binding)).flatMap { typeOfValues(of: binding, $0) }
+    }
+    look.title = type?.title
+    // A line that says how its values are shown says it better.
+    if look.hint == nil, members.isEmpty { look.hint = type?.unit ?? type?.hint }
     if shown.isHidden {
       look.hint = ViewProperty.Hint.hidden.rawValue
     } else if shown.isQuiet {
@@ -137,6 +144,19 @@ struct FileView {
       member.shown.hint.map { (member.name.text, $0) }
     }
     property.look(look)
+  }
+
+  /// Returns the declared type of the values that a line shows; `nil` if none is, or if it converts them.
+  ///
+  /// They are those of its source, of the elements of a list or map, or of all sources of a pattern.
+  func typeOfValues(of binding: ViewFile.Binding, _ names: [String]) -> ValueType? {
+    let types = context.host.types
+    guard types.isOn, binding.expression.isOfOnePath, binding.expression.transformers.isEmpty,
+      let name = names.first
+    else { return nil }
+    guard binding.isPattern else { return types.type(of: name)?.type }
+    guard let pattern = Pattern(name) else { return nil }
+    return types.all.first { $0.pattern.covers(pattern) }?.type
   }
 
   private mutating func show(
@@ -169,6 +189,24 @@ struct FileView {
       }
     }
     tables[name] = table
+  }
+}
+
+extension ValueType {
+  /// The hint for clients beside a unit; `nil` for the usual way to show a value.
+  fileprivate var hint: String? { kind == .boolean ? "yesno" : nil }
+
+  /// The shape of the values.
+  var shape: Shape {
+    switch kind {
+    case .any: .any
+    case .boolean: .bool
+    case .number: .number
+    case .integer: .integer
+    case .string: choices.isEmpty ? .string : .words(choices)
+    case .list: .array(.any)
+    case .object: .map(.any)
+    }
   }
 }
 

@@ -156,10 +156,12 @@ extension FileView {
       let text = value(assigned.value).text
       try context.write { try set(text) }
     }
-    let shape = binding.shown.form?.shape ?? (binding.shown.unit == nil ? Shape.any : .number)
+    let type = typeOfValues(of: binding, [source])
+    let shape =
+      binding.shown.form?.shape ?? (binding.shown.unit == nil ? type?.shape ?? .any : .number)
     let intent = view.intent(
       name, taking: .object([.init(name: "value", shape: shape, isOptional: false)]))
-    intent.describe([("value", IntentField(binding.shown.form, shape))])
+    intent.describe([("value", IntentField(binding.shown.form, shape, of: type))])
     intent.runs { [unowned view] given in
       let value = given.members?["value"] ?? .null
       guard shape.accepts(value.value) else {
@@ -282,8 +284,15 @@ extension IntentField {
       or: parameter.shape, from: member)
   }
 
-  fileprivate init(_ form: ViewFile.Form?, _ shape: Shape) {
-    self.init(doc: nil, form?.shape ?? shape, or: shape)
+  /// Creates the field of the value of a source.
+  ///
+  /// - Parameter type: The declared type of the source; `nil` if it has none.
+  fileprivate init(_ form: ViewFile.Form?, _ shape: Shape, of type: ValueType?) {
+    let doc = type.map { type in
+      [type.title, type.choices.isEmpty ? type.rule : nil].compactMap(\.self)
+        .joined(separator: ": ")
+    }
+    self.init(doc: doc?.isEmpty == false ? doc : nil, form?.shape ?? shape, or: shape)
   }
 }
 

@@ -216,6 +216,9 @@ package struct PropertyLook {
   /// A word of ``ViewProperty/Hint``, or a unit; `nil` for the usual way.
   package var hint: String?
 
+  /// The name for people; `nil` if it is that of the property.
+  package var title: String?
+
   /// Whether a property with another hint is worth showing only while it says something.
   package var isQuiet = false
 
@@ -229,6 +232,7 @@ package struct PropertyLook {
 
   fileprivate func write(to buffer: inout ByteBuffer) {
     buffer.member("hint", hint)
+    buffer.member("title", title)
     buffer.member("quiet", isQuiet ? true : nil)
     if !hides.isEmpty {
       buffer.member("hides", JSONText(elements: hides.map { JSONText(string: $0) }))

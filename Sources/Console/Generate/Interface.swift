@@ -1,4 +1,5 @@
 package import JSON
+package import Model
 
 /// The services of a daemon with the types of their methods, read from an answer to `rpc.discover`.
 package struct Interface: Equatable, Sendable {
@@ -39,16 +40,48 @@ package struct Interface: Equatable, Sendable {
     package let isOptional: Bool
   }
 
+  /// A source with a declared type.
+  package struct Source: Equatable, Sendable {
+    /// The full name, for example `cells/hall/celsius`.
+    package let name: String
+    package let type: ValueType
+
+    package init(_ name: String, _ type: ValueType) {
+      (self.name, self.type) = (name, type)
+    }
+
+    /// The shape of its values; the type of a list or map is that of each element.
+    var shape: Shape {
+      let each = type.shapeOfValues
+      if name.hasPrefix("lists/") { return .array(each) }
+      return name.hasPrefix("maps/") && name.utf8.count(where: { $0 == UInt8(ascii: "/") }) == 1
+        ? .map(each) : each
+    }
+
+    /// A line about the values.
+    var summary: String {
+      [type.title, "\(type.rule)."].compactMap(\.self).joined(separator: ": ").remark
+    }
+  }
+
   /// The version of the daemon.
   package let version: String
+
+  /// The single sources with declared types, by name.
+  package let sources: [Source]
 
   /// The services by name; the daemon's own methods belong to none.
   package let services: [Service]
 
   /// Reads documents of OpenRPC, each of some services.
   ///
-  /// - Parameter docs: The descriptions of the services.
-  package init(_ documents: [JSONObject], docs: [String: String] = [:]) {
+  /// - Parameters:
+  ///   - docs: The descriptions of the services.
+  ///   - sources: The sources with declared types.
+  package init(
+    _ documents: [JSONObject], docs: [String: String] = [:], sources: [Source] = []
+  ) {
+    self.sources = sources.sorted { $0.name < $1.name }
     var version = ""
     var methods: [String: [Method]] = [:]
     for document in documents {
@@ -135,6 +168,20 @@ private struct SchemaReader {
             isOptional: !required.contains(member.name))
         })
     default: return .any
+    }
+  }
+}
+
+extension ValueType {
+  fileprivate var shapeOfValues: Shape {
+    switch kind {
+    case .any: .any
+    case .boolean: .bool
+    case .number: .number
+    case .integer: .integer
+    case .string: choices.isEmpty ? .string : .words(choices)
+    case .list: .array(.any)
+    case .object: .map(.any)
     }
   }
 }

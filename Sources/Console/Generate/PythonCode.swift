@@ -34,6 +34,24 @@ struct PythonCode {
 
       """
     for service in interface.services { add(service) }
+    if !interface.sources.isEmpty { add(interface.sources) }
+  }
+
+  private mutating func add(_ sources: [Interface.Source]) {
+    var constants = ""
+    let name = typeNames.name("Sources")
+    var names = UniqueNames()
+    text += "\n"
+    for source in sources {
+      let alias = typeNames.name(Identifier(source.name).pascal)
+      text += "\n\(alias) = \(type(source.shape, alias, isTaken: false))\n"
+      let constant = names.name(Identifier(source.name).snake.uppercased())
+      constants += "\n    \(constant) = \(quoted(source.name))\n"
+      constants += "    \(docstring([source.summary], indent: 4))\n"
+    }
+    text += "\n\nclass \(name):\n"
+    text += "    \"\"\"The sources with declared types; cells/a has the values CellsA.\"\"\"\n"
+    text += constants
   }
 
   private mutating func add(_ service: Interface.Service) {

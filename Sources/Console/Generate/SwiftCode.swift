@@ -22,6 +22,22 @@ struct SwiftCode {
     text = Language.swift.heading(interface).map { $0.isEmpty ? "//\n" : "// \($0)\n" }.joined()
     text += "\npublic import BinderAsync\n"
     for service in interface.services { add(service) }
+    if !interface.sources.isEmpty { add(interface.sources) }
+  }
+
+  private mutating func add(_ sources: [Interface.Source]) {
+    text += "\n/// The sources with declared types; the type of the same name is that of the"
+    text += " values.\n"
+    text += "public enum \(serviceNames.name("Sources")) {\n"
+    var names = UniqueNames(reserved: ["Any", "Protocol", "Self", "Type"])
+    for (i, source) in sources.enumerated() {
+      let name = names.name(Identifier(source.name).pascal)
+      let constant = name.prefix(1).lowercased() + name.dropFirst()
+      text += (i == 0 ? "" : "\n") + "  /// \(source.summary)\n"
+      text += "  public static let \(safe(constant)) = \(quoted(source.name))\n"
+      text += "  public typealias \(name) = \(type(source.shape, name))\n"
+    }
+    text += "}\n"
   }
 
   private mutating func add(_ service: Interface.Service) {

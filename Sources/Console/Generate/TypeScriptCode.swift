@@ -19,6 +19,17 @@ struct TypeScriptCode {
 
       """
     for service in interface.services { add(service) }
+    if !interface.sources.isEmpty { add(interface.sources) }
+  }
+
+  private mutating func add(_ sources: [Interface.Source]) {
+    text += "\n/** The values of the sources with declared types, by name. */\n"
+    text += "export type \(typeNames.name("SourceTypes")) = {\n"
+    for source in sources {
+      text += "  /** \(source.summary) */\n"
+      text += "  \(quoted(source.name)): \(type(source.shape, any: "any"));\n"
+    }
+    text += "};\n"
   }
 
   private mutating func add(_ service: Interface.Service) {

@@ -105,9 +105,9 @@ package struct ViewScreen {
   ) -> [String] {
     let lists = view.lists.filter { other?.properties[$0.name] == nil }
     let properties = session.properties(of: view).filter { other?.properties[$0.name] == nil }
-    let names = (properties.map(\.name.columns).max() ?? 0) + 2
+    let names = (properties.map { $1.name(or: $0).columns }.max() ?? 0) + 2
     let lines = properties.flatMap { name, property in
-      self.lines(name.shownName.padded(to: names), property, isWhole: lists.isEmpty)
+      self.lines(property.name(or: name).padded(to: names), property, isWhole: lists.isEmpty)
     }
     guard !lists.isEmpty else { return lines }
     // The lists get at least half of the room.
@@ -124,7 +124,8 @@ package struct ViewScreen {
     func lines(_ list: (name: String, elements: [JSONValue]), _ room: Int) -> [String] {
       guard let property = view.properties[list.name] else { return [] }
       let title =
-        "\(list.name.shownName) (\(list.elements.count))" + beyond(view) + loading(property)
+        "\(property.name(or: list.name)) (\(list.elements.count))" + beyond(view)
+        + loading(property)
       let elements = list.elements.map { $0.shown(in: property).without(property.hides) }
       let rows = rows(
         elements, around: session.row(list, of: view) ?? 0, isChosen: list.name == chosen,
@@ -399,9 +400,14 @@ extension ViewScreen {
   }
 
   private func fields(_ fields: [(String, ViewState.Property)]) -> [String] {
-    let names = (fields.map(\.0.columns).max() ?? 0) + 2
-    return fields.flatMap { lines($0.shownName.padded(to: names), $1, isWhole: true) }
+    let names = (fields.map { $1.name(or: $0).columns }.max() ?? 0) + 2
+    return fields.flatMap { lines($1.name(or: $0).padded(to: names), $1, isWhole: true) }
   }
+}
+
+extension ViewState.Property {
+  /// Returns the title, or the name as people read it.
+  fileprivate func name(or name: String) -> String { title?.harmless() ?? name.shownName }
 }
 
 /// A pane that is shown instead of the front view.

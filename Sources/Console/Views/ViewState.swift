@@ -13,6 +13,9 @@ package struct ViewState: Equatable {
     /// `after`, `quiet`, `hidden`, or a unit; `nil` for the usual one.
     package var hint: String?
 
+    /// The name for people; `nil` if it is that of the property.
+    package var title: String?
+
     /// Whether a property with another hint is shown only while it says something.
     package var isQuiet = false
 
@@ -236,6 +239,7 @@ extension ViewState.Property {
       switch (member.name, member.value) {
       case ("kind", .string(let kind)): self.kind = kind
       case ("hint", .string(let hint)): self.hint = hint
+      case ("title", .string(let title)): self.title = title
       case ("hides", .array(let names)): hides = names.map(\.bare)
       case ("quiet", let value): isQuiet = value == .bool(true)
       case ("members", .object(let hints)):

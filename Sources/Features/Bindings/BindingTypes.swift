@@ -91,7 +91,10 @@ extension SourceTypes {
   func check(_ expression: BindExpression) throws(BindFault) {
     guard isOn, expression.operator.goesRight else { return }
     func kind(of source: String) -> KnownKind? {
-      type(of: source).flatMap { KnownKind($0.type.kind) }
+      // Their types are those of the elements.
+      if source.hasPrefix("lists/") { return .list }
+      if source.hasPrefix("maps/") { return .object }
+      return type(of: source).flatMap { KnownKind($0.type.kind) }
     }
     var kinds: [(path: String, kind: KnownKind?)] = []
     for path in expression.leftPaths {
@@ -114,7 +117,9 @@ extension SourceTypes {
         first.name, at: first.column)
     }
     present = try Self.result(of: calls, from: present)
-    guard let target = type(of: expression.right) else { return }
+    guard !expression.right.hasPrefix("lists/"), !expression.right.hasPrefix("maps/"),
+      let target = type(of: expression.right)
+    else { return }
     if let last = calls.last, last.name == "constant", let argument = last.arguments.first,
       let rule = target.type.fault(of: JSONValue(argument).text)
     {

@@ -94,8 +94,9 @@ extension Access {
 
   /// Parses a binding expression for a trial over past events.
   ///
-  /// - Throws: Also if the role may not read a target, or if a source has no history.
-  func readTrial(_ text: String) throws(WireError) -> ReadBinding {
+  /// - Throws: Also if the role may not read a target, if a source has no history, or if the types of
+  ///   the sources or the time zone do not fit.
+  func readTrial(_ text: String, in live: LiveBindings) throws(WireError) -> ReadBinding {
     let read = try readBinding(text)
     let expression = read.expression
     for source in expression.reads {
@@ -112,7 +113,18 @@ extension Access {
             ? NotBindable.rightIsNotWritten : NotBindable.leftIsNotWritten)
       }
     }
+    try check(read, in: live)
     return read
+  }
+
+  /// Checks the time zone of a binding and the types of its sources.
+  private func check(_ read: ReadBinding, in live: LiveBindings) throws(WireError) {
+    do throws(BindFault) {
+      try read.schedule?.checkZone(in: live.time)
+      try host.types.check(read.expression)
+    } catch {
+      throw WireError(error)
+    }
   }
 
   /// Creates a binding that is part of the graph but not started.
@@ -127,12 +139,7 @@ extension Access {
   func makeBinding(
     _ read: ReadBinding, in live: LiveBindings, isRecorded: Bool = false, stateKey: String? = nil
   ) throws(WireError) -> LiveBinding {
-    do throws(BindFault) {
-      try read.schedule?.checkZone(in: live.time)
-      try host.types.check(read.expression)
-    } catch {
-      throw WireError(error)
-    }
+    try check(read, in: live)
     let expression = read.expression
     if let steps = read.steps {
       let rightSources = try sources(of: expression.right)

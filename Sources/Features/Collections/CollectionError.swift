@@ -15,6 +15,8 @@ package enum CollectionError: ServiceError, Equatable {
   case noIndex(parameter: String, index: Int, max: Int)
   case noKey(String)
   case badKey(bytes: Int)
+  /// An element does not fit the type that is declared for it.
+  case wrongType(TypeMismatch)
 
   package var kind: ServiceErrorKind {
     switch self {
@@ -27,6 +29,7 @@ package enum CollectionError: ServiceError, Equatable {
     case .noIndex(let parameter, _, let max):
       .invalid(parameter: parameter, expected: max < 0 ? "a list with elements" : "0 to \(max)")
     case .noKey(let key): .notFound(what: "key", id: key)
+    case .wrongType(let mismatch): mismatch.kind
     case .badKey: .invalid(parameter: "key", expected: "1 to \(MapsService.maxKeyBytes) bytes")
     }
   }
@@ -42,6 +45,7 @@ package enum CollectionError: ServiceError, Equatable {
     case .noIndex(_, let index, let max):
       max < 0 ? "the list is empty" : "index \(index) is not within 0 to \(max)"
     case .noKey(let key): "there is no key '\(key)'"
+    case .wrongType(let mismatch): "\(mismatch)"
     case .badKey(let bytes): "a key has 1 to \(MapsService.maxKeyBytes) bytes, this has \(bytes)"
     }
   }

@@ -13,8 +13,10 @@ package final class ListsService {
   package static let maxWritten = 20_000
 
   package let ledger: Ledger<Lists>
+  private let types: SourceTypes
 
   package init(in host: ServiceHost) {
+    types = host.types
     ledger = Ledger("lists", in: host)
   }
 
@@ -44,6 +46,7 @@ package final class ListsService {
     }
     guard count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
     try check(value)
+    try checkTypes([value], of: list)
     ledger.record(.inserted(at: index, value: value), in: list)
     return index
   }
@@ -57,6 +60,7 @@ package final class ListsService {
     let list = try whole(name)
     try check(index, "at", in: list)
     try check(value)
+    try checkTypes([value], of: list)
     ledger.record(.updated(at: index, value: value), in: list)
     return value
   }
@@ -96,6 +100,7 @@ package final class ListsService {
     let list = try whole(name)
     guard values.count <= Self.maxWritten else { throw .tooManyWritten(max: Self.maxWritten) }
     for value in values { try check(value) }
+    try checkTypes(values, of: list)
     ledger.record(.replaced(values: values), in: list)
     return values.count
   }
@@ -126,6 +131,14 @@ package final class ListsService {
     let count = ledger.pending[list].count
     guard 0..<count ~= index else {
       throw .noIndex(parameter: parameter, index: index, max: count - 1)
+    }
+  }
+
+  /// Checks that elements fit the type that is declared for the list.
+  private func checkTypes(_ values: [JSONText], of list: String) throws(CollectionError) {
+    guard types.isOn, let parts = types.parts(of: list) else { return }
+    for value in values {
+      if let mismatch = parts.mismatch(of: value) { throw .wrongType(mismatch) }
     }
   }
 

@@ -13,8 +13,10 @@ package final class MapsService {
   package static let maxCount = 1_000_000
 
   package let ledger: Ledger<Maps>
+  private let types: SourceTypes
 
   package init(in host: ServiceHost) {
+    types = host.types
     ledger = Ledger("maps", in: host)
   }
 
@@ -30,6 +32,7 @@ package final class MapsService {
     guard values.count < Self.maxCount || values[key] != nil else {
       throw .tooMany(max: Self.maxCount)
     }
+    try checkTypes([(key, value)], of: map)
     ledger.record(.put(key: key, value: value), in: map)
     return value
   }
@@ -53,6 +56,7 @@ package final class MapsService {
     let map = try whole(name)
     guard values.count <= Self.maxCount else { throw .tooMany(max: Self.maxCount) }
     for (key, value) in values { try check(key, value) }
+    try checkTypes(values, of: map)
     ledger.record(.replaced(values: values), in: map)
     return values.count
   }
@@ -73,6 +77,16 @@ package final class MapsService {
   private func whole(_ name: String) throws(CollectionError) -> String {
     if let fault = SourceName.fault(in: name, of: "maps") { throw .badName(rule: fault) }
     return "maps/\(name)"
+  }
+
+  /// Checks that values fit the types that are declared for the map and its keys.
+  private func checkTypes(
+    _ values: some Sequence<(key: String, value: JSONText)>, of map: String
+  ) throws(CollectionError) {
+    guard types.isOn, let parts = types.parts(of: map) else { return }
+    for (key, value) in values {
+      if let mismatch = parts.mismatch(of: value, for: key) { throw .wrongType(mismatch) }
+    }
   }
 
   private func check(_ key: String, _ value: JSONText) throws(CollectionError) {

@@ -24,6 +24,9 @@ final class BindTrial: PastVisitor {
     let limit: Int
     let offset: @Sendable (_ seconds: Int64) -> Int64
     let zone: @Sendable (_ name: String) -> ((_ seconds: Int64) -> Int64)?
+
+    /// The declared types of sources, which each write must fit.
+    let types: [DeclaredType]
     var limits = Limits()
   }
 
@@ -44,6 +47,7 @@ final class BindTrial: PastVisitor {
   static let bytes = 16 << 20
 
   private let order: Order
+  private let types = SourceTypes()
   private let clock = TrialClock()
   private let begun = ContinuousClock.now
   private var rules: [TrialRule] = []
@@ -77,6 +81,7 @@ final class BindTrial: PastVisitor {
 
   init(_ order: Order) {
     self.order = order
+    types.use(order.types)
     comparison = TrialComparison(limit: order.limit)
   }
 
@@ -245,9 +250,17 @@ final class BindTrial: PastVisitor {
 
   private func write(_ source: String, _ value: JSONValue, by rule: TrialRule) {
     guard values[source] != value else { return }
+    let name = rule.name.isEmpty ? nil : rule.name
+    if types.isOn, let mismatch = types.mismatch(of: value.text, for: source) {
+      // The daemon would have refused it too, so the source keeps its value.
+      if isCounting {
+        comparison.addRefusal(
+          source, value, at: clock.now, rule: mismatch.rule, by: name, truth: truth[source])
+      }
+      return
+    }
     values[source] = value
     if isCounting {
-      let name = rule.name.isEmpty ? nil : rule.name
       comparison.addTrial(source, value, at: clock.now, because: causes, by: name)
     }
     for reader in readers[source] ?? [] where reader.isEach && reader !== rule {

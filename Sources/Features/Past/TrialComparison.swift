@@ -60,6 +60,24 @@ struct TrialComparison {
     openCount += 1
   }
 
+  /// Adds a write of the trial that does not fit the type of its source.
+  ///
+  /// - Parameters:
+  ///   - rule: The values that fit.
+  ///   - truth: The value that the source has in truth.
+  mutating func addRefusal(
+    _ source: String, _ value: JSONValue, at time: Int64, rule: String, by name: String?,
+    truth: JSONValue?
+  ) {
+    counts.refused += 1
+    let row = addRow(source, at: time, by: name)
+    change(row) {
+      $0.written = TrialReport.Written.refused
+      $0.rule = rule
+      $0.show(value, truth)
+    }
+  }
+
   /// Adds a write that was made in truth.
   ///
   /// - Parameters:
@@ -142,7 +160,7 @@ struct TrialComparison {
 struct TrialReport: Codable, Sendable {
   /// The origin of a write.
   enum Written {
-    static let (trial, truth, both) = ("trial", "truth", "both")
+    static let (trial, truth, both, refused) = ("trial", "truth", "both", "refused")
   }
 
   /// A write.
@@ -160,6 +178,9 @@ struct TrialReport: Codable, Sendable {
     /// Whether a value is too long to be shown.
     private(set) var long: Bool?
     var written = Written.trial
+
+    /// The values that fit the type of the source, if the value of the trial does not.
+    var rule: String?
 
     init(time: String, source: String, binding: String?) {
       (self.time, self.source, self.binding) = (time, source, binding)
@@ -185,6 +206,9 @@ struct TrialReport: Codable, Sendable {
     var onlyTrial = 0
     var onlyTruth = 0
 
+    /// The writes that do not fit the type of their source; they are not among `writes`.
+    var refused = 0
+
     /// The writes that are not in the rows.
     var more = 0
 
@@ -192,6 +216,7 @@ struct TrialReport: Codable, Sendable {
       case writes, same, more
       case onlyTrial = "only_trial"
       case onlyTruth = "only_truth"
+      case refused
     }
   }
 

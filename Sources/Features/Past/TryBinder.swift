@@ -16,7 +16,7 @@ func bindBindingTrials(_ catalog: Catalog, _ live: LiveBindings) {
     TryBindings.self, .value(TrialReport.self), kind: .long,
     errors: ["bad_bindings", "trial_in_progress"]
   ) { context, call, attempt in
-    let (rules, reads) = try attempt.rules(context)
+    let (rules, reads) = try attempt.rules(context, live)
     let limit = attempt.limit ?? 100
     guard 0...1000 ~= limit else { throw WireError.unusable("limit", "0 to 1000", "\(limit)") }
     let (walk, until) = try attempt.walk(of: reads, context)
@@ -38,7 +38,7 @@ func bindBindingTrials(_ catalog: Catalog, _ live: LiveBindings) {
     call.keep(BlockDisposable { users.remove(user) })
     let order = BindTrial.Order(
       rules: rules, empty: empty, until: until, limit: limit, offset: live.time.offset,
-      zone: live.time.zone)
+      zone: live.time.zone, types: context.host.types.all)
     context.host.walk(walk) { BindTrial(order) }.answer(call, catalog) { report in
       context.answer(call, with: report.shown(to: context.role))
     }
@@ -73,24 +73,24 @@ private struct TryBindings: DocumentedParameters {
 
   /// Returns the bindings, each with its name, and as it was read.
   func rules(
-    _ context: CallContext
+    _ context: CallContext, _ live: LiveBindings
   ) throws(WireError) -> ([(name: String?, text: String)], [ReadBinding]) {
     let access = context.access
     switch (expr, text) {
     case (let expr?, nil):
       guard file == nil else { throw .unusable("file", "no file with expr", "one") }
-      let read = try access.readTrial(expr)
+      let read = try access.readTrial(expr, in: live)
       if let circle = BindingGraph().circle(with: read.expression) { throw .cycle(circle) }
       return ([(nil, expr)], [read])
     case (nil, let text?):
-      return try bindings(of: text, access)
+      return try bindings(of: text, access, live)
     default:
       throw .unusable("expr", "either expr or text", expr == nil ? "none of them" : "both")
     }
   }
 
   private func bindings(
-    of text: String, _ access: Access
+    of text: String, _ access: Access, _ live: LiveBindings
   ) throws(WireError) -> ([(name: String?, text: String)], [ReadBinding]) {
     var files = BindFiles()
     files.read(Array(text.utf8), file: file ?? "text")
@@ -101,7 +101,7 @@ private struct TryBindings: DocumentedParameters {
     var reads: [ReadBinding] = []
     for binding in files.bindings {
       do throws(WireError) {
-        reads.append(try access.readTrial("\(binding.expression)"))
+        reads.append(try access.readTrial("\(binding.expression)", in: live))
       } catch {
         faults.append(binding.fault(error.message))
       }

@@ -57,9 +57,7 @@ final class LiveValues {
     var sizes: [String: Int] = [:]
     for (source, value) in new {
       let name = "\(service)/\(source)"
-      if let value, let types, types.isOn, let declared = types.type(of: name),
-        let mismatch = TypeMismatch(declared, name, value)
-      {
+      if let value, let types, types.isOn, let mismatch = types.mismatch(of: value, for: name) {
         throw WireError(mismatch)
       }
       let old = owners[name] == owner ? values[name].map { Self.size(name, $0) } : nil

@@ -66,7 +66,7 @@ extension TypeParameters {
 }
 
 private let patternDoc =
-  "A source, or a pattern such as cells/*/celsius; of cells, services or live."
+  "A source, or a pattern such as cells/*/celsius; of cells, lists, maps, services or live."
 
 private struct SetType: DocumentedParameters, TypeParameters {
   let pattern: String

@@ -14,7 +14,7 @@ package final class TypesService {
   package static let maxPatterns = 200
 
   /// The first segments of the sources that can have a type.
-  static let services: Set<String> = ["cells", "services", "live"]
+  static let services: Set<String> = ["cells", "lists", "maps", "services", "live"]
 
   package let ledger: Ledger<DeclaredTypes>
   private let host: ServiceHost
@@ -92,7 +92,7 @@ package final class TypesService {
     if let fault = Pattern.fault(in: text) { return "'\(text)' is no pattern: \(fault)" }
     guard let pattern = Pattern(text), let first = pattern.first, services.contains(first),
       text.contains("/")
-    else { return "a type is of cells/…, of services/… or of live/…, not of '\(text)'" }
+    else { return "a type is of cells/…, lists/…, maps/…, services/… or live/…, not of '\(text)'" }
     let name = String(text.map { $0 == "*" ? "x" : $0 })
     return SourceName.fault(in: name)
   }

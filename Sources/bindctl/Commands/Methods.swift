@@ -38,7 +38,8 @@ let describeSyntax = Syntax(
   details: """
     TYPE is a kind (any, boolean, number, integer, string, list, object), and between commas a unit and
     a title in quotes, a range, digits N, one of TEXT TEXT, and silent TIME. PATH is then a source of
-    cells, services or live, or a pattern such as 'cells/*/celsius'. A value that does not fit is refused.
+    cells, lists, maps, services or live, or a pattern such as 'cells/*/celsius'. A value that does not fit is
+    refused. The type of a list or a map is that of each element; maps/NAME/KEY is that of one key.
     Types can also be declared in files, types.d/*.types beside the configuration: PATH: TYPE.
     """,
   examples: [
@@ -183,10 +184,16 @@ private struct Description {
     }
     return head(name, answer) + "\n\n"
       + list([
-        ("type", answer.string("declared") ?? answer.string("type") ?? ""),
+        ("type", type(name, answer)),
         ("set", word("writable", "by bindctl set", "only by its service")),
         ("past", word("journaled", "kept in the journal", "not kept")),
       ])
+  }
+
+  /// Returns the declared type of a source, or the kind of its values.
+  private func type(_ name: String, _ answer: JSONObject) -> String {
+    guard let declared = answer.string("declared") else { return answer.string("type") ?? "" }
+    return ["lists/", "maps/"].contains { name.hasPrefix($0) } ? "each: \(declared)" : declared
   }
 
   /// Returns the name and its description.

@@ -50,9 +50,10 @@ private func show(_ report: JSONObject, _ context: Context) {
       row["long"] == .bool(true) ? "(long)" : row[name]?.text.text ?? "-"
     }
     let by = row.string("binding").map { " (\($0))" } ?? ""
+    let rule = row.string("rule").map { ": takes \($0)" } ?? ""
     table.add(
       [isTerminal ? Timestamp(time)?.shownHere ?? time : time, row.string("source") ?? ""] + values
-        + [meaning(of: row.string("written")) + by])
+        + [meaning(of: row.string("written")) + by + rule])
   }
   context.output.table(table, wraps: true)
   let counts = report["counts"]?.object ?? [:]
@@ -61,6 +62,8 @@ private func show(_ report: JSONObject, _ context: Context) {
     "\(count("writes")) writes: \(count("same")) as in truth, \(count("only_trial")) not made in "
       + "truth; \(count("only_truth")) more in truth; \(report["events"]?.bare ?? "0") events in "
       + "\(report["milliseconds"]?.bare ?? "0") ms")
+  let refused = count("refused")
+  if refused != "0" { note("\(refused) writes do not fit the type of their source") }
   let more = count("more")
   if more != "0" { note("\(more) more are not shown; see --limit") }
   if let fault = report.string("fault") {
@@ -76,6 +79,7 @@ private func meaning(of written: String?) -> String {
   switch written {
   case "both": "both"
   case "truth": "only in truth"
+  case "refused": "refused"
   default: "only tried"
   }
 }
