@@ -136,6 +136,19 @@ END2
     is "$stderr" "bindctl: the map 'maps/app/port' is empty; did you mean: bindctl get maps/app --pick /port"
     advice=$stderr
     is "$(types_after 'did you mean: ')" 8080
+    local meant="bindctl: the map 'maps/app/port' is empty; did you mean: 'maps/app' with --pick /port"
+    run --separate-stderr bindctl is 'maps/app/port == 8080'
+    is "$stderr" "$meant"
+    suggests() { grep -qxF "$meant" "$directory/err"; }
+    beside bindctl wait 'maps/app/port == 8080'
+    eventually suggests
+    beside bindctl watch maps/app/port
+    eventually suggests
+    bindctl is 'maps/app == 8080' --pick /port
+    run --separate-stderr bindctl bind --daemon 'maps/app/port ~> cells/port'
+    is "${stderr##*$'\n'}" "bindctl: the map 'maps/app/port' is empty; did you mean: maps/app | pick(\"/port\")"
+    bindctl bind --daemon 'maps/app | pick("/port") ~> cells/port' > "$directory/shown"
+    bindctl is cells/port 8080
     run --separate-stderr bindctl get maps/other
     is "$stderr" ''
     fails get cells/nope
@@ -204,6 +217,10 @@ END2
     run ! grep -qE '.{62}' <(tail -n +2 "$directory/shown")
     script -qec 'bindctl bindings --color never --no-pager' /dev/null < /dev/null | grep -qE '^NAME +BINDING'
     is "$(bindctl bindings)" $'1\tcells/a ~> cells/b'
+    # A person reads local times.
+    bindctl set cells/a 5
+    TZ=XYZ-5 script -qec 'bindctl bindings --color never --no-pager' /dev/null < /dev/null > "$directory/shown"
+    grep -qE "$(TZ=XYZ-5 date +%H):[0-9]{2}" "$directory/shown"
 }
 
 @test "remove says what empties a list or a map" {

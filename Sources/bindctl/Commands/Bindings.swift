@@ -45,6 +45,10 @@ var bindCommand: Command {
       result, bare: result["binding"],
       human: isKept ? "binding \(handle)" : "binding \(handle); press Ctrl-C to end it")
     for name in result.array("no_value") { note("\(name.bare) has no value yet") }
+    if case .string(let left)? = result["left"], left.hasPrefix("maps/") {
+      let value = try? connection.call("get", ["source": .string(left)]).object["value"]
+      context.suggestKey(of: left, value?.text) { "\($0) | pick(\"/\($1)\")" }
+    }
     if isKept, let units = context.units, let fix = units.bootFix {
       note("\(units.bootWarning); to start it at boot: \(fix)")
     }

@@ -28,7 +28,9 @@ var isCommand: Command {
     while true {
       switch try follower.next() {
       case .value(let value): present = value.part(pointer).value
-      case .caughtUp: return condition.holds(for: present) ? .done : .no
+      case .caughtUp:
+        context.suggestKey(of: condition.source, present) { "'\($0)' with --pick /\($1)" }
+        return condition.holds(for: present) ? .done : .no
       case .event, .missed: break
       }
     }
@@ -142,7 +144,7 @@ private struct Wait: CustomStringConvertible {
       let follower = try context.client.follow(
         [Topic(condition.source)], reconnects: reconnects)
       do throws(ClientError) {
-        return try find(follower, until: deadline)
+        return try find(follower, until: deadline, context)
       } catch {
         // The position is of another journal or no longer retained; start from the current value.
         guard reconnects, case .refused(let refusal) = error,
@@ -153,9 +155,10 @@ private struct Wait: CustomStringConvertible {
   }
 
   private mutating func find(
-    _ follower: Follower, until deadline: Deadline
+    _ follower: Follower, until deadline: Deadline, _ context: Context
   ) throws(ClientError) -> SourceValue {
     var isNew = false
+    let isFirst = present == nil
     while true {
       switch try follower.next(until: deadline) {
       case .value(let value):
@@ -166,6 +169,9 @@ private struct Wait: CustomStringConvertible {
         // A source that is not set sends no value.
         if !isNew, record(nil, isPresent: true) {
           return SourceValue(source: condition.source, seq: seq, value: nil)
+        }
+        if isFirst {
+          context.suggestKey(of: condition.source, present ?? nil) { "'\($0)' with --pick /\($1)" }
         }
       case .event, .missed: break
       }

@@ -31,7 +31,9 @@ var getCommand: Command {
       let connection = try context.client.connected()
       for source in sources {
         documents += try connection.call("get", ["source": .string(source)]).object.eachSource
-        if documents.last?["value"] == .object([:]) { suggestKey(source, connection) }
+        context.suggestKey(of: source, documents.last?["value"]?.text) { map, key in
+          "\(bindctlCommand) get \(map) --pick /\(key)"
+        }
       }
     case let moment?:
       for source in sources where !source.contains("*") {
@@ -60,17 +62,6 @@ var getCommand: Command {
     }
     return .done
   }
-}
-
-/// Suggests the key of a map for a source such as `maps/app/port`, which is an empty map.
-private func suggestKey(_ source: String, _ connection: BinderConnection) {
-  guard source.hasPrefix("maps/"), let slash = source.lastIndex(of: "/") else { return }
-  let (map, key) = (String(source[..<slash]), String(source[slash...].dropFirst()))
-  guard map.contains("/"),
-    let answer = try? connection.call("get", ["source": .string(map)]).object,
-    case .object(let entries)? = answer["value"], entries[key] != nil
-  else { return }
-  note("the map '\(source)' is empty; did you mean: \(bindctlCommand) get \(map) --pick /\(key)")
 }
 
 /// Returns the documents with a part of their values.

@@ -44,7 +44,13 @@ var watchCommand: Command {
     var watcher = try Watcher(patterns, running: words, context)
     let follower = try context.client.follow(
       try topics(patterns, context), reconnects: !invocation.has("no-reconnect"))
-    while !watcher.isDone { try watcher.show(try follower.next()) }
+    while !watcher.isDone {
+      let update = try follower.next()
+      try watcher.show(update)
+      if case .value(let value) = update, value.isPresent, patterns.contains(value.source) {
+        context.suggestKey(of: value.source, value.value) { "'\($0)' with --pick /\($1)" }
+      }
+    }
     return .done
   }
 }
