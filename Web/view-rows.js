@@ -190,10 +190,12 @@ export class Rows {
     for (const item of items) for (const name of Object.keys(item)) if (!this.#columns.includes(name)) this.#columns.push(name);
     const columns = this.#columns.filter((name) => !this.#hides.includes(name) && items.some((item) => item[name] !== undefined)).filter((name) => name !== "id" || this.#columns.length === 1 || typeof items[0]?.id === "string");
     const toggle = intents.find((intent) => intent.name === "toggle" && concerns(intent, items[0], this.#name) && argumentsOf(intent, items[0], this.#name).rest.length === 0);
+    // Rows with nothing but an id are names, which need no title.
+    const isNames = columns.join() === "id";
     const booleans = columns.filter((name) => items.every((item) => typeof item[name] === "boolean"));
     // The only thing that can be switched has a box.
     const box = toggle && booleans.length === 1 ? booleans[0] : undefined;
-    keyed(this.head, [...columns, ""], (name) => `column ${name}`, (name) => h("th", { scope: "col" }, name ? words(name) : h("span.hidden", {}, "Actions")), () => {});
+    keyed(this.head, [...columns, ""], (name) => `column ${name} ${isNames}`, (name) => h("th", { scope: "col" }, name && !isNames ? words(name) : h("span.hidden", {}, name ? words(name) : "Actions")), () => {});
     keyed(this.list, items.map((item, i) => ({ item, key: this.#keyOf(item, i) })), ({ key }) => key, () => h("tr"), (row, { item }) => {
       const looking = this.#lookingIntent(item, intents);
       keyed(row, [...columns, ""], (name) => `cell ${name}`, (name) => h("td", { data: { label: name ? words(name) : "" } }), (cell, name) => {

@@ -180,8 +180,7 @@ struct NumberTests {
     (
       #""binder":"people""#,
       [
-        #""reverse_name","args":{"id":#}"#, #""remove","args":{"id":#}"#,
-        #""open","args":{"id":#}"#,
+        #""remove","args":{"id":#}"#, #""open","args":{"id":#}"#,
       ]
     ),
     (#""binder":"threads""#, [#""open","args":{"id":#}"#, #""remove","args":{"id":#}"#]),

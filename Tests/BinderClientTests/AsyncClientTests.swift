@@ -134,6 +134,22 @@ struct AsyncClientTests {
   }
 
   @Test
+  func `events of streams and types are asked for by their patterns`() async throws {
+    let begin = ScriptedDaemon.Step.answer(#"{"sub":"s","epoch":"e","after":0}"#)
+    let daemon = try ScriptedDaemon([[ScriptedDaemon.hello, begin, Self.event(2), .hang]])
+    let client = AsyncBinderClient(socket: daemon.path, name: "test")
+    for try await event in client.events("cells/x", "lists/*", types: ["cells.*"]) {
+      #expect(event.seq == 2)
+      break
+    }
+    let params = try daemon.requests().first?.last?["params"]
+    guard case .object(let members)? = params else { throw CancellationError() }
+    #expect(
+      members["filter"]?.text.text
+        == #"{"streams":["cells/x","lists/*"],"types":["cells.*"]}"#)
+  }
+
+  @Test
   func `an acknowledgement of another journal is not repeated`() async throws {
     func begin(_ epoch: String) -> ScriptedDaemon.Step {
       .answer(#"{"sub":"s","epoch":"\#(epoch)","after":0,"durable":"d"}"#)

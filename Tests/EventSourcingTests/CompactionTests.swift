@@ -180,6 +180,7 @@ struct CompactionTests {
   @Test
   func `the past of one stream is bounded without a rule, and others keep theirs`() throws {
     let care = try Care()
+    #expect(care.journal.defaultRule == rule("**", maxStreamBytes: 1 << 30), "without a test's own")
     care.journal.defaultRule = rule("**", maxStreamBytes: 20_000)
     for i in 1...40 { try care.set("slow\(i)", i) }
     for i in 1...900 { try care.set("fast", i) }

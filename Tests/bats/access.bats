@@ -34,6 +34,7 @@ as_user() { # uid arguments...
     run binderd --journal /tmp/j.db --check-config "$config"
     is "$status" 0
     [[ $output == *"journal     /tmp/j.db"* ]]
+    [[ $output == *"role        owner: root and the user of the daemon, everything"* ]]
     [[ $output == *"role        panel: users 4001; methods cells.* but cells.remove; read cells/**; write cells/lamp"* ]]
     printf '{\n "limits": { "batch": 0 },\n "rolse": [] }' > "$config"
     run binderd --check-config="$config"

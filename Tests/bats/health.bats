@@ -238,6 +238,7 @@ stranger() { env -u BINDER_TRACE setpriv --reuid 65534 --regid 65534 --clear-gro
     start_daemon --config "$directory/binder.conf"
     run --separate-stderr bindctl slow
     is "$status" 0
+    is "$output" ''
     [[ $stderr == 'bindctl: the slow log is off; '* ]]
     echo '{"slow_log": {"ms": 1, "keep": 2}}' > "$directory/binder.conf"
     is "$(bindctl reload)" 'changed: slow_log'

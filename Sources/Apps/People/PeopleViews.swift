@@ -7,7 +7,6 @@ func bindPeople(_ view: View, to people: PeopleService) {
   view.bind("people", to: people.ledger.rows(\.people))
   view.intent("open", id, opens: "person", calls: people.person).main()
   view.intent("create", name, Parameter<String?>("color"), calls: people.create)
-  view.intent("reverse_name", id, calls: people.reverseName)
   view.intent("remove", id, calls: people.remove).destructive()
 }
 

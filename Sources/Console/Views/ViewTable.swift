@@ -34,12 +34,14 @@ package struct ViewTable {
     }
     // Empty columns take no space from others.
     let used = names.indices.filter { column in cells.contains { !$0[column].isEmpty } }
+    // Rows with nothing but an `id` are names, which need no title.
+    let isNamesOnly = names == ["id"]
     if !used.isEmpty {
       names = used.map { names[$0].shownName }
       cells = cells.map { row in used.map { row[$0] } }
     }
     widths = Self.fit(names.indices.map(wanted), into: width - Self.gap * (names.count - 1))
-    header = Self.line(names, widths)
+    header = isNamesOnly ? nil : Self.line(names, widths)
     self.cells = cells
   }
 

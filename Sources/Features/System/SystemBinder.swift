@@ -36,8 +36,29 @@ package func bindSystem(_ view: View, to system: SystemService) {
   system.processor.map { $0?.cores }.bind(to: view["cores"])
   system.processor.map { $0?.busy }.bind(to: view["busy"].hint(.share))
   system.load.computed.bind(to: view["load"])
-  system.memory.computed.bind(to: view["memory"].hint(.bytes))
+  system.memory.map(ShownMemory.init).bind(to: view["memory"].hint(.bytes))
   system.disks.computed.bind(to: view["disks"].hint(.bytes))
+}
+
+/// Memory as the view shows it: a machine without swap has no row of it.
+private struct ShownMemory: Encodable, Equatable {
+  private let total: UInt64
+  private let available: UInt64
+  private let swapTotal: UInt64?
+  private let swapFree: UInt64?
+
+  init?(_ memory: Memory?) {
+    guard let memory else { return nil }
+    (total, available) = (memory.total, memory.available)
+    let hasSwap = memory.swapTotal > 0
+    (swapTotal, swapFree) = hasSwap ? (memory.swapTotal, memory.swapFree) : (nil, nil)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case total, available
+    case swapTotal = "swap_total"
+    case swapFree = "swap_free"
+  }
 }
 
 /// Offers the measurements of the daemon to clients.

@@ -21,6 +21,7 @@ before=$(files)
 dpkg-query -W binderd > /dev/null 2>&1 && fail "the package is installed already"
 
 package install "$PACKAGE"
+grep -q 'bindctl doctor' /tmp/log || fail "the package does not say how to begin"
 same "the program" "$(command -v binderd)" /usr/bin/binderd
 same "the user" "$(id -gn binder)" binder
 same "the socket" "$(show ActiveState binderd.socket)/$(systemctl is-enabled binderd.socket)" active/enabled
@@ -53,6 +54,7 @@ eventually saw live
 eventually has NFileDescriptorStore 2 # the watcher, and what describes it
 main=$(show MainPID)
 package install "$UPGRADE"
+grep -q 'bindctl doctor' /tmp/log && fail "an upgrade says how to begin"
 same "the version" "$(dpkg-query -W -f '${Version}' binderd)" "$(dpkg-deb -f "$UPGRADE" Version)"
 eventually has SubState running
 [ "$(show MainPID)" != "$main" ] || fail "the upgrade leaves the old process"
