@@ -145,15 +145,15 @@ END2
     beside bindctl watch maps/app/port
     eventually suggests
     bindctl is 'maps/app == 8080' --pick /port
-    run --separate-stderr bindctl bind --daemon 'maps/app/port ~> cells/port'
-    is "${stderr##*$'\n'}" "bindctl: the map 'maps/app/port' is empty; did you mean: maps/app | pick(\"/port\")"
-    bindctl bind --daemon 'maps/app | pick("/port") ~> cells/port' > "$directory/shown"
-    bindctl is cells/port 8080
     run --separate-stderr bindctl get maps/other
     is "$stderr" ''
     fails get cells/nope
     [[ $advice == *"; 'bindctl get \"cells/**\"' lists those that exist" ]]
     is "$(bindctl get "cells/**")" $'cells/lamp\ttrue'
+    run --separate-stderr bindctl bind --daemon 'maps/app/port ~> cells/port'
+    is "${stderr##*$'\n'}" "bindctl: the map 'maps/app/port' is empty; did you mean: maps/app | pick(\"/port\")"
+    bindctl bind --daemon 'maps/app | pick("/port") ~> cells/port' > "$directory/shown"
+    bindctl wait cells/port 8080 > "$directory/shown"
 }
 
 @test "a daemon that does not start at boot: doctor, reload and bind say so, with the command" {
