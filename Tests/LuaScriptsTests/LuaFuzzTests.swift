@@ -59,7 +59,7 @@ struct LuaFuzzTests {
 
   @Test
   func `any script ends, and the next call works`() {
-    let found = Fuzzing("lua").run(Self.mutation.make) { input in
+    let found = Fuzzing("lua", least: 1_000_000).run(Self.mutation.make) { input in
       let text = String(decoding: input, as: UTF8.self)
       guard let world = try? FakeWorld(text) else { return nil }
       for method in world.script.declaration.commands + world.script.declaration.queries {

@@ -5,16 +5,21 @@ internal import Glibc
 /// - `FUZZ_SECONDS`: the duration, by default 1.
 /// - `FUZZ_SEED`: the first seed, by default 1. Each input has its own seed, which a failure
 ///   prints. With this seed and `FUZZ_SECONDS=0` the failure can be repeated.
+/// - `FUZZ_ALL`: if set, code with a least number of inputs gets them, however long that takes.
 ///
 /// `$TMPDIR/fuzz-NAME.seed` holds the seed of the current input, in case it ends the process.
 package struct Fuzzing {
   private let name: String
   private let seconds: Double
   private let seed: UInt64
+  private let least: UInt64
 
-  /// - Parameter name: The name of the fuzzed code, for example `"bind"`.
-  package init(_ name: String) {
+  /// - Parameters:
+  ///   - name: The name of the fuzzed code, for example `"bind"`.
+  ///   - least: The least number of inputs of a long run.
+  package init(_ name: String, least: UInt64 = 0) {
     self.name = name
+    self.least = Self.variable("FUZZ_ALL") == nil ? 0 : least
     seconds = Self.variable("FUZZ_SECONDS").flatMap { Double($0) } ?? 1
     seed = Self.variable("FUZZ_SEED").flatMap { UInt64($0) } ?? 1
   }
@@ -47,7 +52,7 @@ package struct Fuzzing {
         return "seed \(seed): \(fault(smallest) ?? first)\n\(Self.shown(smallest))"
       }
       seed += 1
-    } while Self.now < end
+    } while Self.now < end || seed - self.seed < least
     print("fuzzed \(name): \(seed - self.seed) inputs, none that is not taken well")
     return nil
   }

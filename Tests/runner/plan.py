@@ -93,9 +93,9 @@ class Plan:
         self.suites("thread", THREAD, build, parts, THREAD_OPTIONS)
 
     def add_fuzz(self):
-        """Random lines, bindings and configurations, for FUZZ_SECONDS each."""
+        """Random lines, bindings, configurations and scripts, for FUZZ_SECONDS each; of scripts a million."""
         build = self.build("address-all", ADDRESS)
-        options = {**ADDRESS_OPTIONS, "FUZZ_SECONDS": os.environ.get("FUZZ_SECONDS", "30")}
+        options = {**ADDRESS_OPTIONS, "FUZZ_SECONDS": os.environ.get("FUZZ_SECONDS", "30"), "FUZZ_ALL": "1"}
         self.suites("fuzz", ADDRESS, build, {"random input": Part("FuzzTests")}, options)
 
     def add_user(self):
