@@ -61,6 +61,8 @@ struct JournalWork {
         try checkOwner(source.daemon, of: source.name)
         try copy(source, to: makeTarget(target), as: target.name, "copy")
       case .branch(let target, let moment):
+        // The daemon of the journal goes on meanwhile, on the same machine.
+        Process.lowerPriority()
         var source = try journalOrigin()
         try checkOwner(source.daemon, of: source.name)
         if let moment { source = JournalCut(source, at: moment) }

@@ -15,6 +15,9 @@ package enum Process {
     }
   }
 
+  /// Lowers the priority of the calling thread, and of threads that it makes.
+  package static func lowerPriority() { cposix_lower_thread_priority() }
+
   /// Writes the buffered output of `print` to stdout.
   ///
   /// - Throws: ``OutputFailure`` if stdout is closed or has no room.
