@@ -14,7 +14,7 @@
   F(lua_settable) F(lua_settop) F(lua_setupvalue) F(lua_stringtonumber) F(lua_toboolean) \
   F(lua_tointegerx) F(lua_tolstring) F(lua_tonumberx) F(lua_touserdata) F(lua_type) \
   F(lua_typename) F(lua_concat) F(lua_atpanic) F(lua_setfield) F(lua_getfield) F(lua_getupvalue) \
-  F(lua_topointer)
+  F(lua_topointer) F(lua_dump)
 
 struct clua_functions {
 #define DECLARE(name) __typeof__(&name) name;
@@ -38,6 +38,7 @@ extern struct clua_functions clua_lua;
 #define lua_concat clua_lua.lua_concat
 #define lua_copy clua_lua.lua_copy
 #define lua_createtable clua_lua.lua_createtable
+#define lua_dump clua_lua.lua_dump
 #define lua_error clua_lua.lua_error
 #define lua_gc clua_lua.lua_gc
 #define lua_geti clua_lua.lua_geti

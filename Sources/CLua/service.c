@@ -32,7 +32,7 @@ static void want_loading(lua_State *L, const char *name) {
 static void set_line(lua_State *L, int level) {
   lua_Debug place;
   int line = 1;
-  if (lua_getstack(L, level, &place) && lua_getinfo(L, "l", &place)) line = place.currentline;
+  if (find_place(L, level, &place)) line = place.currentline;
   lua_pushinteger(L, line);
   lua_setfield(L, -2, "line");
 }
@@ -715,15 +715,16 @@ static int now(lua_State *L) {
 // MARK: Making
 
 static const clua_function functions[] = {
-    {"exists", exists}, {"ignore", ignore},       {"invalid", invalid}, {"list", list},
-    {"not_found", not_found}, {"now", now},       {"record", record},   {"reject", reject},
-    {"rows", rows},     {"service", service},     {"value", value},     {NULL, NULL},
+    {"exists", exists, false}, {"ignore", ignore, true},   {"invalid", invalid, false},
+    {"list", list, true},      {"not_found", not_found, false}, {"now", now, false},
+    {"record", record, false}, {"reject", reject, false},  {"rows", rows, true},
+    {"service", service, true}, {"value", value, true},    {NULL, NULL, false},
 };
 
 static void open_declarations(lua_State *L, const char *name, lua_CFunction function) {
   lua_createtable(L, 0, 0);
   lua_createtable(L, 0, 1);
-  lua_pushcclosure(L, function, 0);
+  push_collecting(L, function);
   lua_setfield(L, -2, "__newindex");
   lua_setmetatable(L, -2);
   lua_setfield(L, -2, name);

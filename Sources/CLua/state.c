@@ -211,12 +211,57 @@ static clua_outcome protect(clua *s, lua_CFunction function, void *context, clua
 
 // MARK: Errors
 
+bool find_place(lua_State *L, int level, lua_Debug *place) {
+  // A function that collects faults may lie between.
+  for (int end = level + 2; level < end && lua_getstack(L, level, place); level++)
+    if (lua_getinfo(L, "Sl", place) && place->currentline > 0) return true;
+  return false;
+}
+
 void push_where(lua_State *L, int level) {
   lua_Debug place;
-  if (lua_getstack(L, level, &place) && lua_getinfo(L, "Sl", &place) && place.currentline > 0)
+  if (find_place(L, level, &place))
     lua_pushfstring(L, "%s:%d: ", place.short_src, place.currentline);
   else
     lua_pushstring(L, "");
+}
+
+// The most faults of declarations that are reported at once.
+enum { MOST_FAULTS = 20 };
+
+// The faults are parted by this byte.
+static const char fault_end = '\x1E';
+
+static void add_fault(clua *s, const char *bytes, size_t count) {
+  if (s->faults.count > 0) bytes_add(&s->faults, &fault_end, 1);
+  bytes_add(&s->faults, bytes, count < 1000 ? count : 1000);
+}
+
+// Calls its upvalue. While the text is loaded, the fault of a declaration is kept, and the next
+// declaration is read.
+static int collect(lua_State *L) {
+  clua *s = clua_of(L);
+  int count = lua_gettop(L);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  if (s->mode != MODE_LOADING) {
+    lua_call(L, count, LUA_MULTRET);
+    return lua_gettop(L);
+  }
+  int status = lua_pcall(L, count, LUA_MULTRET, 0);
+  if (status == LUA_OK) return lua_gettop(L);
+  if (status == LUA_ERRMEM && s->stopped == CLUA_OK) s->stopped = CLUA_MEMORY;
+  if (s->stopped != CLUA_OK || lua_type(L, -1) != LUA_TSTRING || ++s->fault_count > MOST_FAULTS)
+    return lua_error(L);
+  size_t length;
+  const char *bytes = lua_tolstring(L, -1, &length);
+  add_fault(s, bytes, length);
+  return 0;
+}
+
+void push_collecting(lua_State *L, lua_CFunction function) {
+  lua_pushcclosure(L, function, 0);
+  lua_pushcclosure(L, collect, 1);
 }
 
 int fail(lua_State *L, const char *format, ...) {
@@ -232,8 +277,11 @@ int fail(lua_State *L, const char *format, ...) {
 int fail_argument(lua_State *L, int index, const char *expected) {
   lua_Debug place;
   const char *name = "?";
-  if (lua_getstack(L, 0, &place) && lua_getinfo(L, "n", &place) && place.name != NULL)
+  for (int level = 0; level < 2 && lua_getstack(L, level, &place); level++) {
+    if (!lua_getinfo(L, "n", &place) || place.name == NULL) continue;
     name = place.name;
+    break;
+  }
   return fail(
       L, "argument %d of '%s' is %s, not %s", index, name,
       lua_type(L, index) <= LUA_TNIL ? "missing" : type_name(L, index), expected);
@@ -328,7 +376,10 @@ char function_names_key;
 void set_functions(lua_State *L, int table, const clua_function *functions) {
   table = lua_absindex(L, table);
   for (; functions->name != NULL; functions++) {
-    lua_pushcclosure(L, functions->function, 0);
+    if (functions->is_declaration)
+      push_collecting(L, functions->function);
+    else
+      lua_pushcclosure(L, functions->function, 0);
     // For the digest: which function it is. Some names occur in several tables.
     lua_rawgetp(L, LUA_REGISTRYINDEX, &function_names_key);
     lua_pushvalue(L, -2);
@@ -428,6 +479,7 @@ void clua_free(clua *s) {
   free(s->word.bytes);
   free(s->text.bytes);
   free(s->scratch.bytes);
+  free(s->faults.bytes);
   free(s->met);
   free(s);
 }
@@ -466,14 +518,26 @@ static int run(lua_State *L) {
   if (lua_load(L, read_text, &text, lua_tostring(L, -1), "t") != LUA_OK) return lua_error(L);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &environment_key);
   if (lua_setupvalue(L, -2, 1) == NULL) lua_pop(L, 1);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &main_key);
   lua_call(L, 0, 0);
   return 0;
 }
 
 clua_outcome clua_run(clua *s, clua_text name, clua_text text) {
   struct run context = {name, text};
-  return protect(s, run, &context, MODE_LOADING);
+  s->faults.count = 0;
+  s->fault_count = 0;
+  clua_outcome outcome = protect(s, run, &context, MODE_LOADING);
+  if (s->faults.count == 0 || (outcome != CLUA_OK && outcome != CLUA_FAULT)) return outcome;
+  if (outcome == CLUA_FAULT) add_fault(s, s->fault.bytes, s->fault.count);
+  bytes_set(&s->fault, s->faults.bytes, s->faults.count);
+  return s->stopped = CLUA_FAULT;
 }
+
+int list_names(lua_State *L);
+
+clua_outcome clua_names(clua *s) { return protect(s, list_names, NULL, MODE_LOADING); }
 
 int describe_service(lua_State *L);
 

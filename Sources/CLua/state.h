@@ -38,7 +38,8 @@ struct clua {
   // The objects that the fingerprint has gone through: a hash table of addresses.
   const void **met;
   size_t met_count, met_capacity;
-  clua_bytes_buffer given, result, fault, word, text, scratch;
+  clua_bytes_buffer given, result, fault, word, text, scratch, faults;
+  int fault_count;
 };
 
 static inline clua *clua_of(lua_State *L) { return *(clua **)lua_getextraspace(L); }
@@ -58,6 +59,12 @@ static inline void charge_bytes(lua_State *L, size_t count) { charge(L, count / 
 
 // Raises an error with file and line; `format` is that of lua_pushfstring. Never returns.
 int fail(lua_State *L, const char *format, ...);
+
+// Finds the first place of the script from a level of the stack on.
+bool find_place(lua_State *L, int level, lua_Debug *place);
+
+// Pushes a function that declares something; see clua_run().
+void push_collecting(lua_State *L, lua_CFunction function);
 
 // Pushes `file:line: ` of the function at a level of the stack.
 void push_where(lua_State *L, int level);
@@ -90,7 +97,7 @@ void clua_release(clua_bytes_buffer *buffer);
 bool bytes_add(clua_bytes_buffer *buffer, const char *bytes, size_t count);
 
 // Numbers that keep their text; see json.c.
-extern char number_key, array_key, null_key, own_globals_key, function_names_key, environment_key;
+extern char number_key, array_key, null_key, own_globals_key, function_names_key, environment_key, main_key;
 bool is_number_text(lua_State *L, int index);
 // Replaces a number text by a number.
 void plain_number(lua_State *L, int index);
@@ -116,6 +123,7 @@ int key_order(lua_State *L, int first, int second);
 typedef struct {
   const char *name;
   lua_CFunction function;
+  bool is_declaration;
 } clua_function;
 
 void set_functions(lua_State *L, int table, const clua_function *functions);

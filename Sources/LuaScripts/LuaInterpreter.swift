@@ -62,6 +62,18 @@ final class LuaInterpreter: ScriptInterpreter, @unchecked Sendable {
 
   var hasChanged: Bool { world == nil && clua_fingerprint(lua) != fingerprint }
 
+  var unknownNames: [ScriptName] {
+    guard world == nil, clua_names(lua) == CLUA_OK,
+      let entries = JSONText(trusted: string(clua_result(lua))).elements
+    else { return [] }
+    return entries.compactMap { entry in
+      guard let parts = entry.elements, parts.count == 2, let name = parts[0].string,
+        let line = parts[1].number?.int64
+      else { return nil }
+      return ScriptName(name, line: Int(line))
+    }
+  }
+
   deinit { clua_free(lua) }
 
   /// The most processor time of a call, in nanoseconds.

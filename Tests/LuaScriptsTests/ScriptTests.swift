@@ -53,6 +53,72 @@ struct ScriptTests {
   }
 
   @Test
+  func `all faults of declarations are reported at once, with that which ends the text`() {
+    let text = """
+      service("stock", "x")
+      local a = rows("stock/*")
+      on.Taken = function(e) end
+      on.taken = function(e) end
+      on.taken = function(e) end
+      command.take = { "Takes.", item = 3, run = function(p) end }
+      query.see = { run = function() end }
+      ignore("Bad")
+      missing()
+      command.late = {}
+      """
+    let path = "/etc/stock.service"
+    #expect(
+      faults(text) == [
+        "\(path):2:1: argument 2 of 'rows' is missing, not a line about the source",
+        "\(path):3:1: the kind of an event is 1 to 32 of a-z 0-9 _ and begins with a letter",
+        "\(path):5:1: 'on.taken' is declared twice",
+        "\(path):6:1: parameter 'item' has no type; write a text such as \"integer\"",
+        "\(path):7:1: 'query.see' begins with a line about it",
+        "\(path):8:1: the kind of an event is 1 to 32 of a-z 0-9 _ and begins with a letter",
+        "\(path):9:1: attempt to call a nil value (global 'missing'); a service has nothing of this name",
+      ])
+    let many = "service('stock', 'x')\n" + String(repeating: "on.A = 1\n", count: 100)
+    #expect(faults(many).count == 21)
+    #expect(
+      faults("service('stock', 'x')\non.A = 1\nwhile true do end").first?.contains("instructions")
+        == true)
+  }
+
+  @Test
+  func `names that nothing has are found where they are read`() throws {
+    let text = """
+      service("stock", "x")
+      local last = value("stock", "x")
+      function helper(n) return n + 1 end
+      on.taken = function(e, at)
+        last:set(helper(e.n) + unknwon)
+        if last then return function() return tostring(deeper.x), string.rep("a", 2) end end
+      end
+      command.take = { "Takes.", run = function(p, caller)
+        record("taken", { n = limit })
+        local limit = 4
+        return limit + last:get() + unknwon
+      end }
+      """
+    let script = try Script(
+      text, named: "stock", file: "stock.service", path: "p", in: Lua())
+    #expect(
+      script.warnings(path: "p").map(\.description) == [
+        "p:5:26: nothing is called 'unknwon' outside of functions; it is nil",
+        "p:6:50: nothing is called 'deeper' outside of functions; it is nil",
+        "p:9:25: nothing is called 'limit' outside of functions; it is nil",
+      ])
+    let long = (0..<400).map { "local function f\($0)() return x\($0) end" }
+    let many = try Script(
+      "service('stock', 'x')\n"
+        + long.map { "do \($0) end" }.joined(separator: "\n"),
+      named: "stock", file: "stock.service", path: "p", in: Lua())
+    let warnings = many.warnings(path: "p")
+    #expect(warnings.count == 400)
+    #expect(warnings.map(\.line) == Array(2...401))
+  }
+
+  @Test
   func `all faults of the names are reported at once`() {
     let text = "service('shop', 'x')\nrows('a/*', 'x')\nvalue('b', 'x')"
     #expect(faults(text).count == 3)

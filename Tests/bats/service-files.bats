@@ -41,6 +41,11 @@ restart_daemon() {
 @test "a room cannot be booked twice" {
     rooms > rooms.service
     [ "$(bindctl service check rooms.service)" = 'rooms.service is valid' ]
+    mkdir odd
+    { cat rooms.service; echo 'query.odd = { "Odd.", run = function() return unknwon end }'; } > odd/rooms.service
+    run -0 --separate-stderr bindctl service check odd/rooms.service
+    is "$output" 'odd/rooms.service is valid'
+    [[ $stderr == *"warning: odd/rooms.service:"*": nothing is called 'unknwon' outside of functions; it is nil" ]]
     cp rooms.service service.d/
     [ "$(bindctl reload)" = 'changed: services' ]
     [ "$(bindctl call rooms.book room=blue from=09:00 to=10:00)" = '"b1"' ]

@@ -88,7 +88,8 @@ void clua_free(clua *lua);
 void clua_set_host(clua *lua, const clua_host *host);
 void clua_set_nanoseconds(clua *lua, int64_t nanoseconds);
 
-// Runs the text of a service once. `name` is its file's, for messages.
+// Runs the text of a service once. `name` is its file's, for messages. A fault of a declaration does not
+// end it; clua_fault() has all of them, parted by the byte 0x1E.
 clua_outcome clua_run(clua *lua, clua_text name, clua_text text);
 
 // Describes what the text has declared, as JSON in clua_result().
@@ -97,6 +98,10 @@ clua_outcome clua_describe(clua *lua);
 // Writes what the folds depend on as a text in clua_result(): their lines and those of the functions
 // that they call, their constants, and the tables. `text` is that of the service.
 clua_outcome clua_digest(clua *lua, clua_text text);
+
+// Finds the global names that the text reads and nothing has, each time with its line, as JSON in
+// clua_result(): [["nmae",14],…].
+clua_outcome clua_names(clua *lua);
 
 // A fingerprint of what the functions reach: the variables and tables of the file. Two of them differ
 // if something of it has changed in between. Not to be called within a call.

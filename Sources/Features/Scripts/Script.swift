@@ -54,7 +54,7 @@ package final class Script: Sendable {
     do throws(ScriptFailure) {
       interpreter = try language.interpreter(for: text, file: file)
     } catch {
-      throw ConfigurationFaults([error.fault(in: path, file, text)])
+      throw ConfigurationFaults(error.faults(in: path, file, text))
     }
     declaration = interpreter.declaration
     let faults = Self.faults(of: declaration, named: name)
@@ -132,6 +132,21 @@ package final class Script: Sendable {
 
   // MARK: Checking
 
+  /// Returns warnings about global names that the text reads and nothing has.
+  package func warnings(path: String) -> [ConfigurationFault] {
+    guard let interpreter = try? interpreter() else { return [] }
+    let names = interpreter.unknownNames.sorted { ($0.line, $0.name) < ($1.line, $1.name) }
+    var seen: Set<String> = []
+    return names.filter { seen.insert($0.name).inserted }.map { found in
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      let line = lines.indices ~= found.line - 1 ? lines[found.line - 1] : ""
+      let place = line.firstRange(of: found.name)?.lowerBound ?? line.startIndex
+      return ConfigurationFault(
+        file: path, line: found.line, column: line.distance(from: line.startIndex, to: place) + 1,
+        message: "nothing is called '\(found.name)' outside of functions; it is nil")
+    }
+  }
+
   private static func faults(
     of declaration: ScriptDeclaration, named name: String?
   ) -> [(line: Int, message: String)] {
@@ -164,6 +179,14 @@ package final class Script: Sendable {
 }
 
 extension ScriptFailure {
+  /// Returns the faults with their places, in the order of the text; see ``fault(in:_:_:)``.
+  package func faults(in path: String, _ name: String, _ text: String) -> [ConfigurationFault] {
+    guard case .fault(let all) = self else { return [fault(in: path, name, text)] }
+    return all.split(separator: Self.separator)
+      .map { ScriptFailure.fault(String($0)).fault(in: path, name, text) }
+      .sorted { $0.line < $1.line }
+  }
+
   /// Returns the fault with its place.
   ///
   /// - Parameters:

@@ -25,6 +25,9 @@ package protocol ScriptInterpreter: AnyObject, Sendable {
   /// Everything on which the folds depend, as a text; commands and queries are not in it.
   var foldDigest: String { get }
 
+  /// The global names that the text reads and nothing has, with their lines.
+  var unknownNames: [ScriptName] { get }
+
   /// Whether a call has changed a variable or a table of the file; `false` within a call.
   ///
   /// Such a change is state that is in no snapshot and is not rolled back, so the interpreter is not
@@ -42,6 +45,14 @@ package protocol ScriptInterpreter: AnyObject, Sendable {
   func fold(
     _ kind: String, _ data: JSONText, at place: ScriptPlace, in world: any ScriptWorld
   ) -> ScriptFailure?
+}
+
+/// A name in a text.
+package struct ScriptName: Equatable, Sendable {
+  package let name: String
+  package let line: Int
+
+  package init(_ name: String, line: Int) { (self.name, self.line) = (name, line) }
 }
 
 /// The place of an event, as a script sees it.
@@ -151,9 +162,12 @@ package enum ScriptFailure: Error, Equatable, Sendable, CustomStringConvertible 
     if case .limit(let limit, _) = self { limit } else { nil }
   }
 
+  /// Parts the faults of several declarations.
+  package static let separator: Character = "\u{1E}"
+
   package var description: String {
     switch self {
-    case .fault(let text): text
+    case .fault(let text): text.split(separator: Self.separator).joined(separator: "; ")
     case .limit(let limit, let place):
       (place.map { $0 + ": " } ?? "") + "it has used all of its \(limit)"
     }

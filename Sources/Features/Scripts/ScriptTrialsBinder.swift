@@ -14,7 +14,8 @@ func bindTrials(_ catalog: Catalog, to scripts: ScriptsService) {
     "scripts.check", "Checks the text of a service, and tells all its faults.",
     CheckScript.self,
     .members(
-      .init("faults", .array(ScriptTrial.faultShape)), .optional("service", .string),
+      .init("faults", .array(ScriptTrial.faultShape)),
+      .optional("warnings", .array(ScriptTrial.faultShape)), .optional("service", .string),
       .optional("methods", .array(.string)), .optional("sources", .array(.string)))
   ) { context, call, check in
     try context.checkIsOwner(scripts)
@@ -28,6 +29,8 @@ func bindTrials(_ catalog: Catalog, to scripts: ScriptsService) {
       buffer.object { buffer in
         buffer.member("faults", JSONValue.array(faults.map(\.shownPlace)).text)
         guard let script else { return }
+        let warnings = script.warnings(path: check.file ?? script.file)
+        buffer.member("warnings", JSONValue.array(warnings.map(\.shownPlace)).text)
         buffer.member("service", script.name)
         let methods = script.declaration.commands + script.declaration.queries
         buffer.member(

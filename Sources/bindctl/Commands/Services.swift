@@ -56,6 +56,7 @@ private func check(_ path: String, _ context: Context) throws -> Bool {
     return fault.place
   }
   let lines = faults.isEmpty ? ["\(path) is valid"] : faults
+  for warning in answer.array("warnings") { note("warning: \(warning.place)") }
   context.output.result(
     answer, bare: .string(lines.joined(separator: "\n")),
     human: lines.map { $0.harmless() }.joined(separator: "\n"))
