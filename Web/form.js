@@ -75,6 +75,8 @@ class Field {
 
   constructor({ name, type, optional, doc, format, words: choices, isFilled }, initial, onchange) {
     Object.assign(this, { name, type, isOptional: optional, format, choices, isFilled });
+    // The text of a row is removed if that is sent twice.
+    this.mayBeEmptied = type === "string" && !choices && !format && typeof initial === "string" && initial !== "";
     const id = `field-${++lastField}`;
     this.fault = h("p.fault", { id: `${id}-fault`, hidden: true });
     // It would be sent as another number.
@@ -84,10 +86,13 @@ class Field {
     }
     this.reading = h("span.reading", { "aria-hidden": "true" });
     this.control = this.#makeControl(id, initial);
+    // The control of a time has whole seconds.
+    Object.assign(this, { initial, shown: this.control.value });
     this.control.setAttribute("aria-describedby", `${id}-fault${doc ? ` ${id}-doc` : ""}`);
     setAttribute(this.control, "aria-required", optional ? undefined : "true");
     this.control.addEventListener("input", () => {
       this.isTouched = true;
+      this.isWarned = false;
       this.check();
       onchange(this);
     });
@@ -135,8 +140,10 @@ class Field {
   value() {
     if (this.isEmpty) {
       if (this.isOptional) return undefined;
-      throw new Error(missing);
+      if (this.mayBeEmptied && this.isWarned) return "";
+      throw new Error(this.mayBeEmptied ? `${missing} Sent once more, the text is removed.` : missing);
     }
+    if (this.format === "time" && typeof this.initial === "string" && this.text === this.shown) return this.initial;
     if (this.format === "time") return new Date(this.text).toISOString();
     return read(this.text, this.type);
   }
@@ -151,9 +158,10 @@ class Field {
     } catch (error) {
       // What was not begun yet is not wrong yet.
       if (this.text !== "" || isComplete) fault = error.message;
+      if (isComplete) this.isWarned = true;
     }
     setText(this.reading, kind && `read as ${kind}`);
-    this.show(fault && (fault === missing ? missing : `This takes ${fault}.`));
+    this.show(fault && (fault.startsWith(missing) ? fault : `This takes ${fault}.`));
     return fault === "";
   }
 

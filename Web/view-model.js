@@ -7,13 +7,19 @@ import { randomKey } from "./link.js";
 const returnTime = 10_000;
 
 /** A view: its properties by name, and its intents. */
+/** Whether a value is not null, false, 0 or empty. */
+export function saysSomething(value) {
+  if (value === null || typeof value !== "object") return !!value;
+  return Object.keys(value).length > 0;
+}
+
 class View {
   properties = {};
 
   constructor({ view, binder, parent, style = "", title, props, intents }) {
     Object.assign(this, { handle: view, binder, parent, style, title });
-    this.intents = Object.entries(intents).map(([name, { params, opens, main, live, destructive, answers, list, rowless, when, unless, fields }]) => ({
-      name, opens, isMain: !!main, isLive: !!live, isDestructive: !!destructive, isAnswer: !!answers, list, isRowless: !!rowless, when, unless,
+    this.intents = Object.entries(intents).map(([name, { params, opens, main, live, destructive, answers, list, rowless, when, unless, when_row: whenRow, unless_row: unlessRow, fields }]) => ({
+      name, opens, isMain: !!main, isLive: !!live, isDestructive: !!destructive, isAnswer: !!answers, list, isRowless: !!rowless, when, unless, whenRow, unlessRow,
       parameters: Object.entries(params).map(([name, type]) => ({ name, type: type.replace(/\?$/, ""), optional: type.endsWith("?"), ...fields?.[name] })),
     }));
     this.change(props);
@@ -31,9 +37,7 @@ class View {
 
   /** Whether a property has a value that is not null, false, 0 or empty. */
   says(name) {
-    const value = this.properties[name]?.value;
-    if (value === null || typeof value !== "object") return !!value;
-    return Object.keys(value).length > 0;
+    return saysSomething(this.properties[name]?.value);
   }
 
   /** Whether people should see a property now. */

@@ -2,6 +2,7 @@
 
 import { button, h, keyed, loading, setAttribute, setText } from "./dom.js";
 import { hinted, inWords, kindOf, short, words } from "./value.js";
+import { saysSomething } from "./view-model.js";
 
 /** Members of an element that are written at length. */
 const texts = ["text", "body"];
@@ -26,6 +27,8 @@ function isElement({ name, type }, list, intent) {
  */
 export function concerns(intent, row, list) {
   if (row?.id === undefined || intent.isRowless) return false;
+  if (intent.whenRow !== undefined && !saysSomething(row[intent.whenRow])) return false;
+  if (intent.unlessRow !== undefined && saysSomething(row[intent.unlessRow])) return false;
   if (intent.list !== undefined) return intent.list === list;
   return intent.parameters.some((parameter) => (parameter.name === "id" && !parameter.optional) || isElement(parameter, list, intent));
 }

@@ -55,6 +55,52 @@ struct FileViewTests {
   }
 
   @Test
+  func `an intent may be for the rows of which a member says something`() {
+    set("j/a", #"{"failed":true}"#)
+    let opened = client.call(
+      open(
+        "cells/j/* ~> jobs", "  failed", "retry -> cells.remove name=row.id when row.failed",
+        "hold -> cells.remove name=row.id unless jobs.failed"))
+    #expect(
+      opened.contains(#""retry":{"params":{"id":"string"},"when_row":"failed","list":"jobs""#),
+      "\(opened)")
+    #expect(opened.contains(#""hold":{"params":{"id":"string"},"unless_row":"failed""#))
+    func fault(_ line: String) -> String {
+      client.error(open("cells/j/* ~> jobs", "  failed", line, view: "w"))?.message ?? ""
+    }
+    #expect(fault("x -> cells.remove name=row.id when row.faild").contains("faild"))
+    #expect(
+      fault("x -> cells.remove name=row.id when row.failed unless row.failed")
+        .contains("one 'when' or 'unless' with a member of the row"))
+    #expect(fault("x -> cells.remove name=row.id when row.").contains("expected a member"))
+  }
+
+  @Test
+  func `a source that is removed leaves its view, and its row, and comes back`() {
+    set("a", "1")
+    set("r/x", "1")
+    set("r/y", "2")
+    let opened = client.result(open("cells/a <> a", "cells/r/* ~> rows"))
+    #expect(opened != nil)
+    let other = bench.connect()
+    for name in ["a", "r/x"] {
+      let removal = #"{"id":1,"method":"cells.remove","params":["\#(name)"]}"#
+      #expect(other.result(removal) != nil)
+    }
+    var frames = client.settle()
+    #expect(frames.contains { $0.contains(#""a":{"value":null}"#) }, "\(frames)")
+    #expect(frames.contains { $0.contains(#""rows":{"changes":[{"op":"remove""#) }, "\(frames)")
+    #expect(
+      values(client.result(open("cells/a <> a", "cells/r/* ~> rows", view: "w")))
+        == #"{"a":null,"rows":[{"id":"y","value":2}]}"#)
+    #expect(client.call(intent("a", #"{"value":3}"#)).contains("result"), "it may be set again")
+    _ = other.call(#"{"id":1,"method":"cells.set","params":["r/x",4]}"#)
+    frames = client.settle()
+    #expect(frames.contains { $0.contains(#"{"id":"x","value":4}"#) }, "\(frames)")
+    #expect(value(of: "a") == "3")
+  }
+
+  @Test
   func `dates and times are arguments and values, and others are refused`() {
     let opened = client.result(
       open("cells/due <> due as date", head: " (day: date)", args: ["day": .string("2026-12-31")]))

@@ -79,6 +79,22 @@ struct ViewDirectoryTests {
     #expect(daemon.end() == 0)
   }
 
+  @Test(.enabled(if: getuid() == 0))
+  func `a view of another owner stops a start and a reload, and changes nothing`() throws {
+    write(lamp)
+    let daemon = try DaemonProcess(arguments, in: directory.path)
+    let client = try TestSocket(daemon.socket)
+    write("view \"Other.\"\n", "other.view")
+    chown(place + "/other.view", 1234, 1234)
+    let refused = try client.call(#"{"id":1,"method":"reload"}"#)
+    #expect(refused.contains("other.view: it belongs to user 1234, not to root"), "\(refused)")
+    let views = try client.call(#"{"id":1,"method":"describe"}"#)
+    #expect(views.contains(#""name":"lamp""#) && !views.contains(#""name":"other""#))
+    #expect(daemon.end() == 0)
+    let check = [DaemonProcess.executable, "--check-config", directory.path + "/binder.conf"]
+    #expect(try run(check, 78).contains("other.view: it belongs to user 1234"))
+  }
+
   @Test
   func `names are free, tabs have no cycle, and owner and mode are checked`() throws {
     let check = [DaemonProcess.executable, "--check-config", directory.path + "/binder.conf"]

@@ -121,7 +121,7 @@ END
     eventually shows '^desk › All things$'
     shows '^  window'
     keys r C-u Enter
-    eventually shows "^'title' needs a value$"
+    eventually shows "^'title' is empty; enter again sends it so$"
     keys q
 }
 

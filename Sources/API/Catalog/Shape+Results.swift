@@ -101,7 +101,8 @@ extension Shape {
   static var intent: Shape {
     .object([
       .init("params", .map(.string)), .optional("opens", .string), .optional("main", .bool),
-      .optional("when", .string), .optional("unless", .string), .optional("live", .bool),
+      .optional("when", .string), .optional("unless", .string),
+      .optional("when_row", .string), .optional("unless_row", .string), .optional("live", .bool),
       .optional("destructive", .bool), .optional("answers", .bool), .optional("list", .string),
       .optional("rowless", .bool),
       .optional(

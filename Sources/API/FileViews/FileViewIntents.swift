@@ -77,6 +77,7 @@ extension FileView {
     if offered.dismisses { intent.dismisses() }
     if let name = offered.when { intent.when(name.text) }
     if let name = offered.unless { intent.unless(name.text) }
+    if let row = offered.row { intent.whenRow(row.member.text, isMet: row.isMet) }
   }
 
   private func open(

@@ -208,7 +208,9 @@ struct ViewCheck {
 
   private mutating func checkMain(among main: [ViewFile.Action]) {
     guard main.count > 1,
-      let always = main.first(where: { $0.offered.when == nil && $0.offered.unless == nil })
+      let always = main.first(where: {
+        $0.offered.when == nil && $0.offered.unless == nil && $0.offered.row == nil
+      })
     else { return }
     let other = main.first { $0.name != always.name } ?? always
     fail(

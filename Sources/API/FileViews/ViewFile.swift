@@ -173,6 +173,17 @@ package struct ViewFile: Sendable {
     var dismisses = false
     var when: Name?
     var unless: Name?
+
+    /// The member of the row that must say something, or nothing.
+    var row: RowCondition?
+  }
+
+  /// `when row.NAME` or `unless row.NAME`.
+  struct RowCondition: Sendable {
+    let member: Name
+    let list: Name?
+    let place: Place
+    let isMet: Bool
   }
 
   /// `name -> method`, `name => view`, or `tab "Name" => view`.
@@ -227,10 +238,13 @@ package struct ViewFault: Error, Equatable, Sendable, CustomStringConvertible {
 extension ViewFile.Action {
   /// The members of a row that it takes, each with its list if the line names it.
   var rowMembers: [(name: ViewFile.Name, list: ViewFile.Name?, place: ViewFile.Place)] {
-    arguments.compactMap { argument in
+    let ofArguments = arguments.compactMap {
+      argument -> (name: ViewFile.Name, list: ViewFile.Name?, place: ViewFile.Place)? in
       guard case .row(let name, let list) = argument.value else { return nil }
       return (name, list, argument.place)
     }
+    return ofArguments
+      + (offered.row.map { [(name: $0.member, list: $0.list, place: $0.place)] } ?? [])
   }
 
   var usesRow: Bool { !rowMembers.isEmpty }

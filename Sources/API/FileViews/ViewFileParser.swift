@@ -250,8 +250,8 @@ struct ViewFileParser {
       case ("destructive", .call): offered.isDestructive = true
       case ("live", .call): offered.isLive = true
       case ("dismisses", .call): offered.dismisses = true
-      case ("when", .call), ("when", .open): offered.when = try line.name("a property")
-      case ("unless", .call), ("unless", .open): offered.unless = try line.name("a property")
+      case ("when", .call), ("when", .open), ("unless", .call), ("unless", .open):
+        try readCondition(isMet: word.text == "when", &offered, &line)
       default:
         let words = ["main", "destructive", "live", "dismisses", "when", "unless", "push"]
         let guess = nearest(to: word.text, among: words)
@@ -270,6 +270,24 @@ struct ViewFileParser {
     file.lines.append(
       .act(
         .init(kind: kind, name: name, target: target, arguments: arguments, offered: offered)))
+  }
+
+  /// Reads the property behind `when` or `unless`, or the member of a row: `row.failed`.
+  private func readCondition(
+    isMet: Bool, _ offered: inout ViewFile.Offered, _ line: inout ViewLine
+  ) throws(ViewFault) {
+    let place = line.here
+    let name = try line.name("a property, or row.MEMBER")
+    guard line.read(".") else {
+      if isMet { offered.when = name } else { offered.unless = name }
+      return
+    }
+    guard offered.row == nil else {
+      throw ViewFault(place, "one 'when' or 'unless' with a member of the row")
+    }
+    offered.row = .init(
+      member: try line.name("a member of the row"), list: name.text == "row" ? nil : name,
+      place: place, isMet: isMet)
   }
 
   // MARK: Parts of lines

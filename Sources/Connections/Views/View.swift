@@ -434,6 +434,10 @@ extension ViewIntent {
       if let condition {
         $0.member((condition.isMet ? "when" : "unless") as StaticString, condition.property)
       }
+      if let rowCondition {
+        $0.member(
+          (rowCondition.isMet ? "when_row" : "unless_row") as StaticString, rowCondition.member)
+      }
       $0.member("live", isLive ? true : nil)
       $0.member("destructive", isDestructive ? true : nil)
       $0.member("answers", isAnswer ? true : nil)

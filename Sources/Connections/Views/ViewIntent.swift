@@ -29,6 +29,9 @@ package final class ViewIntent {
   /// `isMet` is whether the property must say something, or must not.
   fileprivate(set) var condition: (property: String, isMet: Bool)?
 
+  /// The member of a row that must say something, or nothing.
+  fileprivate(set) var rowCondition: (member: String, isMet: Bool)?
+
   /// The rows that it takes; `nil` if clients find that by its parameters.
   fileprivate(set) var rows: Rows?
 
@@ -194,6 +197,14 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
   @discardableResult
   package func unless(_ property: String) -> Self {
     intent?.condition = (property, false)
+    return self
+  }
+
+  /// Declares that the intent makes sense only for rows of which a member says something, or nothing; see
+  /// ``when(_:)``.
+  @discardableResult
+  package func whenRow(_ member: String, isMet: Bool) -> Self {
+    intent?.rowCondition = (member, isMet)
     return self
   }
 

@@ -14,6 +14,12 @@ package struct IntentForm: Equatable {
 
   /// The parameters whose texts may be empty, because the view shows them.
   private let edited: Set<String>
+
+  /// The fields whose texts of the row were removed, and of which the user knows it.
+  private var emptied: Set<Int> = []
+
+  /// The values that have filled the fields; `nil` for a field that began empty.
+  private let filled: [JSONValue?]
   package private(set) var fields: [String]
 
   /// The index of the active field.
@@ -47,21 +53,22 @@ package struct IntentForm: Equatable {
     self.intent = intent
     fixed = intent.fixed(by: row, of: list)
     parameters = intent.parameters.filter { [fixed] in fixed[$0.name] == nil }
+    filled = parameters.map { parameter in
+      let isEdited = parameter.name == "value" && view?.properties[intent.name] != nil
+      let name = isEdited ? intent.name : parameter.name
+      if let shown = view?.properties[name]?.value, shown != .null { return shown }
+      guard case .object(let row)? = row, intent.concerns(row, of: list),
+        !parameter.isOptional || intent.names(parameter, of: list)
+      else { return nil }
+      let value = intent.value(of: parameter, in: row, of: list)
+      return value == .null ? nil : value
+    }
     edited = Set(
       parameters.map(\.name).filter { name in
         view?.properties[name] != nil || name == "value" && view?.properties[intent.name] != nil
       })
-    fields = parameters.map { parameter in
-      let isEdited = parameter.name == "value" && view?.properties[intent.name] != nil
-      let name = isEdited ? intent.name : parameter.name
-      if let shown = view?.properties[name]?.value, shown != .null {
-        return parameter.text(of: shown)
-      }
-      guard case .object(let row)? = row, intent.concerns(row, of: list),
-        !parameter.isOptional || intent.names(parameter, of: list)
-      else { return "" }
-      let value = intent.value(of: parameter, in: row, of: list)
-      return value.flatMap { $0 == .null ? nil : parameter.text(of: $0) } ?? ""
+    fields = zip(parameters, filled).map { parameter, value in
+      value.map { parameter.text(of: $0) } ?? ""
     }
     current =
       fields.firstIndex(of: "") ?? parameters.firstIndex { $0.name != "id" } ?? 0
@@ -70,9 +77,11 @@ package struct IntentForm: Equatable {
   /// The arguments typed so far, without empty optional ones.
   package var arguments: JSONObject {
     var arguments = fixed
-    for (parameter, field) in zip(parameters, fields) {
+    for (i, (parameter, field)) in zip(parameters, fields).enumerated() {
       if field.isEmpty, parameter.isOptional { continue }
-      arguments[parameter.name] = parameter.value(typed: field)
+      // A text says less than the value, for example of a time.
+      let known = filled[i].flatMap { parameter.text(of: $0) == field ? $0 : nil }
+      arguments[parameter.name] = known ?? parameter.value(typed: field)
     }
     return arguments
   }
@@ -90,6 +99,7 @@ package struct IntentForm: Equatable {
   /// Handles a key.
   package mutating func press(_ key: Key) -> Outcome {
     isTouched = true
+    if key != .enter { emptied = [] }
     switch key {
     case .character(let character): fields[current].append(character)
     case .paste(let text): fields[current] += text.asOneLine
@@ -103,8 +113,9 @@ package struct IntentForm: Equatable {
         break
       }
       for (i, parameter) in parameters.enumerated() {
-        guard let fault = fault(of: parameter, fields[i]) else { continue }
+        guard !emptied.contains(i), let fault = fault(at: i) else { continue }
         current = i
+        if isEmptied(i) { emptied.insert(i) }
         return .refused("'\(parameter.name.shownName)' \(fault)")
       }
       return .done(arguments)
@@ -116,11 +127,21 @@ package struct IntentForm: Equatable {
 }
 
 extension IntentForm {
-  /// Returns the reason why a typed text is refused; `nil` if it fits.
-  private func fault(of parameter: ViewState.Intent.Parameter, _ text: String) -> String? {
+  /// Returns the reason why the text of a field is refused; `nil` if it fits.
+  private func fault(at i: Int) -> String? {
+    let (parameter, text) = (parameters[i], fields[i])
+    if isEmptied(i) { return "is empty; enter again sends it so" }
     guard text.isEmpty else { return parameter.fits(text) ? nil : "takes \(parameter.wanted)" }
     let mayBeEmpty = parameter.type == "string" && edited.contains(parameter.name)
     return parameter.isOptional || mayBeEmpty ? nil : "needs a value"
+  }
+
+  /// Whether the text that a row had was removed.
+  private func isEmptied(_ i: Int) -> Bool {
+    let parameter = parameters[i]
+    guard fields[i].isEmpty, case .string? = filled[i] else { return false }
+    return parameter.type == "string" && parameter.words.isEmpty && parameter.format == nil
+      && !parameter.isOptional && !edited.contains(parameter.name)
   }
 }
 
@@ -175,9 +196,9 @@ extension ViewState.Intent {
       && parameters.allSatisfy { $0.isOptional || names($0, of: list) }
   }
 
-  /// Returns whether it concerns an element of a list.
+  /// Returns whether it concerns an element of a list, and makes sense for it.
   func concerns(_ row: JSONObject, of list: String?) -> Bool {
-    row["id"] != nil && takesRows(of: list)
+    row["id"] != nil && takesRows(of: list) && fits(row)
   }
 
   /// Returns whether it takes the elements of a list.

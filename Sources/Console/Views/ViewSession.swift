@@ -166,7 +166,7 @@ package struct ViewSession {
     }
     return zip(keys, intents).compactMap { key, intent in
       // An intent of a list needs a chosen row there.
-      let isHere = intent.list == nil || intent.list == list?.name && chosen != nil
+      let isHere = intent.list == nil || intent.list == list?.name && fits(intent)
       let isOffered = isHere && stack.frontView?.offers(intent) == true
       return key.flatMap { isOffered ? ($0, intent) : nil }
     }
@@ -276,6 +276,12 @@ extension ViewSession {
     guard let form, let front = stack.front else { return }
     if isFocused, !form.isEmpty { drafts[front] = form }
     self.form = nil
+  }
+
+  /// Returns whether a row is chosen for which an intent makes sense.
+  private func fits(_ intent: ViewState.Intent) -> Bool {
+    guard case .object(let row)? = chosen else { return chosen != nil }
+    return intent.fits(row)
   }
 
   /// The intent that is main for the chosen row; `nil` for none.

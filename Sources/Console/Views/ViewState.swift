@@ -42,16 +42,7 @@ package struct ViewState: Equatable {
     }
 
     /// Whether the value is there, and neither null, false, 0 nor empty.
-    package var saysSomething: Bool {
-      switch value {
-      case nil, .null?, .bool(false)?: false
-      case .number(let number)?: number.double != 0
-      case .string(let text)?: !text.isEmpty
-      case .array(let elements)?: !elements.isEmpty
-      case .object(let object)?: !object.members.isEmpty
-      case .bool(true)?: true
-      }
-    }
+    package var saysSomething: Bool { value?.saysSomething == true }
 
     /// Whether people are to see it besides the list.
     var isShown: Bool {
@@ -128,6 +119,16 @@ package struct ViewState: Equatable {
     /// always does.
     fileprivate let when: String?
     fileprivate let unless: String?
+
+    /// The member of a row that must say something, or nothing.
+    private let whenRow: String?
+    private let unlessRow: String?
+
+    /// Returns whether it makes sense for a row.
+    func fits(_ row: JSONObject) -> Bool {
+      func says(_ name: String) -> Bool { row[name]?.saysSomething == true }
+      return whenRow.map(says) ?? true && !(unlessRow.map(says) ?? false)
+    }
 
     /// Whether it is sent after each typed key.
     package let isLive: Bool
@@ -260,6 +261,20 @@ extension ViewState.Property {
   }
 }
 
+extension JSONValue {
+  /// Whether it is neither null, false, 0 nor empty.
+  fileprivate var saysSomething: Bool {
+    switch self {
+    case .null, .bool(false): false
+    case .number(let number): number.double != 0
+    case .string(let text): !text.isEmpty
+    case .array(let elements): !elements.isEmpty
+    case .object(let object): !object.members.isEmpty
+    case .bool(true): true
+    }
+  }
+}
+
 extension ViewState.Intent {
   fileprivate init(_ member: JSONObject.Member) {
     name = member.name
@@ -283,6 +298,7 @@ extension ViewState.Intent {
     (isMain, isLive, isDestructive) = (says("main"), says("live"), says("destructive"))
     (isAnswer, isRowless, list) = (says("answers"), says("rowless"), property("list"))
     (when, unless) = (property("when"), property("unless"))
+    (whenRow, unlessRow) = (property("when_row"), property("unless_row"))
   }
 }
 

@@ -115,6 +115,10 @@ extension ManualPage {
       (.word("live"), "Sent with each typed key."),
       (.word("dismisses"), "Closes the view."),
       (.word("when NAME"), "Offered only while a property says something; unless NAME: nothing."),
+      (
+        .word("when row.NAME"),
+        "Offered only for rows whose member says something; unless: nothing."
+      ),
     ])
   }
 }
