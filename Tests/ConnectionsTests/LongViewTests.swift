@@ -42,6 +42,43 @@ struct LongViewTests {
   }
 
   @Test
+  func `a client that takes long lines gets long lists in short ones all the same`() throws {
+    let bench = Bench { $0.lineOut = 16 << 20 }
+    let element = String(repeating: "x", count: 9_000)
+    let long = String(repeating: "y", count: 700_000)
+    let lists = (0..<3).map { i in Property((0..<200).map { "\(i) \($0) \(element)" }) }
+    let text = Property("")
+    let view = try bench.connection.views.open("test", as: Handle(name: "v1")) { view in
+      for (i, list) in lists.enumerated() { list.bind(to: view["list\(i)"]) }
+      text.bind(to: view["text"])
+    }
+    var answer = ByteBuffer()
+    view.writeAnswer(&answer, size: 16 << 20)
+    var shown = lists.indices.map { ReceivedList("v1", "list\($0)") }
+    func take(_ line: String, most: Int) throws {
+      #expect(line.utf8.count < most)
+      for i in shown.indices { try shown[i].take(line) }
+    }
+    func takeAll(most: Int) throws {
+      while case let lines = bench.lines(), !lines.isEmpty {
+        for line in lines { try take(line, most: most) }
+        bench.connection.becameWritable()
+      }
+      for (list, shown) in zip(lists, shown) {
+        #expect(shown.elements == texts(list.value))
+        #expect(!shown.isMore)
+      }
+    }
+    try take(#"{"result":\#(answer.string)}"#, most: 300_000)
+    try takeAll(most: 300_000)
+    // A single long value or element has a frame of its own.
+    text.value = long
+    for list in lists { list.value = list.value.reversed() + [long] }
+    try takeAll(most: 1_100_000)
+    #expect(bench.connection.views.all.count == 1)
+  }
+
+  @Test
   func `changes of one turn that do not fit into a line arrive in several`() throws {
     let bench = Bench()
     let list = MutableObservableArray(["a"])

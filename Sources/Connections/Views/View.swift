@@ -284,6 +284,11 @@ extension View {
   /// The bytes of `,"more":true}}` and LF.
   private static let endBytes = 15
 
+  /// The most bytes of list elements in a frame, apart from a first element that is longer.
+  ///
+  /// A client may accept lines of many megabytes. To write one would take longer than a turn may.
+  static let listBytes = 256 << 10
+
   /// Appends the result of `open`: the view with its properties and its intents.
   ///
   /// - Parameter size: The most bytes to write. List elements that do not fit follow later.
@@ -338,7 +343,9 @@ extension View {
     buffer.object("props") { buffer in
       for (name, property) in changed {
         // Reserves two commas, the quotes of the ASCII name, the colon and the braces.
-        let room = start + size - Self.endBytes - buffer.count - name.utf8.count - 8
+        var room = start + size - Self.endBytes - buffer.count - name.utf8.count - 8
+        // What does not fit is the first of the next frame.
+        if !isEmpty { room = min(room, start + Self.listBytes - buffer.count) }
         var members = ByteBuffer()
         guard property.writeNews(to: &members, upTo: room) else {
           hasRoom = false
@@ -383,14 +390,17 @@ extension View {
   private func writeContents(_ buffer: inout ByteBuffer, upTo end: Int) {
     let start = buffer.count
     // Limits the lists to the room in the line, however long they are.
-    var room = end == .max ? .max : max(0, end - start)
+    var room = end == .max ? .max : max(0, min(end - start, Self.listBytes))
     writeContents(&buffer, room: &room)
     delivery.hasMore = expectsMore
-    guard delivery.hasMore || buffer.count + Self.endBytes > end else { return }
+    guard buffer.count + Self.endBytes > end else {
+      if delivery.hasMore { buffer.member("more", true) }
+      return
+    }
     buffer.truncate(to: start)
     room = 0
     writeContents(&buffer, room: &room)
-    let rest = end - Self.endBytes - buffer.count
+    let rest = min(end - Self.endBytes - buffer.count, Self.listBytes)
     if rest > 0 {
       buffer.truncate(to: start)
       room = rest

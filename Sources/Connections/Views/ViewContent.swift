@@ -344,8 +344,11 @@ struct ShownList {
     buffer.key("value")
     buffer.append(UInt8(ascii: "["))
     var written = 0
+    let first = buffer.count
     while written < elements.count,
-      Self.append(elements[written].text, isFirst: written == 0, &buffer, end)
+      Self.append(
+        elements[written].text, isFirst: written == 0, &buffer,
+        Self.end(end, from: first, isFirst: written == 0))
     {
       written += 1
     }
@@ -383,10 +386,12 @@ struct ShownList {
   /// - Returns: Whether all were written.
   private mutating func writeSteps(_ buffer: inout ByteBuffer, upTo end: Int) -> Bool {
     var isFirst = true
+    let first = buffer.count
+    func last() -> Int { Self.end(end, from: first, isFirst: isFirst) }
     while next < log.end {
       let (text, after) = text(of: log[next])
       if let text {
-        guard Self.append(text, isFirst: isFirst, &buffer, end) else { return false }
+        guard Self.append(text, isFirst: isFirst, &buffer, last()) else { return false }
         isFirst = false
       }
       next += 1
@@ -396,7 +401,8 @@ struct ShownList {
     let elements = log.elements
     while shown < elements.count,
       Self.append(
-        CollectionChange.insert(at: shown, elements[shown]).text, isFirst: isFirst, &buffer, end)
+        CollectionChange.insert(at: shown, elements[shown]).text, isFirst: isFirst, &buffer,
+        last())
     {
       shown += 1
       isFirst = false
@@ -411,6 +417,13 @@ struct ShownList {
     guard var count else { return (step.text, nil) }
     let text = step.text(forFirst: &count)
     return (text, count)
+  }
+
+  /// Returns the most bytes that the buffer may contain after an element.
+  ///
+  /// The first one may be as long as the frame; see ``View/listBytes``.
+  private static func end(_ end: Int, from first: Int, isFirst: Bool) -> Int {
+    isFirst || end == .max ? end : min(end, first + View.listBytes)
   }
 
   /// Appends an element of an array if it fits together with the closing bracket.
