@@ -114,6 +114,23 @@ END
     [[ "$output" = *"cannot convert value of type 'String' to expected argument type 'Double'"* ]]
 }
 
+@test "sources with declared types have names and types" {
+    bindctl describe cells/mode --set 'string, one of day night, "Mode"'
+    bindctl describe lists/jobs --set string
+    bindctl describe 'cells/*/celsius' --set number
+    bindctl generate python cells lists > services.py
+    printf '%s\n' 'from services import CellsMode, ListsJobs, Sources' 'mode: CellsMode = "day"' 'jobs: ListsJobs = ["a"]' \
+        'print(Sources.CELLS_MODE, mode, Sources.LISTS_JOBS, jobs)' > main.py
+    export MYPYPATH=$clients/python/src PYTHONPATH=$clients/python/src PYTHONDONTWRITEBYTECODE=1
+    mypy --strict --cache-dir mypy services.py main.py
+    is "$(/usr/bin/python3 main.py)" "cells/mode day lists/jobs ['a']"
+    sed -i 's/"day"/"dusk"/' main.py
+    run mypy --strict --cache-dir mypy main.py
+    [[ $output == *'main.py:2: error: Incompatible types in assignment'* ]]
+    bindctl generate typescript cells | grep -qxF '  "cells/mode": "day" | "night";'
+    run ! grep -q LISTS_JOBS <(bindctl generate python cells)
+}
+
 @test "generate refuses what it cannot write" {
     run --separate-stderr bindctl generate cobol
     is "$status $stderr" "2 bindctl: unknown LANGUAGE 'cobol' (python or typescript or swift); see 'bindctl help generate'"
