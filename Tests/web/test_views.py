@@ -121,6 +121,7 @@ class Views(FeedCase):
                 'add -> lists.append name="shop" value=?text main\n'
                 'rename -> lists.update name="shop" at=shop.id value=?text\n'
                 'cancel -> maps.remove name="m" key=seats.id destructive\n'
+                'free_up -> maps.remove name="m" key=seats.id when seats.note\n'
                 'find -> cells.list prefix="t"\n'
                 'tab "All things" => todo\ntab "Again" => todo\n'
             )
@@ -156,6 +157,15 @@ class Views(FeedCase):
         browser.has("This needs a value.")
         browser.press(Keys.ESCAPE)
         browser.eventually(lambda: not browser.all("dialog"), what="the dialog is closed")
+        # Sent once more, the text of a row is removed.
+        self.act("Rename milk")
+        self.send("Rename", "dialog", value="")
+        browser.has("Sent once more, the text is removed.")
+        browser.click("Rename", within="dialog")
+        browser.eventually(lambda: not browser.all("dialog"), what="the dialog is closed")
+        browser.eventually(lambda: self.place.call("get", {"source": "lists/shop"})["value"] == ["bread", ""], what="the text is empty")
+        self.place.call("lists.update", {"name": "shop", "at": 1, "value": "milk"})
+        browser.has("milk")
         self.fill(".composer", value="").send_keys(Keys.ENTER)
         browser.has("This needs a value.")
         self.assertEqual(self.place.call("get", {"source": "lists/shop"})["value"], ["bread", "milk"])
