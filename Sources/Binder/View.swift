@@ -114,6 +114,7 @@ public final class View {
       }
     } else {
       intent.requests { IntentRequest(method.name, $0.adding(fixed)) }
+      intent.answers()
     }
     return Intent(intent)
   }

@@ -29,6 +29,22 @@ struct CatalogTests {
   }
 
   @Test
+  func `an intent that calls a query shows its answer, that of a command does not`() throws {
+    let daemon = try TestDaemon { host, catalog in
+      catalog.offer("sums", "Sums.")
+      let find = catalog.query("sums.find", "Finds.") { 1 }
+      let make = catalog.command("sums.make", "Makes.") { 1 }
+      catalog.view("sums", "Sums.") { view in
+        view.intent("find", calls: find)
+        view.intent("make", calls: make)
+      }
+    }
+    let opened = try daemon.connect().request("open", ["binder": "sums"])
+    #expect(
+      opened["intents"] == ["find": ["params": [:], "answers": true], "make": ["params": [:]]])
+  }
+
+  @Test
   func `a query is answered when its work off the thread is done`() throws {
     struct TooLarge: Rejecting, Equatable {
       var rejection: Rejection { .rejected("too_large", "it is too large") }
