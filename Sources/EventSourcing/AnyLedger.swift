@@ -25,6 +25,9 @@ final class AnyLedger {
   /// See ``ServiceState/size(of:)``; takes the number of a stream.
   let size: (Int) -> Int
 
+  /// See ``StateLookup/sizeWithoutStream(of:from:_:)``.
+  let sizeWithoutStream: () -> Int
+
   /// Whether the state keeps nothing of the stream with a number.
   let isEmpty: (Int) -> Bool
 
@@ -72,8 +75,8 @@ final class AnyLedger {
     service: String, isAboutReaders: Bool, snapshotForm: Int,
     start: @escaping (Snapshot) -> Bool, replay: @escaping (Record, Int) -> JournalError?,
     finishReplay: @escaping () -> Void, size: @escaping (Int) -> Int,
-    isEmpty: @escaping (Int) -> Bool, commit: @escaping () -> Void,
-    apply: @escaping Apply,
+    sizeWithoutStream: @escaping () -> Int, isEmpty: @escaping (Int) -> Bool,
+    commit: @escaping () -> Void, apply: @escaping Apply,
     discard: @escaping (UInt64) -> Void, remove: @escaping (LeasedPart) -> Void,
     changes: @escaping (Pattern) -> Signal<SourceChange, Never>,
     feed: @escaping (Pattern) -> any ChangeFeed,
@@ -87,6 +90,7 @@ final class AnyLedger {
     self.replay = replay
     self.finishReplay = finishReplay
     self.size = size
+    self.sizeWithoutStream = sizeWithoutStream
     self.isEmpty = isEmpty
     self.commit = commit
     self.apply = apply

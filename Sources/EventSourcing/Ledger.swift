@@ -391,6 +391,9 @@ extension Ledger {
       replay: reader.replay(_:in:),
       finishReplay: { [self] in finishReplay() },
       size: { [self] in State.Lookup.size(of: $0, self) },
+      sizeWithoutStream: { [self] in
+        State.Lookup.sizeWithoutStream(of: service, from: reader.initial, self)
+      },
       isEmpty: { [self] in isEmpty($0) },
       commit: commit,
       apply: { [self] record, number, note throws(JournalError) in

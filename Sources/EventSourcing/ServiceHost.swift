@@ -349,7 +349,30 @@ package final class ServiceHost {
       let size = ledger.size(stream)
       return size == 0 && ledger.isEmpty(stream) ? nil : (size, name.count)
     }
+    chargeServices(in: &heads)
     return heads
+  }
+
+  /// Charges the streams without events of services for the state that no other stream is charged for.
+  private func chargeServices(in heads: inout StreamHeads) {
+    for ledger in ledgers {
+      let known = streamNames.number(of: ledger.service)
+      if let known, streamNames.isHeld(known, by: .stream) { continue }
+      let bytes = ledger.sizeWithoutStream()
+      guard bytes > 0 else { continue }
+      let stream = known ?? streamNames.add(ledger.service)
+      // The user of the newest event is charged, as for a stream with events.
+      var newest = Head.none
+      let list = streamNames.list
+      heads.forEach { other, head in
+        guard head.seq > newest.seq, head.charge.user != Charge.nobody,
+          list.text(other).prefix(while: { $0 != "/" }) == ledger.service
+        else { return }
+        newest = head
+      }
+      heads.grow(stream, in: streamNames, by: bytes, for: newest.charge.user)
+      streamNames.hold(stream, by: .stream)
+    }
   }
 
   // MARK: Commands

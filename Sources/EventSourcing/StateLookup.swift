@@ -68,6 +68,13 @@ package protocol StateLookup<State> {
   /// Returns the bytes of pending state that are charged to a stream.
   static func size(of stream: Int, _ ledger: some PendingState<State>) -> Int
 
+  /// Returns the bytes of pending state that belong to the stream of a service which has no events there.
+  ///
+  /// - Parameter initial: The state before the first event.
+  static func sizeWithoutStream(
+    of service: String, from initial: State, _ ledger: some PendingState<State>
+  ) -> Int
+
   /// Returns whether the pending state keeps nothing of a stream.
   static func isEmpty(_ stream: Int, _ ledger: some PendingState<State>) -> Bool
 
@@ -110,6 +117,12 @@ package protocol StateLookup<State> {
 extension StateLookup {
   @usableFromInline
   package static var dependsOnState: Bool { false }
+
+  /// By default every part of the state belongs to a stream that has events.
+  @usableFromInline
+  package static func sizeWithoutStream(
+    of service: String, from initial: State, _ ledger: some PendingState<State>
+  ) -> Int { 0 }
 
   /// By default all events are shown in the same way.
   @inlinable

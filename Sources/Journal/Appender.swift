@@ -75,8 +75,16 @@ package final class Appender {
   package func grow(_ stream: Int, in names: Names, by growth: Int, for user: UInt32) -> Bool {
     before.append((last, stream, heads[stream]))
     return StreamHeads.isBare(
-      heads.grow(stream, in: names, by: growth, for: user),
-      nameBytes: names.byteCount(of: stream))
+      charge(stream, in: names, by: growth, for: user), nameBytes: names.byteCount(of: stream))
+  }
+
+  /// Adds to the bytes charged to a stream, whose name is kept while it has a charge.
+  private func charge(
+    _ stream: Int, in names: Names, by growth: Int, for user: UInt32
+  ) -> Charge {
+    let charge = heads.grow(stream, in: names, by: growth, for: user)
+    if charge.bytes > 0 { names.hold(stream, by: .stream) }
+    return charge
   }
 
   /// Adds to the bytes charged to a stream, because the rules of its state have changed.
@@ -84,7 +92,7 @@ package final class Appender {
   /// It is no effect of an event, and is not undone with one.
   package func remeasure(_ stream: Int, in names: Names, by growth: Int, isEmpty: Bool) {
     guard !isEmpty else { return heads.release(stream, at: last) }
-    guard growth != 0 else { return }
+    guard growth != 0, names.isHeld(stream, by: .stream) else { return }
     heads.grow(stream, in: names, by: growth, for: heads[stream].charge.user)
     for i in 0..<before.count where before[i].stream == stream && before[i].head.charge.bytes > 0 {
       let bytes = Int(before[i].head.charge.bytes) + growth
@@ -131,7 +139,7 @@ package final class Appender {
 
   /// Adds to the bytes charged to a stream because of another appender's last event.
   package func followGrowth(of stream: Int, in names: Names, by growth: Int, for user: UInt32) {
-    heads.grow(stream, in: names, by: growth, for: user)
+    _ = charge(stream, in: names, by: growth, for: user)
   }
 
   /// Charges nobody for a stream that has no state after another appender's last event.
@@ -166,7 +174,7 @@ package final class Appender {
   ///   while they apply a batch.
   package func dropEmptyStreams(upTo seq: UInt64, in names: Names) {
     if !emptied.isEmpty {
-      for stream in emptied where heads[stream].version == 0 { names.drop(stream, by: .stream) }
+      for stream in emptied where heads[stream] == .none { names.drop(stream, by: .stream) }
       emptied = []
     }
     heads.forgetReleased(upTo: seq, in: names)

@@ -68,14 +68,13 @@ package struct StreamHeads: Sendable {
     if before.charge.bytes == 0 {
       head.charge = Charge(
         user: user, bytes: Self.bytes(ofName: names.byteCount(of: stream), with: growth))
-      if before.version > 0 {
-        releasedCount -= 1
-      } else {
-        count += 1
-        head.version = floor(of: names[stream]) &+ 1
-      }
+      if before.version > 0 { releasedCount -= 1 }
     } else if growth != 0 {
       head.charge.change(by: growth, for: user)
+    }
+    if before.version == 0 {
+      count += 1
+      head.version = floor(of: names[stream]) &+ 1
     }
     heads[stream] = head
     usage.change(before.charge, to: head.charge)
@@ -100,26 +99,33 @@ package struct StreamHeads: Sendable {
 
   /// Adds to the bytes charged to a stream.
   ///
+  /// The stream of a service can be charged before it has an event: for the state that events in other
+  /// streams of the service have made, and that no other stream is charged for.
+  ///
   /// - Returns: Its charge.
   @discardableResult
   package mutating func grow(
     _ stream: Int, in names: Names, by growth: Int, for user: UInt32
   ) -> Charge {
     let before = heads[stream]
-    guard before.version > 0 else { return .none }
     var head = before
-    if before.isReleased {
-      // It has state again, by an event of another stream.
-      guard growth > 0 else { return .none }
+    if before.charge.bytes == 0 {
+      // It has state again, or its first, by an event of another stream.
+      guard growth > 0, before.version > 0 || isService(names[stream]) else { return .none }
       head.charge = Charge(
         user: user, bytes: Self.bytes(ofName: names.byteCount(of: stream), with: growth))
-      releasedCount -= 1
+      if before.version > 0 { releasedCount -= 1 }
     } else {
       head.charge.change(by: growth, for: user)
     }
     heads[stream] = head
     usage.change(before.charge, to: head.charge)
     return head.charge
+  }
+
+  private func isService(_ name: Span<UInt8>) -> Bool {
+    for i in name.indices where name[i] == UInt8(ascii: "/") { return false }
+    return true
   }
 
   // MARK: Streams without state
@@ -129,11 +135,12 @@ package struct StreamHeads: Sendable {
   /// - Parameter seq: The position of the event with which it lost its state.
   package mutating func release(_ stream: Int, at seq: UInt64) {
     let before = heads[stream]
-    guard before.version > 0, !before.isReleased else { return }
+    guard before.charge.bytes > 0 else { return }
     var head = before
     head.charge = .none
     heads[stream] = head
     usage.change(before.charge, to: .none)
+    guard before.version > 0 else { return }
     record(Release(stream: stream, head: head.seq, seq: seq))
   }
 

@@ -414,6 +414,96 @@ struct TableTests {
     #expect(try House(house.store.killed()).host.stateBytes == house.host.stateBytes)
   }
 
+  /// A service that records in the streams of its rows only.
+  private struct Vault: TableState, Codable {
+    enum Event: ServiceEvent, Codable {
+      case locked(secret: String)
+      case opened
+
+      static let kinds: Set = ["locked", "opened"]
+    }
+
+    typealias Lookup = TableLookup<Vault>
+
+    var doors = Table<Int, String>()
+    var secrets = Table<String, String>()
+    var size = Single(0)
+
+    static let tables = TableList<Vault>([
+      .rows(\.doors, "vault/*", "A door."), .rows(\.secrets, nil), .single(\.size, nil),
+    ])
+
+    var tables: TableList<Vault> { Self.tables }
+
+    mutating func apply(_ event: Event, at place: EventContext) {
+      switch event {
+      case .locked(let secret):
+        if let door = Int(place.stream.dropFirst("vault/".count)) { doors[door] = "locked" }
+        secrets[place.stream] = secret
+      case .opened: secrets[place.stream] = nil
+      }
+    }
+  }
+
+  @Test
+  func `hidden rows count toward the quota of their user without events of the service`() throws {
+    final class House {
+      let store: MemoryStore
+      let host: ServiceHost
+      let vault: Ledger<Vault>
+
+      init(_ store: MemoryStore = MemoryStore()) throws {
+        self.store = store
+        host = ServiceHost(store: store)
+        vault = Ledger("vault", in: host)
+        try host.start()
+      }
+
+      func record(_ event: Vault.Event, in stream: String?, by uid: UInt32 = 7) throws(Refusal) {
+        _ = try host.perform(Command(method: "m", caller: Peer(uid: uid, pid: 1))) {
+          vault.record(event, in: stream)
+          return nil
+        }
+      }
+
+      var charges: [Int] { [host.stateBytes, host.stateBytes(of: 7), host.stateBytes(of: 8)] }
+    }
+    func secret(_ bytes: Int) -> Vault.Event {
+      .locked(secret: String(repeating: "x", count: bytes))
+    }
+    let house = try House()
+    house.host.quota = StateQuota(total: .max, ofUser: 10_000)
+    try house.record(secret(5_000), in: "vault/1")
+    #expect(5_500...6_000 ~= house.host.stateBytes(of: 7))
+    let charges = house.charges
+    // A refused command, and events that are lost, leave the charges as they were.
+    #expect(throws: Refusal.self) { try house.record(secret(6_000), in: "vault/2") }
+    #expect(house.charges == charges)
+    house.store.commit()
+    try house.record(secret(1_000), in: "vault/2", by: 8)
+    house.store.reject(.unavailable(detail: "full"))
+    #expect(house.charges == charges)
+    #expect(try House(house.store.killed()).charges == charges)
+    // The stream of the service gets an event: nothing is charged twice.
+    try house.record(.opened, in: nil)
+    #expect(house.charges == charges)
+    try house.record(.opened, in: "vault/1")
+    #expect(house.host.stateBytes < 1_000)
+    house.store.commit()
+    #expect(try House(house.store.killed()).charges == house.charges)
+    // So does it where all hidden rows go before.
+    let other = try House()
+    try other.record(secret(5_000), in: "vault/1")
+    try other.record(.opened, in: "vault/1")
+    #expect(other.host.stateBytes < 1_000)
+    other.store.commit()
+    try other.record(secret(5_000), in: "vault/1", by: 8)
+    other.store.reject(.unavailable(detail: "full"))
+    #expect(other.host.stateBytes < 1_000)
+    try other.record(secret(5_000), in: "vault/1", by: 8)
+    #expect(other.host.stateBytes(of: 8) > 5_000)
+  }
+
   @Test
   func `a key does not take the name of another table's source`() throws {
     struct Named: TableState, Codable {

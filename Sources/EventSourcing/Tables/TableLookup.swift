@@ -88,6 +88,7 @@ package enum TableLookup<State: TableState>: StateLookup {
       report.begin(number, tables.taken[number])
       tables.sources[number].finish(&ledger.pending, place.seq, report)
     }
+    if report.hasOthers { report.finishCharges { size(of: $0, ledger) } }
   }
 
   @usableFromInline
@@ -114,13 +115,26 @@ package enum TableLookup<State: TableState>: StateLookup {
     guard !name.utf8.contains(UInt8(ascii: "/")) else {
       return state.size(of: ledger.stream(stream))
     }
-    let names = ledger.streamNames
-    return state.tables.sources.reduce(0) { sum, source in
+    return unheldSize(of: state, besides: name, ledger.streamNames)
+  }
+
+  /// Returns the bytes of the rows whose names are no streams, and of hidden ones.
+  private static func unheldSize(of state: State, besides name: String, _ names: Names) -> Int {
+    state.tables.sources.reduce(0) { sum, source in
       sum
         + source.sizeOfAll(state) { row in
           row != name && names.number(of: row).map { names.isHeld($0, by: .stream) } == true
         }
     }
+  }
+
+  @usableFromInline
+  package static func sizeWithoutStream(
+    of service: String, from initial: State, _ ledger: some PendingState<State>
+  ) -> Int {
+    let names = ledger.streamNames
+    let size = unheldSize(of: ledger.pending, besides: service, names)
+    return size == unheldSize(of: initial, besides: service, names) ? 0 : size
   }
 
   @usableFromInline

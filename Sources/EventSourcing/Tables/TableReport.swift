@@ -112,10 +112,23 @@ package final class TableReport {
     charge(number, bytes)
   }
 
-  /// Charges the stream of the service.
+  /// Charges the stream of the service, also if it has no events.
   @usableFromInline
   func chargeService(_ bytes: Int) {
-    if let number = streamNames.number(of: service) { charge(number, bytes) }
+    if bytes != 0 { charge(streamNames.add(service), bytes) }
+  }
+
+  /// Charges the stream of the service for all that no other stream is charged for, if it is charged
+  /// for the first time.
+  ///
+  /// - Parameter size: Returns the bytes of the state that a stream is charged for.
+  @usableFromInline
+  func finishCharges(_ size: (_ stream: Int) -> Int) {
+    guard !others.isEmpty, let number = streamNames.number(of: service),
+      !streamNames.isHeld(number, by: .stream),
+      let place = others.firstIndex(where: { $0.stream == number })
+    else { return }
+    others[place].growth = size(number)
   }
 
   private func charge(_ number: Int, _ bytes: Int) {
