@@ -257,7 +257,13 @@ public final class BinderConnection {
     guard requests.end(id) else { return }
     guard let onAnswer, let number = Int(id) else { return requests.keep(answer, to: id) }
     guard number == hello else { return onAnswer(number, answer) }
-    if case .failure(let error) = answer { refusal = error } else { isGreeted = true }
+    switch answer {
+    case .failure(let error): refusal = error
+    case .success(let text):
+      isGreeted = true
+      // Who waits for the answer decodes it again, and gets the error of one that is not understood.
+      if let greeting = try? decode(text, as: Greeting.self) { self.greeting = greeting }
+    }
   }
 
   /// Reads the remaining messages and returns the error with the daemon's reason.

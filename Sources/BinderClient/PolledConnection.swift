@@ -60,6 +60,9 @@ package final class PolledConnection {
   /// Whether there is a connection, on which the daemon may not have answered yet.
   package var isConnected: Bool { connection != nil }
 
+  /// The epoch of the journal of the daemon; empty until it has answered.
+  package var epoch: String { connection?.greeting.epoch ?? "" }
+
   /// The descriptor to poll for input; `nil` while there is no daemon.
   package var descriptor: CInt? { connection?.descriptor }
 

@@ -113,6 +113,9 @@ final class JobLoop {
   /// Whether no more jobs are to begin.
   var isDraining: Bool { received != nil || failure != nil }
 
+  /// The epoch of the daemon's journal; empty until the daemon has answered.
+  var epoch: String { link.epoch }
+
   /// The most bytes that a job may write to its stdout.
   private static let maxOutput = 1 << 20
 

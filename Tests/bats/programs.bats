@@ -224,6 +224,30 @@ END
     eventually field services/shop value.queued 0
 }
 
+@test "the answer to a queued call of another journal is not taken for that of a call with its number" {
+    echo '{"delivery":"queued","params":{"type":"object"}}' > order.json
+    program order 'echo "$BINDER_PARAM_n" >> begun; until [ -e "go$BINDER_PARAM_n" ]; do sleep .05; done; echo "$BINDER_PARAM_n" >> orders; echo "$BINDER_PARAM_n"'
+    beside bindctl serve shop.order=./order
+    eventually provided shop
+    bindctl call shop.order n:=1
+    eventually lines_in begun 1
+    # The program works on while the daemon gets an empty journal, in which the next call has the same number.
+    kill_daemon
+    rm -f journal.db*
+    start_daemon
+    eventually provided shop
+    bindctl call shop.order n:=2
+    eventually field services/shop value.queued 1
+    : > go1
+    eventually lines_in orders 1
+    eventually lines_in begun 2
+    field services/shop value.queued 1
+    : > go2
+    eventually field services/shop value.queued 0
+    is "$(tr '\n' ' ' < orders)" "1 2 "
+    is "$(bindctl events --type 'services.answered' -F '{event.data.value}')" 2
+}
+
 @test "publish sets a live value, or one that the journal keeps" {
     is "$(bindctl publish door/open true)" ""
     is "$(bindctl get live/door/open)" true

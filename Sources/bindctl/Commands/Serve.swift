@@ -259,8 +259,15 @@ private final class Server: JobSource {
   /// The calls that wait for the end of others.
   private var waiting: [(id: String, method: String, params: JSONObject, end: Deadline)] = []
 
-  /// The replies to queued calls that the daemon may not have.
+  /// The replies to queued calls that the daemon may not have, by the names of their jobs.
   private var replies: [String: JSONObject] = [:]
+
+  /// The newest keys of ``replies``, the oldest first, and the most that are kept.
+  private var replyOrder: [String] = []
+  private static let maxReplies = 256
+
+  /// The names of the jobs for queued calls that came on this connection.
+  private var delivered: Set<String> = []
 
   /// The number of the connection: calls of an earlier one cannot be answered.
   private var generation = 0
@@ -287,6 +294,7 @@ private final class Server: JobSource {
   func ask(_ loop: JobLoop) {
     generation += 1
     waiting = []
+    delivered = []
     for (service, methods) in services.sorted(by: { $0.key < $1.key }) {
       var declared = JSONObject()
       for method in methods { declared[method.name] = .object(method.declaration) }
@@ -313,9 +321,11 @@ private final class Server: JobSource {
   func receive(_ method: String, _ params: JSONObject, _ loop: JobLoop) throws {
     guard method == "call", let call = params.string("call"), let name = params.string("method")
     else { return }
-    if let reply = replies[call] { return send(reply, call, loop) }
+    let job = job(for: call, loop)
+    if call.hasPrefix("q") { delivered.insert(job) }
+    if let reply = replies[job] { return send(reply, call, loop) }
     // A queued call has run on since an earlier connection.
-    guard loop.jobs[key(call)] == nil, !waiting.contains(where: { $0.id == call }) else { return }
+    guard loop.jobs[job] == nil, !waiting.contains(where: { $0.id == call }) else { return }
     guard hasRoom(for: name, loop) else {
       return waiting.append((call, name, params, Deadline(inMilliseconds: callMilliseconds)))
     }
@@ -330,9 +340,10 @@ private final class Server: JobSource {
 
   /// Returns the name of the job for a call.
   ///
-  /// Numbers of queued calls are positions; others begin again after a restart of the daemon.
-  private func key(_ call: String) -> String {
-    call.hasPrefix("q") ? call : "\(generation) \(call)"
+  /// Numbers of queued calls are positions, which mean other calls in another journal. Other numbers
+  /// begin again after a restart of the daemon.
+  private func job(for call: String, _ loop: JobLoop) -> String {
+    call.hasPrefix("q") ? "\(loop.epoch) \(call)" : "\(generation) \(call)"
   }
 
   private func start(
@@ -341,7 +352,7 @@ private final class Server: JobSource {
     guard let method = methods[name] else { return }
     do {
       try loop.start(
-        key(call), method.words, variables(call, name, params),
+        job(for: call, loop), method.words, variables(call, name, params),
         input: (params["params"] ?? .object([:])).text.text + "\n", method: name,
         readsOutput: true, limit: limit)
     } catch let failure as Failure {
@@ -370,7 +381,12 @@ private final class Server: JobSource {
 
   func end(_ job: Job, _ end: JobEnd, _ loop: JobLoop) throws {
     let call = job.id.split(separator: " ").last.map(String.init) ?? job.id
-    if key(call) == job.id { reply(outcome(of: job, end), call, loop) }
+    let isQueued = call.hasPrefix("q")
+    let isOurs = isQueued ? delivered.contains(job.id) : self.job(for: call, loop) == job.id
+    let result = outcome(of: job, end)
+    // A queued call that is not ours is answered when the daemon delivers it again.
+    if isQueued { keep(result, as: job.id) }
+    if isOurs { send(result, call, loop) }
     while let place = waiting.firstIndex(where: { hasRoom(for: $0.method, loop) }) {
       let next = waiting.remove(at: place)
       // The daemon has given up a direct call, and delivers a queued one again.
@@ -395,15 +411,22 @@ private final class Server: JobSource {
   }
 
   private func reply(_ reply: JSONObject, _ call: String, _ loop: JobLoop) {
-    if call.hasPrefix("q") { replies[call] = reply }
+    if call.hasPrefix("q") { keep(reply, as: job(for: call, loop)) }
     send(reply, call, loop)
+  }
+
+  private func keep(_ reply: JSONObject, as job: String) {
+    if replies.updateValue(reply, forKey: job) == nil { replyOrder.append(job) }
+    // Another program may have answered the call meanwhile; then nobody asks for the reply.
+    if replyOrder.count > Self.maxReplies { replies[replyOrder.removeFirst()] = nil }
   }
 
   private func send(_ reply: JSONObject, _ call: String, _ loop: JobLoop) {
     var params = reply
     params["call"] = .string(call)
+    let job = job(for: call, loop)
     loop.send("reply", params) { [unowned self] answer in
-      replies[call] = nil
+      if replies.removeValue(forKey: job) != nil { replyOrder.removeAll { $0 == job } }
       // The caller has gone away meanwhile: `not_found`.
       if case .failure(let error) = answer, case .refused(let refusal) = error,
         refusal.name != .notFound
