@@ -141,7 +141,7 @@ writes() { # cell
     shows '^binderd +.*/bus.sock +up '
     eventually shows '^events/s +[0-9]+ +[▁▂▃▄▅▆▇█]{2,}$'
     eventually shows '^commit +[0-9.]+ ms mean, [0-9.]+ ms max +[▁▂▃▄▅▆▇█]+$'
-    eventually shows '^ +[0-9]+ +root +[0-9]+ +bindctl [0-9.]+ +[0-9]+ +3 +'
+    eventually shows '^ +[0-9]+ +root +[0-9]+ +bindctl [0-9.]+ +[0-9]+ +4 +'
     fits 80
     resize 200 40
     eventually shows '^STREAM +EVENTS/S +BYTES/S +ID +USER +PID'
