@@ -52,6 +52,12 @@ teardown() { remove_place; }
     [[ $output == *"is the journal of roomsd, not of binderd"* ]]
 }
 
+@test "the page shows its view, and people use it there" {
+    cd "$BATS_TEST_DIRNAME/../web"
+    OWN_DAEMON=$place/build/debug/roomsd BINDERD_BIN=${BINDERD_BIN:-$project/.build/debug} \
+        /usr/bin/python3 -m unittest --quiet --buffer test_own_daemon.OwnDaemon 3>&-
+}
+
 @test "systemd runs it under its own units and its own user" {
     mkdir -p "$place/package/.build/bin"
     cp "$place/build/debug/roomsd" "$place/package/.build/bin/"

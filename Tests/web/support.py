@@ -59,10 +59,10 @@ class Place:
         self.processes.append(process)
         return process
 
-    def start_daemon(self, *options):
+    def start_daemon(self, *options, program=None):
         with open(f"{self.directory}/daemon.log", "a") as log:
             self.daemon = self.start(
-                programs / "binderd", "--socket", self.socket, "--journal", f"{self.directory}/journal.db",
+                program or programs / "binderd", "--socket", self.socket, "--journal", f"{self.directory}/journal.db",
                 *options, stderr=log,
             )
         eventually(lambda: self.try_call("ping"), what="the daemon answers")
