@@ -329,4 +329,15 @@ if Context.environment["SIGNALS_BENCH"] != nil {
       name: "signals-bench", dependencies: ["CMallocs", "Signals"], path: "Benchmarks/signals",
       swiftSettings: settings),
   ]
+} else if Context.environment["TABLES_BENCH"] != nil {
+  // The same for `tables-bench`.
+  package.targets += [
+    .target(name: "CMallocs", path: "Benchmarks/CMallocs"),
+    .executableTarget(
+      name: "tables-bench",
+      dependencies: [
+        "Binder", "CMallocs", "EventSourcing", "JSON", "Journal", "JournalMemory", "Model",
+        "Signals",
+      ], path: "Benchmarks/tables", swiftSettings: settings),
+  ]
 }

@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include "CMallocs.h"
 
 #include <stddef.h>
@@ -11,4 +12,9 @@ long malloc_count(void) { return count; }
 void *malloc(size_t size) {
   count++;
   return __libc_malloc(size);
+}
+
+long malloc_bytes(void) {
+  struct mallinfo2 info = mallinfo2();
+  return (long)(info.uordblks + info.hblkhd);
 }
