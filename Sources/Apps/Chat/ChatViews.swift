@@ -14,6 +14,8 @@ func bindMain(_ view: View, _ session: LoggedInUser) {
 
 /// Shows the rooms with their unread counts, and lets the user enter one.
 func bindRooms(_ view: View, _ session: LoggedInUser) {
+  // A terminal shows this view alone, and a page the main view beside it.
+  session.presence.all.bind(to: view["here"].hint(.quiet), as: NamesLine.self)
   session.rooms.all.bind(to: view["rooms"], as: RoomRow.self)
   view.intent("enter", RoomRow.ID.self).calls { try session.rooms.enter($0.id) }
     .opens("room") { view, room in bindRoom(view, session, room.id) }
@@ -21,6 +23,15 @@ func bindRooms(_ view: View, _ session: LoggedInUser) {
   view.intent("create", NewRoom.self)
     .calls { try session.rooms.create($0.name, topic: $0.topic ?? "") }
   view.intent("leave", RoomRow.ID.self).calls { try session.rooms.leave($0.id) }.destructive()
+}
+
+/// Names in one line.
+private struct NamesLine: Rendering, Encodable {
+  let text: String
+
+  init(_ names: [String]) { text = names.joined(separator: " ") }
+
+  func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }
 }
 
 private struct RoomRow: Encodable, ListRow {
