@@ -23,6 +23,7 @@ func bindRooms(_ view: View, _ session: LoggedInUser) {
   view.intent("create", NewRoom.self)
     .calls { try session.rooms.create($0.name, topic: $0.topic ?? "") }
   view.intent("leave", RoomRow.ID.self).calls { try session.rooms.leave($0.id) }.destructive()
+    .whenRow("joined", isMet: true)
 }
 
 /// Names in one line.

@@ -23,7 +23,9 @@ func bindRoom(_ view: View, _ session: LoggedInUser, _ room: Int, at message: In
     view["chosen"].hint(.hidden)
     view.assign("chosen", message)
   }
-  window.messages.mapCollection(MessageRow.init).bind(to: view["messages"])
+  window.messages
+    .mapCollection { MessageRow($0, session.name, creator: messages.roomNow?.creator) }
+    .bind(to: view["messages"].hiding("mine", "removable"))
   window.beyond.map(\.before).bind(to: view["before"].hint(.before))
   window.beyond.map(\.after).bind(to: view["after"].hint(.after))
   messages.removal.bind(to: view) { view, _ in view.dismiss() }
@@ -36,7 +38,7 @@ func bindRoom(_ view: View, _ session: LoggedInUser, _ room: Int, at message: In
   .main()
   .when("joined")
   view.intent("edit", ChangedText.self).calls { try messages.edit($0.id, to: $0.text) }
-    .when("joined")
+    .when("joined").whenRow("mine", isMet: true)
   view.intent("older").calls { _ in window.showOlder() }.when("before")
   view.intent("newer").calls { _ in window.showNewer() }.when("after")
   view.intent("end").calls { _ in window.showEnd() }.when("after")
@@ -45,7 +47,7 @@ func bindRoom(_ view: View, _ session: LoggedInUser, _ room: Int, at message: In
   }
   .when("joined")
   view.intent("remove", MessageID.self).calls { try messages.removeMessage($0.id) }.destructive()
-    .when("joined")
+    .when("joined").whenRow("removable", isMet: true)
   view.intent("leave").calls { _ in try messages.leave() }.dismisses().destructive()
     .when("joined")
 }
@@ -70,8 +72,16 @@ private struct MessageRow: Encodable {
   let note: String
   let text: String
 
-  init(_ message: Message) {
+  /// Whether the user has written the message, and it is still there.
+  let mine: Bool?
+
+  /// Whether the user may remove the message.
+  let removable: Bool?
+
+  init(_ message: Message, _ user: String, creator: String?) {
     (id, author, text) = (message.id, message.author, message.text)
+    mine = !message.isRemoved && message.author == user ? true : nil
+    removable = !message.isRemoved && (mine == true || creator == user) ? true : nil
     // Keeps day and minute of 2026-01-02T03:04:05.678901Z.
     let time = Timestamp(microseconds: message.time).text
     self.time = String(time.dropFirst(5).prefix(11).map { $0 == "T" ? " " : $0 })

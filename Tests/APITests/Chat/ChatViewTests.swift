@@ -119,7 +119,9 @@ struct ChatViewTests {
       told.first?.contains(#""changes":[{"op":"merge","at":0,"value":{"unread":1}}]"#) == true)
     let entered = lee.ask("c.1.1", "enter", #"{"id":1}"#)
     let room = entered.first { $0.contains(#""binder":"room""#) }
-    #expect(room?.contains(#""author":"kim","note":"","text":"hello""#) == true)
+    // Only its author, or who has made the room, is offered what changes it.
+    #expect(room?.contains(#""author":"kim","note":"","text":"hello"}"#) == true)
+    #expect(room?.contains(#""when":"joined","when_row":"mine"}"#) == true)
     #expect(entered.contains { $0.contains(#""unread":0"#) })
     _ = kim.settle()
     _ = kim.ask("r", "send", #"{"text":"more"}"#)
@@ -143,6 +145,9 @@ struct ChatViewTests {
     #expect(joined.last?.contains(#""members":{"value":"kim* lee*"}"#) == true, "\(joined)")
     let sent = lee.ask("r", "send", #"{"text":"hello"}"#)
     #expect(sent.last?.contains(#""op":"insert","at":0"#) == true, "\(sent)")
+    #expect(sent.last?.contains(#""text":"hello","mine":true,"removable":true}"#) == true)
+    let made = kim.open("room", "r", #"{"room":1}"#).joined()
+    #expect(made.contains(#""text":"hello","removable":true}"#), "kim has made the room")
     #expect(lee.ask("r", "join").first?.contains(#""value":false"#) == true, "once")
   }
 
