@@ -86,7 +86,7 @@ package class Client: Interruptible {
   static let crowdedBytes = 4 << 10
 
   /// Whether the clients of the user together have reached their memory limit.
-  final var isCrowded: Bool { user.bufferedBytes >= limits.bufferedPerUser }
+  final var isCrowded: Bool { user.bufferedBytes >= user.maxBufferedBytes }
 
   /// The estimated bytes of what all clients of the user hold; see ``checkMemory(for:)``.
   package final var userItemBytes: Int { user.itemBytes }

@@ -53,9 +53,18 @@ extension Connection {
   }
 
   /// Whether too many answers wait for the journal.
-  private var isHoldingEnough: Bool {
-    held.inOrder.count >= context.limits.held
-      || held.inOrder.byteCount >= context.limits.outputSoft
+  private var isHoldingEnough: Bool { isHoldingEnough(for: bounds) }
+
+  @inline(__always)
+  private func isHoldingEnough(for bounds: RequestIntake.Bounds) -> Bool {
+    held.inOrder.count >= bounds.held || held.inOrder.byteCount >= bounds.heldBytes
+  }
+
+  /// The bounds for the next lines.
+  private var bounds: RequestIntake.Bounds {
+    RequestIntake.Bounds(
+      output: outputSoft, held: context.limits.held, heldBytes: context.limits.outputSoft,
+      idBytes: context.limits.idBytes)
   }
 
   /// Runs lines and sends their answers.
@@ -67,6 +76,7 @@ extension Connection {
     let hasBegun = context.time.begin(for: user)
     var isFirst = true
     repeat {
+      intake.bounds = bounds
       context.current = ObjectIdentifier(self)
       if isFirst { body(&input) } else { goOn(&input) }
       isFirst = false
@@ -95,8 +105,10 @@ extension Connection {
       return .done
     }
     guard !context.isTimeUp else { return park(.turn) }
-    guard context.scratch.count + outputBytes < outputSoft else { return park(.output) }
-    guard !isHoldingEnough else { return park(.durability) }
+    guard context.scratch.count &+ output.count < intake.bounds.output else {
+      return park(.output)
+    }
+    guard !isHoldingEnough(for: intake.bounds) else { return park(.durability) }
     var scanner = JSONScanner(line)
     guard let first = scanner.peek() else { return .done }  // a blank line
     if first == UInt8(ascii: "[") { return runBatch(line) }
@@ -104,7 +116,7 @@ extension Connection {
     context.stages.begin()
     do throws(Request.Fault) {
       var request = Request()
-      let idBytes = context.limits.idBytes
+      let idBytes = intake.bounds.idBytes
       if let handler {
         try handler.read(line, into: &request, idBytes: idBytes)
       } else {

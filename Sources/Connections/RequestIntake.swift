@@ -3,6 +3,23 @@ internal import Wire
 
 /// The requests of a client that were received and not answered: which one waits, and since when.
 struct RequestIntake {
+  /// What each line is checked against.
+  ///
+  /// It is made once for the lines that are run together, because a look at the limits for each line
+  /// would cost more than many requests.
+  struct Bounds {
+    /// The bytes of pending output at which the next line waits.
+    var output = 0
+
+    /// The number of answers, and their bytes, that may wait for the journal.
+    var (held, heldBytes) = (0, 0)
+
+    /// The most bytes of an identifier.
+    var idBytes = 0
+  }
+
+  var bounds = Bounds()
+
   /// The reason why a line is parked; `nil` if none is.
   private(set) var parked: Connection.Parking?
 

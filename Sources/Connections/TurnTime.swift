@@ -186,7 +186,9 @@ protocol Interruptible: AnyObject {
 /// The shares of all users with clients or work.
 final class UserShares {
   /// The limits for all users whose role sets none.
-  var limits: Limits
+  var limits: Limits {
+    didSet { for share in shares.values { share.apply(share.limits, common: limits) } }
+  }
 
   /// The limits of roles.
   var roleLimits = RoleLimits()
@@ -212,7 +214,7 @@ final class UserShares {
   func share(of uid: UInt32) -> UserShare {
     if let known = shares[uid] { return known }
     let share = UserShare(uid: uid)
-    share.limits = roleLimits.limits(of: uid, common: limits)
+    share.apply(roleLimits.limits(of: uid, common: limits), common: limits)
     shares[uid] = share
     visitors.append(share)
     return share
@@ -221,7 +223,7 @@ final class UserShares {
   /// Applies changed limits, of all users and of roles.
   func refreshLimits() {
     for share in shares.values {
-      share.limits = roleLimits.limits(of: share.uid, common: limits)
+      share.apply(roleLimits.limits(of: share.uid, common: limits), common: limits)
     }
   }
 
@@ -252,7 +254,12 @@ final class UserShare {
   let uid: UInt32
 
   /// The limits of the clients; `nil` if the role of the user sets none.
-  var limits: Limits?
+  private(set) var limits: Limits?
+
+  /// The most bytes to buffer for the clients.
+  ///
+  /// Kept by itself, because each request needs it, and a copy of all limits costs more.
+  private(set) var maxBufferedBytes = Int.max
 
   /// The number of connected clients.
   var connections = 0
@@ -284,6 +291,12 @@ final class UserShare {
 
   init(uid: UInt32) {
     self.uid = uid
+  }
+
+  /// Applies the limits of the user's role, or the common ones.
+  func apply(_ own: Limits?, common: Limits) {
+    limits = own
+    maxBufferedBytes = (own ?? common).bufferedPerUser
   }
 
   var isUnused: Bool {

@@ -13,11 +13,26 @@ extension ServiceHost {
   /// The users who are charged for state, with its bytes.
   package var stateUsers: [(user: UInt32, bytes: Int)] { store.usage.users }
 
+  /// Returns the charges before a command, for ``checkQuota(since:)``.
+  ///
+  /// While all users together are below each warning threshold, only the total matters.
+  func chargesBefore(_ command: Command) -> StateUsage.Charges {
+    let total = appender.chargedTotal
+    guard roleLimits.areSet || quota.isNear(StateUsage.Charges(total: total, user: total)) else {
+      return StateUsage.Charges(total: total, user: 0)
+    }
+    return charges(of: command.caller.uid)
+  }
+
   /// Checks the quotas after the running command.
   ///
   /// - Throws: ``Refusal`` if the command has grown the state beyond a quota.
   func checkQuota(since before: StateUsage.Charges) throws(Refusal) {
     guard running.lastAppended != nil else { return }
+    let total = appender.chargedTotal
+    guard roleLimits.areSet || quota.isNear(StateUsage.Charges(total: total, user: total)) else {
+      return
+    }
     let now = charges(of: running.user)
     if !roleLimits.areSet, !quota.isNear(now) { return }
     let quota = quota(of: running.user)

@@ -100,7 +100,7 @@ package final class ServiceHost {
   package var runningLease: String? { leasing.lease }
 
   /// The positions and heads of the store; here too, because each event needs them.
-  private let appender: Appender
+  let appender: Appender
 
   /// - Parameter snapshotEvery: The number of events between snapshots.
   package init(store: any EventStore, snapshotEvery: UInt64 = 100_000) {
@@ -393,7 +393,7 @@ package final class ServiceHost {
     if command.origin != .request || shares.disk != .ample { try checkShare(of: command) }
     if !command.isUsual { try checkExpectations(of: command) }
     running.begin(command, at: store.now)
-    let before = charges(of: command.caller.uid)
+    let before = chargesBefore(command)
     let bytesBefore = waiting.bytes
     defer {
       running.end()

@@ -16,11 +16,16 @@ extension Catalog {
     errors: [String] = [], reader: @escaping ParameterReader<Parameters>,
     body: @escaping (CallContext, Parameters) throws(Failure) -> Value
   ) {
+    // Here, because the look at the type costs more than most commands.
+    let isPersonal = parameters is any PersonalParameters.Type
     command(
       name, doc, parameters, writes: writes, errors: errors,
       plain: { context, call, request, line throws(NotPlain) in
         let parameters = try reader(request.parameters, line, context)
-        return try context.perform(name, parameters, call, request, line) {
+        return try context.perform(
+          name, isPersonal: isPersonal, call, request, line,
+          checking: { access throws(WireError) in try access.checkTarget(parameters) }
+        ) {
           let value = try body(context, parameters)
           // Most commands return a text, which needs no encoder.
           if let text = value as? JSONText { return text }

@@ -188,6 +188,7 @@ public struct ByteBuffer: ~Copyable {
   mutating func append(magnitude: UInt64, isNegative: Bool) {
     reserve(21)
     if isNegative { append(UInt8(ascii: "-")) }
+    guard magnitude >= 100_000_000 else { return append(upToEightDigits: magnitude) }
     var at = used &+ Self.digits(magnitude)
     used = at
     let base = unsafe base.unsafelyUnwrapped
@@ -204,6 +205,24 @@ public struct ByteBuffer: ~Copyable {
       unsafe base.storeBytes(
         of: 0x30 | UInt8(truncatingIfNeeded: rest), toByteOffset: at &- 1, as: UInt8.self)
     }
+  }
+
+  /// Appends a number of up to eight decimal digits; there must be room for eight.
+  ///
+  /// All digits are computed at once, in parts of one word: two numbers below 10,000, then four below
+  /// 100, then eight below 10. A multiplication and a shift divide all parts of a word.
+  @inline(__always)
+  private mutating func append(upToEightDigits number: UInt64) {
+    let fours = number / 10_000 | (number % 10_000) << 32
+    let hundreds = (fours &* 10_486) >> 20 & 0x7F_0000_007F
+    let twos = hundreds | (fours &- hundreds &* 100) << 16
+    let tens = (twos &* 103) >> 10 & 0x000F_000F_000F_000F
+    let digits = tens | (twos &- tens &* 10) << 8
+    // The first digit is in the lowest byte. The last one is written even if it is 0.
+    let zeros = min(digits.trailingZeroBitCount, 56) & ~7
+    let text = (digits | 0x3030_3030_3030_3030) >> UInt64(truncatingIfNeeded: zeros)
+    unsafe (base.unsafelyUnwrapped + used).storeBytes(of: text.littleEndian, as: UInt64.self)
+    used &+= 8 &- zeros / 8
   }
 
   /// Returns the number of decimal digits of a number.

@@ -46,7 +46,8 @@ extension JSONScanner {
   /// control, DEL or byte above 0x7F, or the end.
   ///
   /// Checks eight bytes at a time. The lowest flagged bit is exact; higher ones may be false, and
-  /// only the lowest is used.
+  /// only the lowest is used. A difference also has the high bit of a byte above 0x7F, which is
+  /// flagged anyway.
   @inlinable
   @inline(__always)
   func endOfPlainASCII(from start: Int) -> Int {
@@ -60,8 +61,8 @@ extension JSONScanner {
       let quote = word ^ 0x2222_2222_2222_2222
       let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
       let flagged =
-        ((quote &- ones) & ~quote | (backslash &- ones) & ~backslash
-          | (word &- 0x2020_2020_2020_2020) & ~word | word | (word &+ ones)) & highs
+        ((quote &- ones) | (backslash &- ones) | (word &- 0x2020_2020_2020_2020) | word
+          | (word &+ ones)) & highs
       if flagged != 0 { return at &+ flagged.trailingZeroBitCount >> 3 }
       at &+= 8
     }

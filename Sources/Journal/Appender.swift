@@ -111,6 +111,9 @@ package final class Appender {
   /// A copy of ``heads`` would count references.
   package func lastPosition(of stream: Int) -> UInt64 { heads[stream].seq }
 
+  /// The bytes charged to all users together.
+  package var chargedTotal: Int { heads.usage.total }
+
   /// Returns the bytes charged to all users and to one.
   package func charges(of user: UInt32) -> StateUsage.Charges { heads.usage.charges(of: user) }
 

@@ -329,6 +329,8 @@ package struct StateUsage: Sendable {
   package struct Charges {
     package let total: Int
     package let user: Int
+
+    package init(total: Int, user: Int) { (self.total, self.user) = (total, user) }
   }
 
   package func charges(of user: UInt32) -> Charges { Charges(total: total, user: self[user: user]) }

@@ -27,6 +27,7 @@ public struct NumberMap<Value> {
   /// The value of a number.
   @inlinable
   public subscript(number: Int) -> Value {
+    @inline(__always)
     get {
       let chunk = number &>> Self.chunkBits
       // A span counts no references.

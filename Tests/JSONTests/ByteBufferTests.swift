@@ -10,6 +10,26 @@ struct ByteBufferTests {
     #expect(text == (0..<1000).map(String.init).joined())
   }
 
+  @Test
+  func `integers of all lengths are written as the library writes them`() {
+    var numbers: [UInt64] = [0, .max]
+    var power: UInt64 = 1
+    for _ in 0..<20 {
+      numbers += [power &- 1, power, power &+ 1, power &* 9]
+      power = power &* 10
+    }
+    var random: UInt64 = 1
+    for _ in 0..<20_000 {
+      random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      numbers.append((random >> 33) % 100_000_000)
+    }
+    for number in numbers {
+      var buffer = ByteBuffer()
+      buffer.append(integer: number)
+      #expect(buffer.string == String(number))
+    }
+  }
+
   @Test(arguments: [Int64.min, -10, -1, 0, 9, 10, 99, 100, .max])
   func `an integer is written in decimal`(value: Int64) {
     var buffer = ByteBuffer()

@@ -210,6 +210,27 @@ struct JSONScannerTests {
     #expect(members == ["id": "7", "p": #"{ "x" : [ 1 ] }"#, "key": #""v""#])
   }
 
+  /// Strings are scanned by words of eight bytes.
+  @Test(arguments: 0..<20)
+  func `a byte that is not plain is found at each place of a string`(place: Int) {
+    for byte in UInt8.min ... .max {
+      var bytes = [UInt8](repeating: UInt8(ascii: "a"), count: 20)
+      bytes[place] = byte
+      let text = [UInt8(ascii: "\"")] + bytes + [UInt8(ascii: "\"")]
+      let isPlain =
+        byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+      var scanner = JSONScanner(text.span)
+      let token = try? scanner.string()
+      if isPlain {
+        #expect(token?.isPlain == true && token?.end == 21)
+      } else if byte == UInt8(ascii: "\"") {
+        #expect(token?.end == place + 1)
+      } else {
+        #expect(token?.isPlain != true)
+      }
+    }
+  }
+
   @Test(
     arguments: [
       ("0", 0), ("-0", 0), ("-9223372036854775808", Int64.min), ("9223372036854775807", .max),

@@ -338,22 +338,25 @@ extension CallContext {
   // MARK: Decoding
 
   /// Checks the rights of a command with plain parameters, and runs it; see ``PlainRunner``.
+  ///
+  /// - Parameters:
+  ///   - isPersonal: Whether the parameters are ``PersonalParameters``.
+  ///   - check: Checks the rights on the sources that the parameters name. It is called only if the
+  ///     client may not read and write all sources.
   package func perform(
-    _ method: String, _ parameters: some Any, _ call: Call, _ request: Request,
-    _ line: Span<UInt8>, _ body: () throws -> JSONText?
+    _ method: String, isPersonal: Bool, _ call: Call, _ request: Request, _ line: Span<UInt8>,
+    checking check: (Access) throws(WireError) -> Void, _ body: () throws -> JSONText?
   ) throws(NotPlain) -> Connection.Parking? {
     let place = request.parameters.options
     let options = place.flatMap { CallOptions(reading: line, $0) }
     guard (place == nil) == (options == nil) else { throw NotPlain() }
     do throws(WireError) {
-      // The look at the type of the parameters costs more than most commands.
-      let command =
-        options == nil
-        ? command(method)
-        : try command(
-          method, options, isKept: true, isPersonal: parameters is any PersonalParameters, request,
-          line)
-      try access.checkTarget(parameters)
+      guard options != nil || !(rights.readsAll && rights.writesAll) else {
+        return perform(command(method), call, body)
+      }
+      let command = try command(
+        method, options, isKept: true, isPersonal: isPersonal, request, line)
+      try check(access)
       return try perform(command, call, options, body)
     } catch {
       call.refuse(error)
