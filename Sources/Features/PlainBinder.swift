@@ -27,8 +27,11 @@ extension Catalog {
           checking: { access throws(WireError) in try access.checkTarget(parameters) }
         ) {
           let value = try body(context, parameters)
-          // Most commands return a text, which needs no encoder.
+          // Most commands return one of these, which need no encoder.
           if let text = value as? JSONText { return text }
+          if let number = value as? JSONNumber { return JSONText(trusted: number.text) }
+          if let number = value as? Int { return JSONText(number) }
+          if let bool = value as? Bool { return JSONText(bool) }
           return try context.catalog.text(value)
         }
       },

@@ -1,4 +1,5 @@
 import EventSourcing
+import Features
 import JSON
 import Journal
 import JournalMemory
@@ -70,6 +71,22 @@ struct CollectionStateTests {
         }
       return [SourceChange(source: "notes/all", seq: place.seq, step: step)]
     }
+  }
+
+  @Test(arguments: ["0", #""a \"quoted\" text\u0001é""#, #"{"a":[1,{"b":null}]}"#])
+  func `events that are written by hand have the form of the compiler`(text: String) throws {
+    let value = try JSONText(parsing: text)
+    let coder = EventCoder()
+    func expectSame(_ event: some ServiceEvent & Encodable, _ kind: String) {
+      var own = ByteBuffer()
+      var derived = ByteBuffer()
+      let kinds = [event.write(to: &own, coder), coder.write(event, to: &derived)]
+      let texts = (own.string, derived.string)
+      #expect(kinds == [kind, kind])
+      #expect(texts.0 == texts.1)
+    }
+    expectSame(ListEvent.inserted(at: 12, value: value), "inserted")
+    expectSame(MapEvent.put(key: "a \"key\"\u{1}é", value: value), "put")
   }
 
   @Test

@@ -42,7 +42,7 @@ package func bindCells(_ catalog: Catalog, to cells: CellsService) {
     "cells.add", "Adds to a number, exactly; returns the sum.", AddToCell.self,
     writes: ["cells.set"], errors: ["not_a_number", "out_of_range"], reader: AddToCell.read
   ) { _, cell throws(CellsError) in
-    try cells.add(cell.by ?? JSONNumber(1), to: cell.name)
+    try cells.add(cell.by ?? JSONNumber(1), to: cell.cell)
   }
   catalog.command(
     "cells.toggle", "Turns true into false and back; returns the new value.", NamedCell.self,
@@ -126,12 +126,22 @@ private struct SetCell: DocumentedParameters, SourceParameters {
   static func read(
     _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
   ) throws(NotPlain) -> SetCell {
-    guard parameters.count == 2, let name = parameters.plainString("name", at: 0, in: line),
-      let value = parameters.value("value", at: 1, in: line),
+    guard parameters.count == 2, let value = parameters.value("value", at: 1, in: line) else {
+      throw NotPlain()
+    }
+    return SetCell(try .read(parameters, line, context), value: value)
+  }
+}
+
+extension CellsService.Cell {
+  /// Reads the name of a cell that was set before, without making a text of it.
+  fileprivate static func read(
+    _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
+  ) throws(NotPlain) -> Self {
+    guard let name = parameters.plainString("name", at: 0, in: line),
       let stream = context.host.stream(line.extracting(name), prefix: "cells/")
     else { throw NotPlain() }
-    return SetCell(
-      .known(Stream(stream, in: context.host.streamNames, isNamed: false)), value: value)
+    return .known(Stream(stream, in: context.host.streamNames, isNamed: false))
   }
 }
 
@@ -150,21 +160,36 @@ private struct NamedCell: DocumentedParameters, CellParameters {
   }
 }
 
-private struct AddToCell: DocumentedParameters, CellParameters {
-  let name: String
+private struct AddToCell: DocumentedParameters, SourceParameters {
+  let cell: CellsService.Cell
   let by: JSONNumber?
+
+  var source: String { cell.source }
+
+  private enum CodingKeys: CodingKey {
+    case name, by
+  }
+
+  private init(_ cell: CellsService.Cell, by: JSONNumber?) {
+    (self.cell, self.by) = (cell, by)
+  }
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    cell = .named("cells/" + (try members.decode(String.self, forKey: .name)))
+    by = try members.decodeIfPresent(JSONNumber.self, forKey: .by)
+  }
 
   static let docs = ["name": nameDoc, "by": "The number to add; 1 when left out."]
 
   static func read(
     _ parameters: RequestParameters, _ line: Span<UInt8>, _ context: CallContext
   ) throws(NotPlain) -> AddToCell {
-    guard let name = parameters.string("name", at: 0, in: line) else { throw NotPlain() }
-    if parameters.count == 1 { return AddToCell(name: name, by: nil) }
+    if parameters.count == 1 { return AddToCell(try .read(parameters, line, context), by: nil) }
     guard parameters.count == 2, let by = parameters.value("by", at: 1, in: line)?.number else {
       throw NotPlain()
     }
-    return AddToCell(name: name, by: by)
+    return AddToCell(try .read(parameters, line, context), by: by)
   }
 }
 

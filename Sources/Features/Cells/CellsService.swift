@@ -39,20 +39,26 @@ package final class CellsService {
   ///
   /// - Returns: The value.
   package func set(_ cell: Cell, to value: JSONText) throws(CellsError) -> JSONText {
-    switch cell {
-    case .named(let source):
-      guard Self.isCell(source) else {
-        let name = String(source.dropFirst("cells/".count))
-        throw .badName(rule: SourceName.fault(in: name, of: "cells") ?? "")
-      }
-      if let fault = ValueFault(value) { throw .badValue(fault) }
-      ledger.record(.set(value), in: source)
-    case .known(let stream):
-      if let fault = ValueFault(value) { throw .badValue(fault) }
-      ledger.record(.set(value), in: stream.number)
-    }
+    try check(cell)
+    if let fault = ValueFault(value) { throw .badValue(fault) }
+    record(value, in: cell)
     return value
   }
+
+  private func check(_ cell: Cell) throws(CellsError) {
+    guard case .named(let source) = cell, !Self.isCell(source) else { return }
+    throw .badName(rule: SourceName.fault(in: Self.name(source), of: "cells") ?? "")
+  }
+
+  private func record(_ value: JSONText, in cell: Cell) {
+    switch cell {
+    case .known(let stream): ledger.record(.set(value), in: stream.number)
+    case .named(let source): ledger.record(.set(value), in: source)
+    }
+  }
+
+  /// Returns the name of a cell by its full name.
+  private static func name(_ source: String) -> String { String(source.dropFirst("cells/".count)) }
 
   /// Removes a cell.
   ///
@@ -68,11 +74,19 @@ package final class CellsService {
   ///
   /// - Returns: The exact sum, with up to 64 digits.
   package func add(_ number: JSONNumber, to name: String) throws(CellsError) -> JSONNumber {
-    let cell = try source(of: name)
-    let present = ledger.pendingValue(of: cell) ?? JSONText(0)
-    guard let present = present.number else { throw .notANumber(name: name) }
-    guard let sum = present.adding(number) else { throw .outOfRange(name: name) }
-    ledger.record(.set(JSONText(trusted: sum.text)), in: cell)
+    try add(number, to: .named("cells/\(name)"))
+  }
+
+  /// Adds to a number; a missing cell counts as 0.
+  ///
+  /// - Returns: The exact sum, with up to 64 digits.
+  package func add(_ number: JSONNumber, to cell: Cell) throws(CellsError) -> JSONNumber {
+    try check(cell)
+    let source = cell.source
+    let present = ledger.pendingValue(of: source) ?? JSONText(0)
+    guard let present = present.number else { throw .notANumber(name: Self.name(source)) }
+    guard let sum = present.adding(number) else { throw .outOfRange(name: Self.name(source)) }
+    record(JSONText(trusted: sum.text), in: cell)
     return sum
   }
 

@@ -143,4 +143,14 @@ package enum ListEvent: ServiceEvent, Codable, Equatable {
   package static var kinds: Set<String> {
     ["inserted", "updated", "removed", "moved", "replaced", "cleared"]
   }
+
+  /// Writes the usual event by hand, in the form of the compiler, because a list gets many of them.
+  package func write(to data: inout ByteBuffer, _ coder: EventCoder) -> String {
+    guard case .inserted(let at, let value) = self else { return coder.write(self, to: &data) }
+    data.object {
+      $0.member("at", at)
+      $0.member("value", value)
+    }
+    return "inserted"
+  }
 }

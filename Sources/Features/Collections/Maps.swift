@@ -106,4 +106,14 @@ package enum MapEvent: ServiceEvent, Codable, Equatable {
   case cleared
 
   package static var kinds: Set<String> { ["put", "removed", "replaced", "cleared"] }
+
+  /// Writes the usual event by hand, in the form of the compiler, because a map gets many of them.
+  package func write(to data: inout ByteBuffer, _ coder: EventCoder) -> String {
+    guard case .put(let key, let value) = self else { return coder.write(self, to: &data) }
+    data.object {
+      $0.member("key", key)
+      $0.member("value", value)
+    }
+    return "put"
+  }
 }
