@@ -3,7 +3,7 @@ internal import Wire
 
 /// The requests of a client that were received and not answered: which one waits, and since when.
 struct RequestIntake {
-  /// What each line is checked against.
+  /// The bounds that each line is checked against.
   ///
   /// It is made once for the lines that are run together, because a look at the limits for each line
   /// would cost more than many requests.
