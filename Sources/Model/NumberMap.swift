@@ -27,7 +27,6 @@ public struct NumberMap<Value> {
   /// The value of a number.
   @inlinable
   public subscript(number: Int) -> Value {
-    @inline(__always)
     get {
       let chunk = number &>> Self.chunkBits
       // A span counts no references.
