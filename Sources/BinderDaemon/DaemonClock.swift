@@ -7,9 +7,6 @@ import Signals
 final class DaemonClock: Sendable {
   /// The clock as it was set; `nil` for that of the machine.
   struct Setting: Equatable, Sendable {
-    /// The highest speed.
-    static let fastest = ClockControl.fastest
-
     /// The time at the start in microseconds since 1970; `nil` for the present.
     var start: Int64?
 
@@ -50,10 +47,13 @@ final class DaemonClock: Sendable {
   var canBeSet: Bool { course != nil }
 
   /// Sets time and speed; `nil` keeps one.
+  ///
+  /// It does not go back, also if it has passed the time meanwhile.
   fileprivate func set(_ time: Int64?, speed: Double?) {
     course?.withLock { course in
       course = Course(
-        start: time ?? course.now, begun: Process.nanoseconds, speed: speed ?? course.speed)
+        start: max(time ?? .min, course.now), begun: Process.nanoseconds,
+        speed: speed ?? course.speed)
     }
   }
 }

@@ -1,3 +1,4 @@
+import API
 import Configuration
 import EventLoop
 import Glibc
@@ -254,8 +255,9 @@ extension Options {
     _ setting: DaemonClock.Setting?, speed text: String
   ) throws(Misuse) -> DaemonClock.Setting {
     var setting = setting ?? DaemonClock.Setting()
-    guard let speed = Double(text), speed > 0, speed <= DaemonClock.Setting.fastest else {
-      throw Misuse(message: "--speed takes a number up to 100000, not '\(text)'")
+    guard let speed = Double(text), speed >= ClockControl.slowest, speed <= ClockControl.fastest
+    else {
+      throw Misuse(message: "--speed takes a number from 0.001 to 100000, not '\(text)'")
     }
     setting.speed = speed
     return setting

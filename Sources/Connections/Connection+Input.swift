@@ -60,6 +60,11 @@ extension Connection {
     held.inOrder.count >= bounds.held || held.inOrder.byteCount >= bounds.heldBytes
   }
 
+  /// Checks the next lines against the present limits.
+  ///
+  /// Call it when limits change, or the user, because a line before them may have done that.
+  func renewBounds() { intake.bounds = bounds }
+
   /// The bounds for the next lines.
   private var bounds: RequestIntake.Bounds {
     RequestIntake.Bounds(
@@ -76,7 +81,7 @@ extension Connection {
     let hasBegun = context.time.begin(for: user)
     var isFirst = true
     repeat {
-      intake.bounds = bounds
+      renewBounds()
       context.current = ObjectIdentifier(self)
       if isFirst { body(&input) } else { goOn(&input) }
       isFirst = false

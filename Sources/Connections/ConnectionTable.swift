@@ -69,11 +69,15 @@ package final class ConnectionTable {
     new.bufferedBytes += connection.bufferedBytes
     connection.acting = (connection.peer, name)
     (connection.peer, connection.user) = (peer, new)
+    connection.renewBounds()
     users.release(old)
   }
 
   /// Applies changed limits, of all users and of roles, to the connected clients.
-  package func refreshLimits() { users.refreshLimits() }
+  package func refreshLimits() {
+    users.refreshLimits()
+    for connection in connections.values { connection.renewBounds() }
+  }
 
   /// Returns the limits of the clients of a user.
   package func limits(of uid: UInt32) -> Limits {

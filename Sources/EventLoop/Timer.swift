@@ -61,8 +61,8 @@ package final class LoopScheduler: Scheduler {
         action()
       }
       // libuv runs a timer of 0 ms that a timer has started in the same turn: a chain of them would
-      // let nobody else run.
-      timer.start(afterMilliseconds: UInt64(max(1, (seconds * 1000).rounded(.up))))
+      // let nobody else run. One beyond 30,000 years never runs.
+      timer.start(afterMilliseconds: UInt64(min(max(1, (seconds * 1000).rounded(.up)), 1e15)))
       alarm.timer = timer
     } catch {
       preconditionFailure("no timer: \(error)")  // libuv's timers fail only without memory

@@ -283,6 +283,7 @@ struct AccessTests {
   @Test(arguments: [
     ("set", #"["cells/door",9]"#), ("cells.set", #"["door",9]"#), ("cells.remove", #"["door"]"#),
     ("cells.add", #"["door"]"#), ("cells.toggle", #"["door"]"#),
+    ("cells.add", #"{"name":"door"}"#), ("cells.set", #"{"name":"door","value":9}"#),
     ("cells.compare_and_set", #"["door",7,9]"#),
   ])
   func `a write to a read-only source is denied before other checks`(
@@ -298,7 +299,9 @@ struct AccessTests {
 
   @Test(arguments: [
     ("set", #"["cells/key",9]"#), ("cells.set", #"["key",9]"#), ("cells.add", #"["key"]"#),
+    ("cells.add", #"{"name":"key","by":1}"#), ("cells.set", #"{"name":"key","value":9}"#),
     ("lists.append", #"["log","y"]"#), ("lists.remove", #"["log",99]"#),
+    ("lists.append", #"{"name":"log","value":"y"}"#),
     ("set", #"["lists/log",[]]"#),
     ("chores.add", #"["eggs"]"#), ("chores.finish", "[1]"),
   ])

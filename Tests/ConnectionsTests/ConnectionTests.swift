@@ -114,6 +114,25 @@ struct ConnectionTests {
     #expect(bench.lines().first?.utf8.count ?? 0 > 70_000)
   }
 
+  @Test
+  func `a limit that a line changes is the limit of the next line of the same read`() {
+    bench.methods["reload"] = { [unowned bench] call in
+      bench.table.context.limits.idBytes = 8
+      bench.table.refreshLimits()
+      call.answer { $0.append(quoted: "x") }
+      return .done
+    }
+    func ask() -> [String] {
+      let long = #"{"id":"0123456789","method":"echo"}"# + "\n"
+      bench.receive(long + request(2, "reload") + long)
+      return bench.lines()
+    }
+    let lines = ask()
+    #expect(lines.count == 3)
+    #expect(lines[0].contains(#""result""#))
+    #expect(error(lines[2]) != nil, "the id is longer than the new limit")
+  }
+
   // MARK: Batches
 
   @Test

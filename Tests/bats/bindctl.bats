@@ -695,10 +695,14 @@ bindctl: connected again; continuing after 0'
         bindctl clock -r +71h | cut -c-8; bindctl sync; bindctl get "cells/*"
         bindctl history cells/noon | wc -l
         bindctl clock 2035-01-01; echo "exit $?"
+        for speed in 1e-18 1e9; do
+            bindctl call clock "speed:=$speed" 2>&1 | grep -o "a number from.*100000"
+        done
+        bindctl clock 9999-12-31 2>&1 | grep -o "a time before the year 9000"
         bindctl clock --speed 1000 -F "{speed}"' > "$directory/session" 2>&1
     is "$(cat "$directory/session")" \
         $'cells/a\t5\n2036-01-\ncells/a\t5\ncells/late\t5\ncells/noon\t7\n1\n'\
-"$(grep 'goes only forward' "$directory/session")"$'\nexit 5\n1000'
+"$(grep 'goes only forward' "$directory/session")"$'\nexit 5\na number from 0.001 to 100000\na number from 0.001 to 100000\na time before the year 9000\n1000'
     # What is no origin, or no moment of it.
     fails() { # status text argument...
         run --separate-stderr timeout 60 bindctl "${@:3}"
@@ -709,7 +713,7 @@ bindctl: connected again; continuing after 0'
     fails 1 'the journal holds positions 1 to 2' session --from "$BINDER_SOCKET" --at 99 -- true
     fails 1 'has no events that are so old' session --from "$BINDER_SOCKET" --at 2020-01-01 -- true
     fails 3 '--clock takes a later one' session --from "$BINDER_SOCKET" --clock 2020-01-01 -- true
-    fails 2 "--speed takes a number up to 100000, not 'fast'" session --speed fast -- true
+    fails 2 "--speed takes a number from 0.001 to 100000, not 'fast'" session --speed fast -- true
     fails 5 'this daemon has the clock of the machine' clock +1h
     fails 2 "'soon' is not a time" clock soon
     fails 2 '--at is for --from' session --at 1 -- true

@@ -34,8 +34,16 @@ package struct Administration {
 
 /// The clock of a private daemon, which clients may set.
 package struct ClockControl {
+  /// The lowest speed, so that a timer of a year waits for at most a thousand.
+  package static let slowest = 0.001
+
   /// The highest speed.
   package static let fastest = 100_000.0
+
+  /// The latest time that can be set.
+  ///
+  /// A clock goes on from there, and years have four digits.
+  package static let latest: Int64 = 221_845_392_000_000_000  // 9000-01-01T00:00:00Z
 
   /// Returns the time in microseconds since 1970.
   package let now: () -> Int64
@@ -107,8 +115,10 @@ private func bindClock(_ catalog: Catalog, _ clock: ClockControl?) {
         ["reason": .string("no_clock")])
     }
     let (time, speed) = (try setting.microseconds(after: clock.now()), setting.speed)
-    if let speed, !(speed > 0 && speed <= ClockControl.fastest) {
-      throw .unusable("speed", "a number above 0, up to \(Int(ClockControl.fastest))", "\(speed)")
+    if let speed, !(speed >= ClockControl.slowest && speed <= ClockControl.fastest) {
+      throw .unusable(
+        "speed", "a number from \(ClockControl.slowest) to \(Int(ClockControl.fastest))",
+        "\(speed)")
     }
     guard let call = call.later() else { return }
     call.keep(
@@ -137,6 +147,9 @@ private struct ClockSetting: DocumentedParameters {
     guard let time else { return nil }
     guard let known = Timestamp(time) else {
       throw .unusable("time", "a time such as 2026-01-02T03:04:05Z", time)
+    }
+    guard known.microseconds <= ClockControl.latest else {
+      throw .unusable("time", "a time before the year 9000", time)
     }
     guard known.microseconds >= now else {
       throw WireError(

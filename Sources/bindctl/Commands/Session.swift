@@ -13,7 +13,7 @@ let sessionSyntax = Syntax(
       "from", value: "ORIGIN", "begin with a copy of the state of a daemon or of a journal file"),
     Option("at", value: "WHEN", "with --from: the state at a position or time"),
     Option("clock", value: "WHEN", "the time at which the daemon's clock starts"),
-    Option("speed", value: "N", "let N seconds pass in one, up to 100000"),
+    Option("speed", value: "N", "let N seconds pass in one, 0.001 to 100000"),
   ],
   details: """
     Starts a private binderd in a new directory, sets BINDER_SOCKET and BINDER_SESSION to its socket,
@@ -78,7 +78,7 @@ var sessionCommand: Command {
 let clockSyntax = Syntax(
   "clock", "Shows or sets the clock of a session.",
   operands: [Operand("WHEN", .optional)],
-  options: [Option("speed", value: "N", "let N seconds pass in one, up to 100000")],
+  options: [Option("speed", value: "N", "let N seconds pass in one, 0.001 to 100000")],
   details: """
     WHEN is a time by the clock of the session, see 'bindctl help when', or +TIME from now; the clock goes
     only forward. The command returns when the timers have run that are due then: 'every' gives one value for
@@ -126,9 +126,9 @@ private func moment(_ text: String, now: Timestamp) throws -> Timestamp {
 /// Returns the option `--speed`.
 private func speed(_ context: Context) throws -> Double? {
   guard let speed = context.invocation.value("speed") else { return nil }
-  guard let number = Double(speed), number > 0, number <= 100_000 else {
+  guard let number = Double(speed), number >= 0.001, number <= 100_000 else {
     throw UsageError(
-      "--speed takes a number up to 100000, not '\(speed)'",
+      "--speed takes a number from 0.001 to 100000, not '\(speed)'",
       command: context.invocation.command)
   }
   return number
