@@ -20,7 +20,13 @@ final class DaemonClock: Sendable {
     var begun: UInt64
     var speed: Double
 
-    var now: Int64 { start + Int64(Double(Process.nanoseconds - begun) / 1000 * speed) }
+    var now: Int64 {
+      let passed = Int64(min(Double(Process.nanoseconds - begun) / 1000 * speed, 4e18))
+      return min(start + passed, Self.last)
+    }
+
+    /// The last moment of the year 9999: years have four digits.
+    private static let last: Int64 = 253_402_300_799_999_999
   }
 
   /// The present course; `nil` for the clock of the machine.

@@ -32,6 +32,10 @@ package final class SourceTypes {
   private var named: [String: DeclaredType] = [:]
   private var patterns: [DeclaredType] = []
 
+  /// Those that are of keys of maps too, or only: `maps/NAME/KEY`.
+  fileprivate private(set) var keyNames: [String: DeclaredType] = [:]
+  fileprivate private(set) var keyPatterns: [DeclaredType] = []
+
   /// The most types.
   package static let maxCount = 2000
 
@@ -47,6 +51,10 @@ package final class SourceTypes {
       all.filter(\.pattern.isLiteral).map { ($0.pattern.text, $0) },
       uniquingKeysWith: { first, _ in first })
     patterns = all.filter { !$0.pattern.isLiteral }
+    keyNames = named.filter { $0.key.isKeyOfMap }
+    keyPatterns = patterns.filter {
+      $0.pattern.text.hasPrefix("maps/") || $0.pattern.text.hasPrefix("*")
+    }
     isOn = !types.isEmpty
   }
 
@@ -62,12 +70,17 @@ package struct PartTypes {
   private let source: String
   private let each: DeclaredType?
 
-  /// The types that keys may have, the most special pattern first.
-  private let ofKeys: [DeclaredType]
+  /// The types of single keys, by `maps/NAME/KEY`.
+  private let named: [String: DeclaredType]
 
-  fileprivate init?(_ source: String, _ each: DeclaredType?, _ ofKeys: [DeclaredType]) {
-    guard each != nil || !ofKeys.isEmpty else { return nil }
-    (self.source, self.each, self.ofKeys) = (source, each, ofKeys)
+  /// The patterns that keys may match, the most special one first.
+  private let patterns: [DeclaredType]
+
+  fileprivate init(
+    _ source: String, _ each: DeclaredType?, named: [String: DeclaredType],
+    patterns: [DeclaredType]
+  ) {
+    (self.source, self.each, self.named, self.patterns) = (source, each, named, patterns)
   }
 
   /// Returns how an element of a list breaks its type; `nil` if it fits.
@@ -77,22 +90,37 @@ package struct PartTypes {
 
   /// Returns how the value of a key breaks its type; `nil` if it fits.
   package func mismatch(of value: JSONText, for key: String) -> TypeMismatch? {
-    if !ofKeys.isEmpty {
+    if !named.isEmpty || !patterns.isEmpty {
       let path = source + "/" + key
-      if let own = ofKeys.first(where: { $0.pattern.matches(path) }) {
+      if let own = named[path] ?? patterns.first(where: { isOfKey($0) && $0.pattern.matches(path) })
+      {
         return TypeMismatch(own, path, value)
       }
     }
     return mismatch(of: value)
   }
+
+  /// Returns whether a type comes before that of all values: its pattern names a key, or is not less
+  /// special.
+  private func isOfKey(_ type: DeclaredType) -> Bool {
+    guard let each, type.pattern.text.hasSuffix("*") else { return true }
+    return type.pattern.rank >= each.pattern.rank
+  }
 }
 
 extension SourceTypes {
   /// Returns the types of the parts of a list or a map; `nil` if nothing is declared for them.
-  package func parts(of source: String) -> PartTypes? {
+  ///
+  /// - Parameter count: The number of keys to check; for many, patterns that match none are left out.
+  package func parts(of source: String, count: Int = 1) -> PartTypes? {
     guard isOn else { return nil }
-    let ofKeys = source.hasPrefix("maps/") ? all.filter { $0.pattern.mayMatch(below: source) } : []
-    return PartTypes(source, type(of: source), ofKeys)
+    let each = type(of: source)
+    guard source.hasPrefix("maps/"), !keyNames.isEmpty || !keyPatterns.isEmpty else {
+      return each.map { PartTypes(source, $0, named: [:], patterns: []) }
+    }
+    let patterns =
+      count < 8 ? keyPatterns : keyPatterns.filter { $0.pattern.mayMatch(below: source) }
+    return PartTypes(source, each, named: keyNames, patterns: patterns)
   }
 
   /// Returns how the value of a source breaks its type, or an element of a list or map; `nil` if it
@@ -104,8 +132,9 @@ extension SourceTypes {
       return value.elements?.lazy.compactMap { parts.mismatch(of: $0) }.first
     }
     if source.hasPrefix("maps/") {
-      guard let parts = parts(of: source) else { return nil }
-      return value.members?.lazy.compactMap { parts.mismatch(of: $1, for: $0) }.first
+      guard let members = value.members, let parts = parts(of: source, count: members.count)
+      else { return nil }
+      return members.lazy.compactMap { parts.mismatch(of: $1, for: $0) }.first
     }
     guard !source.isDescriptionOfProgram, let declared = type(of: source) else { return nil }
     return TypeMismatch(declared, source, value)
@@ -147,6 +176,11 @@ extension Ledger {
 }
 
 extension String {
+  /// Whether it is the name of a key of a map, `maps/NAME/KEY`; a map can have such a name too.
+  package var isKeyOfMap: Bool {
+    hasPrefix("maps/") && utf8.count { $0 == UInt8(ascii: "/") } > 1
+  }
+
   /// Whether it is a list or a map.
   fileprivate var isCollection: Bool { hasPrefix("lists/") || hasPrefix("maps/") }
 

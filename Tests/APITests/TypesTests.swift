@@ -250,6 +250,12 @@ struct TypesTests {
     ("maps.put", #"{"name":"shop","key":"a/b","value":1}"#, nil),
     ("maps.put", #"{"name":"shop","key":"a/b","value":true}"#, "maps/shop/a/b"),
     ("maps.put", #"{"name":"other","key":"a","value":true}"#, nil),
+    ("maps.put", #"{"name":"other","key":"a","value":1}"#, "maps/other/a"),
+    ("maps.put", #"{"name":"prices","key":"label","value":"x"}"#, nil),
+    (
+      "set", #"["maps/prices",{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"label":8}]"#,
+      "maps/prices/label"
+    ),
     ("maps.put", #"{"name":"shop/inner","key":"a","value":true}"#, "maps/shop/inner/a"),
   ]
 
@@ -261,6 +267,9 @@ struct TypesTests {
       maps/prices: number, 0…
       maps/prices/note: string
       maps/shop/**: number
+      maps/**: boolean
+      maps/*/*: boolean
+      maps/*/label: string
       """)
     for (method, params, source) in Self.parts {
       let last = store.last
@@ -270,7 +279,7 @@ struct TypesTests {
         continue
       }
       #expect(error?.data["reason"] == .string("wrong_type"), "\(method) \(params)")
-      #expect(error?.message.hasPrefix("'\(source)' takes a ") == true, "\(error?.message ?? "")")
+      #expect(error?.message.hasPrefix("'\(source)' takes ") == true, "\(error?.message ?? "")")
       #expect(store.last == last)
     }
     #expect(daemon.call("maps.remove", #"{"name":"prices","key":"note"}"#) == nil)
@@ -441,12 +450,14 @@ struct TypesTests {
       cells/mode: string, one of day night, "Mode"
       cells/door: boolean
       maps/prices: number, "€"
+      lists/jobs: string
+      cells/odd: number, "hidden"
       """)
     let lines = [
       #"view "x""#, "cells/hall/celsius <> hall", "cells/mode <> mode", "cells/door ~> door",
       "cells/*/celsius ~> rooms", "maps/prices ~> prices", "cells/** ~> others",
       "cells/hall/celsius | round(0) ~> rounded", #"cells/hall/celsius ~> degrees as "degrees""#,
-      "cells/free <> free",
+      "cells/free <> free", "lists/jobs <> jobs", "maps/prices <> edited", "cells/odd ~> odd",
     ]
     let text = JSONText(string: lines.joined(separator: "\n")).text
     let opened = daemon.client.call(
@@ -468,6 +479,16 @@ struct TypesTests {
     let far = #"{"view":"v","name":"hall","args":{"value":99}}"#
     #expect(daemon.call("intent", far)?.data["reason"] == .string("wrong_type"))
     #expect(daemon.call("intent", #"{"view":"v","name":"hall","args":{"value":9}}"#) == nil)
+    // A list or a map is written as a whole, and its parts are checked.
+    #expect(opened.contains(#""odd":{"kind":"state","value""#), "a unit is no hint of clients")
+    for (name, value, reason) in [
+      ("jobs", #"["b","c"]"#, nil), ("jobs", "[1]", "wrong_type"),
+      ("edited", #"{"tea":2}"#, nil), ("edited", #"{"tea":"x"}"#, "wrong_type"),
+    ] as [(String, String, String?)] {
+      let error = daemon.call(
+        "intent", #"{"view":"v","name":"\#(name)","args":{"value":\#(value)}}"#)
+      #expect(error?.data["reason"] == reason.map { .string($0) }, "\(name) \(value)")
+    }
   }
 
   @Test
@@ -504,6 +525,7 @@ struct TypesTests {
     let file = """
       cells/*/celsius: number, silent 15m
       cells/door: boolean, "Door", silent 1h
+      maps/settings/colour: string, silent 1s
       """
     do {
       let daemon = try open(file)

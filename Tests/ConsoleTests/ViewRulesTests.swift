@@ -278,6 +278,22 @@ struct ViewRulesTests {
   }
 
   @Test
+  func `a form sends what is in a row with the type of its parameter`() throws {
+    let rows = #"{"kind":"list","value":[{"id":1,"n":5,"at":"2026-01-02T03:04:05.678901Z"}]}"#
+    var view = try ShownView(
+      "shop", props: #""things":\#(rows)"#,
+      intents: #""put":{"params":{"n":"string","at":"string"},"list":"things","#
+        + #""fields":{"n":{"from":"n"},"at":{"format":"time","from":"at"}}}"#)
+    view.type("p")
+    view.press(.down)
+    #expect(
+      view.press(.enter) == [
+        ShownView.ask(
+          "put", ["n": .string("5"), "at": .string("2026-01-02T03:04:05.678901Z")])
+      ])
+  }
+
+  @Test
   func `a message stays until the next key`() throws {
     var view = try ShownView("shop", props: Self.things)
     view.press(.escape)

@@ -114,8 +114,14 @@ struct ScriptTests {
         + long.map { "do \($0) end" }.joined(separator: "\n"),
       named: "stock", file: "stock.service", path: "p", in: Lua())
     let warnings = many.warnings(path: "p")
-    #expect(warnings.count == 400)
-    #expect(warnings.map(\.line) == Array(2...401))
+    #expect(warnings.map(\.line) == Array(2...21), "the first ones")
+    // An error without a text is a fault, too.
+    for text in [#"error("", 0)"#, #"error("\x1e", 0)"#] {
+      #expect(
+        faults("service('stock', 'x')\n" + text) == [
+          "/etc/stock.service: the text fails without a message"
+        ])
+    }
   }
 
   @Test

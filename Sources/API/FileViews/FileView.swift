@@ -126,7 +126,7 @@ struct FileView {
     }
     look.title = type?.title
     // A line that says how its values are shown says it better.
-    if look.hint == nil, members.isEmpty { look.hint = type?.unit ?? type?.hint }
+    if look.hint == nil, members.isEmpty { look.hint = type?.shownUnit ?? type?.hint }
     if shown.isHidden {
       look.hint = ViewProperty.Hint.hidden.rawValue
     } else if shown.isQuiet {
@@ -195,6 +195,15 @@ struct FileView {
 extension ValueType {
   /// The hint for clients beside a unit; `nil` for the usual way to show a value.
   fileprivate var hint: String? { kind == .boolean ? "yesno" : nil }
+
+  /// The unit as a hint; `nil` if clients know the word as a hint of another meaning.
+  fileprivate var shownUnit: String? {
+    guard let unit, Shape.Format(rawValue: unit) == nil else { return nil }
+    switch ViewProperty.Hint(rawValue: unit) {
+    case nil, .bytes, .seconds, .share: return unit
+    case .before, .after, .quiet, .hidden: return nil
+    }
+  }
 
   /// The shape of the values.
   var shape: Shape {

@@ -77,7 +77,14 @@ extension FileView {
     if offered.dismisses { intent.dismisses() }
     if let name = offered.when { intent.when(name.text) }
     if let name = offered.unless { intent.unless(name.text) }
-    if let row = offered.row { intent.whenRow(row.member.text, isMet: row.isMet) }
+    if let row = offered.row {
+      let isMember = file.bindings.contains { binding in
+        binding.members.contains { $0.name.text == row.member.text }
+      }
+      // Clients know the key of a row as its `id`.
+      intent.whenRow(
+        isMember || row.member.text != "key" ? row.member.text : "id", isMet: row.isMet)
+    }
   }
 
   private func open(
@@ -157,7 +164,9 @@ extension FileView {
       let text = value(assigned.value).text
       try context.write { try set(text) }
     }
-    let type = typeOfValues(of: binding, [source])
+    // The type of a list or a map is that of its parts, which the write checks.
+    let isCollection = context.rights.isCollection(source)
+    let type = isCollection ? nil : typeOfValues(of: binding, [source])
     let shape =
       binding.shown.form?.shape ?? (binding.shown.unit == nil ? type?.shape ?? .any : .number)
     let intent = view.intent(

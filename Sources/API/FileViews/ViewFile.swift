@@ -274,6 +274,8 @@ extension ViewFile {
     guard !taken.isEmpty else { return [] }
     return lists.filter { binding in
       let names = rowNames(of: binding)
+      // A row without named members has an `id` for clients, and the members of its value.
+      if action.offered.row?.member.text == "value", binding.members.isEmpty { return false }
       return taken.allSatisfy { name, list, _ in
         names.contains(name.text) && (list == nil || list?.text == binding.name.text)
       }

@@ -79,8 +79,11 @@ package struct IntentForm: Equatable {
     var arguments = fixed
     for (i, (parameter, field)) in zip(parameters, fields).enumerated() {
       if field.isEmpty, parameter.isOptional { continue }
-      // A text says less than the value, for example of a time.
-      let known = filled[i].flatMap { parameter.text(of: $0) == field ? $0 : nil }
+      // The text of a time has no microseconds.
+      let known = filled[i].flatMap { value -> JSONValue? in
+        guard parameter.format == "time", case .string = value else { return nil }
+        return parameter.text(of: value) == field ? value : nil
+      }
       arguments[parameter.name] = known ?? parameter.value(typed: field)
     }
     return arguments

@@ -132,13 +132,16 @@ package final class Script: Sendable {
 
   // MARK: Checking
 
-  /// Returns warnings about global names that the text reads and nothing has.
+  /// The most warnings about a text.
+  private static let mostWarnings = 20
+
+  /// Returns the first warnings about global names that the text reads and nothing has.
   package func warnings(path: String) -> [ConfigurationFault] {
     guard let interpreter = try? interpreter() else { return [] }
     let names = interpreter.unknownNames.sorted { ($0.line, $0.name) < ($1.line, $1.name) }
     var seen: Set<String> = []
-    return names.filter { seen.insert($0.name).inserted }.map { found in
-      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    return names.filter { seen.insert($0.name).inserted }.prefix(Self.mostWarnings).map { found in
       let line = lines.indices ~= found.line - 1 ? lines[found.line - 1] : ""
       let place = line.firstRange(of: found.name)?.lowerBound ?? line.startIndex
       return ConfigurationFault(
@@ -182,8 +185,11 @@ extension ScriptFailure {
   /// Returns the faults with their places, in the order of the text; see ``fault(in:_:_:)``.
   package func faults(in path: String, _ name: String, _ text: String) -> [ConfigurationFault] {
     guard case .fault(let all) = self else { return [fault(in: path, name, text)] }
-    return all.split(separator: Self.separator)
-      .map { ScriptFailure.fault(String($0)).fault(in: path, name, text) }
+    let messages = all.split(separator: Self.separator)
+    guard !messages.isEmpty else {
+      return [ConfigurationFault(file: path, message: "the text fails without a message")]
+    }
+    return messages.map { ScriptFailure.fault(String($0)).fault(in: path, name, text) }
       .sorted { $0.line < $1.line }
   }
 

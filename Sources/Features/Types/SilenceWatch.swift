@@ -93,7 +93,7 @@ package final class SilenceWatch {
     let bag = DisposeBag()
     var names: Set<String> = []
     for declared in types {
-      if declared.pattern.isLiteral {
+      if declared.pattern.isLiteral, !declared.pattern.text.isKeyOfMap {
         names.insert(declared.pattern.text)
       } else {
         names.formUnion(self.names(declared.pattern, Self.maxCount))

@@ -427,6 +427,7 @@ private final class Server: JobSource {
     let job = job(for: call, loop)
     loop.send("reply", params) { [unowned self] answer in
       if replies.removeValue(forKey: job) != nil { replyOrder.removeAll { $0 == job } }
+      delivered.remove(job)
       // The caller has gone away meanwhile: `not_found`.
       if case .failure(let error) = answer, case .refused(let refusal) = error,
         refusal.name != .notFound
