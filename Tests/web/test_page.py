@@ -597,8 +597,14 @@ class Access(PageCase):
         browser.press(Keys.ENTER)
         browser.has("cells/lamp".replace("cells/", ""))
         self.tab_to(browser, "cells/lamp on or off")
+        def shown():
+            return browser.run("return document.querySelector('output.big').innerText")
+
+        before = shown()
         browser.press(Keys.SPACE)
         eventually(lambda: self.place.call("get", {"source": "cells/lamp"})["value"] is False)
+        # The dialog begins with the value that the page shows, and does not write over a newer one.
+        browser.eventually(lambda: shown() != before, what="the page shows the new value")
         self.tab_to(browser, "Set")
         browser.press(Keys.ENTER)
         self.assertEqual(browser.focused.accessible_name, "Value")
