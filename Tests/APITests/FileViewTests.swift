@@ -756,6 +756,32 @@ struct FileViewTests {
     bench.time.nanosecondsPerLook = 0
   }
 
+  @Test(arguments: ["cells/m/* ~> rows", "maps/m ~> rows"])
+  func `an intent finds a row that the view has not made yet`(line: String) {
+    for first in 0..<6 {
+      let calls = (first * 50..<first * 50 + 50).map { i in
+        #"{"method":"cells.set","params":["m/k\#(i)",1]},"#
+          + #"{"method":"maps.put","params":{"name":"m","key":"k\#(i)","value":1}}"#
+      }
+      _ = call("atomic", #"{"calls":[\#(calls.joined(separator: ","))]}"#)
+    }
+    let text = line + "\n" + #"take -> cells.set name="taken" value=row.id"#
+    // The turn of the view has no time for its rows, and the intent comes first in the next one.
+    bench.time.nanosecondsPerLook = 5_000_000
+    client.send(open(text))
+    var lines = client.received()
+    bench.time.nanosecondsPerLook = 0
+    #expect(lines.joined().components(after: #"{"id":"k"#).count < 300)
+    client.send(intent("take", #"{"id":"k299"}"#))
+    lines += client.settle()
+    #expect(lines.count { $0.contains("no such row") } == 0, "\(lines.map { $0.prefix(300) })")
+    #expect(value(of: "taken") == #""k299""#)
+    // What is no row of the list is none.
+    let none = call("intent", #"{"view":"v","name":"take","args":{"id":"k1/x"}}"#)
+    #expect(none.contains("no such row"))
+    #expect(lines.joined().components(after: #"{"id":"k"#).count == 300, "each row is sent once")
+  }
+
   @Test
   func `many lines of one source get its changes in the time of the user`() {
     set("h", "1")

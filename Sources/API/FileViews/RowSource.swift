@@ -124,6 +124,13 @@ final class RowSource {
     }
   }
 
+  /// Whether an element may have an id, which a client has sent.
+  func canHave(_ id: RowID) -> Bool {
+    guard case .pattern(let pattern, let before, let after) = kind else { return true }
+    guard case .name(let name) = id else { return false }
+    return pattern.matches(before + name + after)
+  }
+
   private func id(of name: String) -> RowID? {
     guard case .pattern(_, let before, let after) = kind,
       name.utf8.count >= before.utf8.count + after.utf8.count

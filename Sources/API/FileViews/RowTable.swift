@@ -103,8 +103,15 @@ final class RowTable: SlicedWork {
   }
 
   /// Returns the row with an id as clients see it; `nil` if there is none.
+  ///
+  /// A row that was not made yet is made now: an intent may come before the rows of a view.
   func row(id: RowID) -> JSONText? {
-    rows[id].flatMap { isShown($0.key) ? $0.text : nil }
+    if observer != nil, rows[id] == nil, hasWork, source.canHave(id) {
+      if isStale { _ = step() }
+      isWaiting.remove(id)
+      make(id)
+    }
+    return rows[id].flatMap { isShown($0.key) ? $0.text : nil }
   }
 
   // MARK: Reading
@@ -219,7 +226,13 @@ final class RowTable: SlicedWork {
   /// - Returns: Whether there was one.
   private func makeNext() -> Bool {
     guard let id = waiting.popLast() else { return false }
-    isWaiting.remove(id)
+    // An intent may have asked for it before.
+    if isWaiting.remove(id) != nil { make(id) }
+    return true
+  }
+
+  /// Makes a row.
+  private func make(_ id: RowID) {
     let old = rows[id]
     let value = source.value(id)
     readBytes += 64 + (value?.text.utf8.count ?? 0)
@@ -234,7 +247,7 @@ final class RowTable: SlicedWork {
     if isLeftOut { new = nil }
     // There is room for one of the others.
     if old != nil, new == nil, !isLeftOut, let next = leftOut.first { wait(for: [next]) }
-    guard old?.key != new?.key || old?.text != new?.text else { return true }
+    guard old?.key != new?.key || old?.text != new?.text else { return }
     rows[id] = new
     let held = (new?.bytes ?? 0) - (old?.bytes ?? 0)
     heldBytes += held
@@ -247,7 +260,6 @@ final class RowTable: SlicedWork {
       changed += atLimit
     }
     observer?.receive(.rows(changed))
-    return true
   }
 
   /// The keys before and after the limit, which one change may move to its other side.
