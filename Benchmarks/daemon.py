@@ -1,5 +1,5 @@
 """A private daemon in a temporary directory; both are removed at the end."""
-import atexit, contextlib, os, signal, socket, subprocess, sys, tempfile, time
+import atexit, contextlib, json, os, signal, socket, subprocess, sys, tempfile, time
 
 home = tempfile.mkdtemp(prefix="binder-bench.", dir=os.environ.get("TMPDIR", "/var/tmp"))
 path, journal = home + "/sock", home + "/journal.db"
@@ -12,6 +12,22 @@ def connect():
     client = socket.socket(socket.AF_UNIX)
     client.connect(path)
     return client
+
+
+class Client:
+    """A connection that calls a method and waits for its result."""
+
+    def __init__(self):
+        self.socket = connect()
+        self.file = self.socket.makefile("rb")
+
+    def call(self, method, **params):
+        line = json.dumps({"id": 1, "method": method, "params": params})
+        self.socket.sendall(line.encode() + b"\n")
+        answer = json.loads(self.file.readline())
+        if "error" in answer:
+            raise SystemExit(f"{method}: {answer['error']}")
+        return answer["result"]
 
 
 @contextlib.contextmanager

@@ -4,25 +4,11 @@ It writes EVENTS events over 100,000 cells. Then it times a past value and the p
 pattern, and single commits, alone and during a compaction of most events. It also compares the size
 of the files before and after.
 """
-import json, os, sys, threading, time
+import os, sys, threading, time
 
-from daemon import connect, journal, running
+from daemon import Client, journal, running
 
 binderd, events = sys.argv[1], int(os.environ.get("EVENTS", "1500000"))
-
-
-class Client:
-    def __init__(self):
-        self.socket = connect()
-        self.file = self.socket.makefile("rb")
-
-    def call(self, method, **params):
-        line = json.dumps({"id": 1, "method": method, "params": params})
-        self.socket.sendall(line.encode() + b"\n")
-        answer = json.loads(self.file.readline())
-        if "error" in answer:
-            raise SystemExit(f"{method}: {answer['error']}")
-        return answer["result"]
 
 
 def milliseconds(call):

@@ -4,26 +4,16 @@ It writes EVENTS events over 1,000 cells, which is a journal of more than 1 GB. 
 thousand times a second: alone, while a branch of the journal is made again and again, and while a trial
 reads all events. Each is done ROUNDS times, in turn, and the medians of the rounds are compared.
 """
-import json, os, subprocess, sys, threading, time
+import os, subprocess, sys, threading, time
 
-from daemon import connect, home, journal, running
+from daemon import Client, home, journal, running
 
 binderd, events = sys.argv[1], int(os.environ.get("EVENTS", "10000000"))
 rounds = int(os.environ.get("ROUNDS", "5"))
 
 
-class Client:
-    def __init__(self):
-        self.socket = connect()
-        self.file = self.socket.makefile("rb")
-
-    def call(self, method, **params):
-        line = json.dumps({"id": 1, "method": method, "params": params})
-        self.socket.sendall(line.encode() + b"\n")
-        answer = json.loads(self.file.readline())
-        if "error" in answer:
-            raise SystemExit(f"{method}: {answer['error']}")
-        return answer["result"]
+class Filler(Client):
+    """A client that also writes many events."""
 
     def fill(self, count, size=2000):
         """Sets cells, 2,000 requests at a time."""
@@ -90,7 +80,7 @@ def shown(name, all, base=None):
 
 tried = []
 with running(binderd) as daemon:
-    client = Client()
+    client = Filler()
     for start in range(0, events, 100_000):
         client.fill(min(100_000, events - start))
     time.sleep(5)

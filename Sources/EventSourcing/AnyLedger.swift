@@ -22,14 +22,8 @@ final class AnyLedger {
   /// Called after all records from before this start were applied.
   let finishReplay: () -> Void
 
-  /// See ``ServiceState/size(of:)``; takes the number of a stream.
-  let size: (Int) -> Int
-
-  /// See ``StateLookup/sizeWithoutStream(of:from:_:)``.
-  let sizeWithoutStream: () -> Int
-
-  /// Whether the state keeps nothing of the stream with a number.
-  let isEmpty: (Int) -> Bool
+  /// The sizes of the state, for the quota.
+  let sizes: Sizes
 
   /// Called when the oldest recorded event is durable.
   let commit: () -> Void
@@ -74,8 +68,7 @@ final class AnyLedger {
   init(
     service: String, isAboutReaders: Bool, snapshotForm: Int,
     start: @escaping (Snapshot) -> Bool, replay: @escaping (Record, Int) -> JournalError?,
-    finishReplay: @escaping () -> Void, size: @escaping (Int) -> Int,
-    sizeWithoutStream: @escaping () -> Int, isEmpty: @escaping (Int) -> Bool,
+    finishReplay: @escaping () -> Void, sizes: Sizes,
     commit: @escaping () -> Void, apply: @escaping Apply,
     discard: @escaping (UInt64) -> Void, remove: @escaping (LeasedPart) -> Void,
     changes: @escaping (Pattern) -> Signal<SourceChange, Never>,
@@ -89,9 +82,7 @@ final class AnyLedger {
     self.start = start
     self.replay = replay
     self.finishReplay = finishReplay
-    self.size = size
-    self.sizeWithoutStream = sizeWithoutStream
-    self.isEmpty = isEmpty
+    self.sizes = sizes
     self.commit = commit
     self.apply = apply
     self.discard = discard
@@ -101,5 +92,19 @@ final class AnyLedger {
     self.snapshot = snapshot
     self.unknown = unknown
     self.makeProjection = makeProjection
+  }
+}
+
+extension AnyLedger {
+  /// The sizes of a state in bytes of JSON, by the numbers of streams.
+  struct Sizes {
+    /// See ``ServiceState/size(of:)``.
+    let ofStream: (Int) -> Int
+
+    /// See ``StateLookup/sizeWithoutStream(of:from:_:)``.
+    let withoutStream: () -> Int
+
+    /// Whether the state keeps nothing of a stream.
+    let isEmpty: (Int) -> Bool
   }
 }

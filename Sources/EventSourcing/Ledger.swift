@@ -390,11 +390,12 @@ extension Ledger {
       start: reader.start(from:),
       replay: reader.replay(_:in:),
       finishReplay: { [self] in finishReplay() },
-      size: { [self] in State.Lookup.size(of: $0, self) },
-      sizeWithoutStream: { [self] in
-        State.Lookup.sizeWithoutStream(of: service, from: reader.initial, self)
-      },
-      isEmpty: { [self] in isEmpty($0) },
+      sizes: AnyLedger.Sizes(
+        ofStream: { [self] in State.Lookup.size(of: $0, self) },
+        withoutStream: { [self] in
+          State.Lookup.sizeWithoutStream(of: service, from: reader.initial, self)
+        },
+        isEmpty: { [self] in isEmpty($0) }),
       commit: commit,
       apply: { [self] record, number, note throws(JournalError) in
         try apply(record, number, note)

@@ -346,8 +346,8 @@ package final class ServiceHost {
         ledger = self.ledger(service)
       }
       guard let ledger else { return (0, name.count) }
-      let size = ledger.size(stream)
-      return size == 0 && ledger.isEmpty(stream) ? nil : (size, name.count)
+      let size = ledger.sizes.ofStream(stream)
+      return size == 0 && ledger.sizes.isEmpty(stream) ? nil : (size, name.count)
     }
     chargeServices(in: &heads)
     return heads
@@ -358,7 +358,7 @@ package final class ServiceHost {
     for ledger in ledgers {
       let known = streamNames.number(of: ledger.service)
       if let known, streamNames.isHeld(known, by: .stream) { continue }
-      let bytes = ledger.sizeWithoutStream()
+      let bytes = ledger.sizes.withoutStream()
       guard bytes > 0 else { continue }
       let stream = known ?? streamNames.add(ledger.service)
       // The user of the newest event is charged, as for a stream with events.

@@ -353,3 +353,18 @@ private struct TypeParser {
     return choices
   }
 }
+
+extension ValueType {
+  /// The shape of the values.
+  package var shape: Shape {
+    switch kind {
+    case .any: .any
+    case .boolean: .bool
+    case .number: .number
+    case .integer: .integer
+    case .string: choices.isEmpty ? .string : .words(choices)
+    case .list: .array(.any)
+    case .object: .map(.any)
+    }
+  }
+}

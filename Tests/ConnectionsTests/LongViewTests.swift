@@ -55,13 +55,13 @@ struct LongViewTests {
     var answer = ByteBuffer()
     view.writeAnswer(&answer, size: 16 << 20)
     var shown = lists.indices.map { ReceivedList("v1", "list\($0)") }
-    func take(_ line: String, most: Int) throws {
+    func show(_ line: String, most: Int) throws {
       #expect(line.utf8.count < most)
       for i in shown.indices { try shown[i].take(line) }
     }
-    func takeAll(most: Int) throws {
+    func showAll(most: Int) throws {
       while case let lines = bench.lines(), !lines.isEmpty {
-        for line in lines { try take(line, most: most) }
+        for line in lines { try show(line, most: most) }
         bench.connection.becameWritable()
       }
       for (list, shown) in zip(lists, shown) {
@@ -69,12 +69,12 @@ struct LongViewTests {
         #expect(!shown.isMore)
       }
     }
-    try take(#"{"result":\#(answer.string)}"#, most: 300_000)
-    try takeAll(most: 300_000)
+    try show(#"{"result":\#(answer.string)}"#, most: 300_000)
+    try showAll(most: 300_000)
     // A single long value or element has a frame of its own.
     text.value = long
     for list in lists { list.value = list.value.reversed() + [long] }
-    try takeAll(most: 1_100_000)
+    try showAll(most: 1_100_000)
     #expect(bench.connection.views.all.count == 1)
   }
 

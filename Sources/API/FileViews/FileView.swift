@@ -204,19 +204,6 @@ extension ValueType {
     case .before, .after, .quiet, .hidden: return nil
     }
   }
-
-  /// The shape of the values.
-  var shape: Shape {
-    switch kind {
-    case .any: .any
-    case .boolean: .bool
-    case .number: .number
-    case .integer: .integer
-    case .string: choices.isEmpty ? .string : .words(choices)
-    case .list: .array(.any)
-    case .object: .map(.any)
-    }
-  }
 }
 
 extension ViewFile.Binding {

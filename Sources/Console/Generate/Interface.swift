@@ -52,7 +52,7 @@ package struct Interface: Equatable, Sendable {
 
     /// The shape of its values; the type of a list or map is that of each element.
     var shape: Shape {
-      let each = type.shapeOfValues
+      let each = type.shape
       if name.hasPrefix("lists/") { return .array(each) }
       return name.hasPrefix("maps/") && name.utf8.count(where: { $0 == UInt8(ascii: "/") }) == 1
         ? .map(each) : each
@@ -168,20 +168,6 @@ private struct SchemaReader {
             isOptional: !required.contains(member.name))
         })
     default: return .any
-    }
-  }
-}
-
-extension ValueType {
-  fileprivate var shapeOfValues: Shape {
-    switch kind {
-    case .any: .any
-    case .boolean: .bool
-    case .number: .number
-    case .integer: .integer
-    case .string: choices.isEmpty ? .string : .words(choices)
-    case .list: .array(.any)
-    case .object: .map(.any)
     }
   }
 }

@@ -71,8 +71,9 @@ final class BindTrial: PastVisitor {
   private var commit: [PastChange] = []
   private var causes: ClosedRange<UInt64>?
   private var comparison: TrialComparison
-  private var begin: Int64 = 0
-  private var from: Int64 = 0
+
+  /// The time from which writes count, and that of the state at the start.
+  private var times = (begin: Int64(0), start: Int64(0))
 
   /// The events that were read, the timers that have fired, and the values that rules have received.
   private var steps = (events: 0, timers: 0, values: 0)
@@ -88,7 +89,7 @@ final class BindTrial: PastVisitor {
   // MARK: Start
 
   func start(_ states: PastStates, at seq: UInt64, time: Int64, begin: Int64) {
-    (self.begin, from) = (begin, time)
+    times = (begin, time)
     clock.start(at: time)
     for (name, text) in order.rules {
       guard let read = try? ReadBinding(text, JSONTransformers.all) else { continue }
@@ -246,7 +247,7 @@ final class BindTrial: PastVisitor {
     rule.receive(.array(elements.map { $0 ?? .null }), from: rule.expression.left)
   }
 
-  private var isCounting: Bool { clock.now >= begin }
+  private var isCounting: Bool { clock.now >= times.begin }
 
   private func write(_ source: String, _ value: JSONValue, by rule: TrialRule) {
     guard values[source] != value else { return }
@@ -308,7 +309,7 @@ final class BindTrial: PastVisitor {
     for rule in rules { rule.stop() }
     let taken = ContinuousClock.now - begun
     return TrialReport(
-      from: Timestamp(microseconds: max(begin, from)).text,
+      from: Timestamp(microseconds: max(times.begin, times.start)).text,
       until: Timestamp(microseconds: clock.now).text, events: steps.events,
       milliseconds: Int(taken / .milliseconds(1)), counts: comparison.counts,
       rows: comparison.rows, faults: faults.count, fault: faults.first, stopped: stopped)
