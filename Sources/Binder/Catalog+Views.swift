@@ -12,13 +12,15 @@ extension Catalog {
   ///   - parameters: One for each parameter of the function, in its order.
   ///   - sources: The sources that the view shows: `chores/{id}`, where `{id}` is the value of a
   ///     parameter, or `chores/*` for all rows. A role must be allowed to read all of them. Without
-  ///     any, a role must be allowed to read everything.
+  ///     any, and without methods, a role must be allowed to read everything.
+  ///   - methods: The methods whose results the view shows: `chores.find`. A role must be allowed to
+  ///     call all of them.
   ///   - fill: Fills the view for a client; called when it is opened. An error that it throws is the
   ///     answer.
   public func view<each Value: Decodable>(
     _ name: String, _ doc: String, _ parameters: repeat Parameter<each Value>,
-    reads sources: String..., file: StaticString = #fileID, line: UInt = #line,
-    fill: @escaping (View, repeat each Value) throws -> Void
+    reads sources: String..., calls methods: String..., file: StaticString = #fileID,
+    line: UInt = #line, fill: @escaping (View, repeat each Value) throws -> Void
   ) {
     let place = SourcePlace(file, line)
     guard let service else {
@@ -34,9 +36,11 @@ extension Catalog {
       catalog.offerView(
         name, of: service, doc, taking: described,
         isOffered: { role in
-          role.read.allowsAll
-            || !reads.isEmpty && all.allSatisfy { role.mayReadAll(of: $0.pattern) }
-              && some.allSatisfy { Pattern($0.pattern).map(role.read.mayAllow) == true }
+          guard methods.allSatisfy(role.mayCall) else { return false }
+          if role.read.allowsAll { return true }
+          return !(reads.isEmpty && methods.isEmpty)
+            && all.allSatisfy { role.mayReadAll(of: $0.pattern) }
+            && some.allSatisfy { Pattern($0.pattern).map(role.read.mayAllow) == true }
         }
       ) { view, context, texts in
         var rest = texts[...]

@@ -37,31 +37,56 @@ public enum Rejection: Rejecting, Equatable {
 
   /// The rejection itself.
   public var rejection: Rejection { self }
+
+  /// The sentence for people.
+  public var description: String {
+    switch self {
+    case .invalid(_, let rule): rule
+    case .notFound(let what, let id): "no \(what) '\(id)'"
+    case .exists(let what, let id): "the \(what) '\(id)' exists"
+    case .rejected(_, let sentence), .worded(_, let sentence): sentence
+    }
+  }
 }
 
 /// An error type of a service: why it refuses a command.
-public protocol Rejecting: Error {
+public protocol Rejecting: Error, CustomStringConvertible {
   /// The error for clients.
   var rejection: Rejection { get }
+
+  /// Whether the error is temporary, so that a retry may succeed; clients get it as `retry`.
+  var isPassing: Bool { get }
+}
+
+extension Rejecting {
+  /// By default the same call fails again.
+  public var isPassing: Bool { false }
+
+  /// The sentence of the rejection.
+  public var description: String { rejection.description }
 }
 
 /// The error of a service, as the engine expects it.
 package struct ServiceRejection: ServiceError {
   let rejection: Rejection
+  package let isPassing: Bool
+
+  package init(_ error: some Rejecting) {
+    (rejection, isPassing) = (error.rejection, error.isPassing)
+  }
 
   /// Returns the error for the engine, in place of one that a service has thrown.
   package static func adapted(_ error: any Error) -> any Error {
-    (error as? any Rejecting).map { ServiceRejection(rejection: $0.rejection) } ?? error
+    (error as? any Rejecting).map { ServiceRejection($0) } ?? error
   }
 
   /// Returns the error of a function that sets or removes a row.
   static func ofWriter(_ error: any Error) -> any ServiceError {
     switch error {
-    case let error as any Rejecting: ServiceRejection(rejection: error.rejection)
-    case let error as JSONDecodingError:
-      ServiceRejection(rejection: .invalid("value", "\(error)"))
+    case let error as any Rejecting: ServiceRejection(error)
+    case let error as JSONDecodingError: ServiceRejection(Rejection.invalid("value", "\(error)"))
     case let error as any ServiceError: error
-    default: ServiceRejection(rejection: .rejected("failed", "\(error)"))
+    default: ServiceRejection(Rejection.rejected("failed", "\(error)"))
     }
   }
 
@@ -77,12 +102,5 @@ package struct ServiceRejection: ServiceError {
     }
   }
 
-  package var description: String {
-    switch rejection {
-    case .invalid(_, let rule): rule
-    case .notFound(let what, let id): "no \(what) '\(id)'"
-    case .exists(let what, let id): "the \(what) '\(id)' exists"
-    case .rejected(_, let sentence), .worded(_, let sentence): sentence
-    }
-  }
+  package var description: String { rejection.description }
 }

@@ -12,7 +12,7 @@ internal import Wire
 public final class View {
   /// Weak, because intents of the view may keep this object.
   package private(set) weak var engine: Connections.View?
-  private let context: CallContext
+  package let context: CallContext
 
   package init(_ engine: Connections.View, _ context: CallContext) {
     (self.engine, self.context) = (engine, context)
@@ -59,6 +59,9 @@ public final class View {
   public func hint(_ name: String, _ hint: Hint) {
     engine?[name].hint(hint.engine)
   }
+
+  /// Declares members of a value, or of each element of a list, that clients do not show to people.
+  public func hide(_ members: String..., of name: String) { engine?[name].hiding(members) }
 
   /// The ways to show a value to people.
   public enum Hint: Sendable {
@@ -258,7 +261,7 @@ public final class View {
     /// In place of the view that was opened so before.
     case replace
 
-    fileprivate var engine: Connections.View.Style {
+    var engine: Connections.View.Style {
       switch self {
       case .push: .push
       case .present: .present

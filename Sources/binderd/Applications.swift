@@ -35,10 +35,15 @@ func applications(_ parts: ProgramParts) throws -> [Feature] {
       in: host, web: web, reader: reader, on: scheduler, schedule: configuration.feeds)
     let index = TextIndex([threads.corpus(in: host), chat.corpus], on: loop)
     let webSearch = WebSearch(configuration.web.search, by: web)
-    let search = SearchService([index, webSearch], on: scheduler)
     let library = try Daemon.feature(parts) { host, catalog in
       bindPeople(catalog, to: PeopleService(in: host))
       bindTodo(catalog, to: TodoService(in: host))
+      bindSearch(
+        catalog, to: SearchService([index, webSearch], on: host.scheduler),
+        opening: SearchHit.views
+      ) { view, hit in
+        try openSelected(hit, from: view, clients, threads, chat)
+      }
     }
     return [
       library, .threads(threads, clients),
@@ -53,11 +58,7 @@ func applications(_ parts: ProgramParts) throws -> [Feature] {
           web.allowsLocal = $0.web.allowsLocal
           webSearch.address = $0.web.search
         }, stop: index.stop
-      ) { catalog in
-        bindSearch(catalog, to: search) { view, context, hit in
-          try openSelected(hit, from: view, context, clients, threads, chat)
-        }
-      },
+      ) { _ in },
     ]
   #else
     return []

@@ -3,24 +3,34 @@ import Apps
 import Binder
 import EventSourcing
 import Model
+import ServiceTestSupport
 import Testing
 
 // The applications that use the library, in a catalogue of the engine.
 
 func bindPeople(_ catalog: API.Catalog, to people: PeopleService) {
-  bind(catalog, people.ledger) { Apps.bindPeople($0, to: people) }
+  bind(catalog, people.ledger.host) { Apps.bindPeople($0, to: people) }
 }
 
 func bindTodo(_ catalog: API.Catalog, to todo: TodoService) {
-  bind(catalog, todo.ledger) { Apps.bindTodo($0, to: todo) }
+  bind(catalog, todo.ledger.host) { Apps.bindTodo($0, to: todo) }
+}
+
+func bindSearch(
+  _ catalog: API.Catalog, to search: SearchService, opening views: [String] = [],
+  onSelection: @escaping (Binder.View, SearchHit) throws -> Void = { _, _ in }
+) {
+  bind(catalog, catalog.host.library) {
+    Apps.bindSearch($0, to: search, opening: views, onSelection: onSelection)
+  }
 }
 
 /// Offers what a binder offers in a catalogue of the library.
-private func bind<State>(
-  _ catalog: API.Catalog, _ ledger: Binder.Ledger<State>, _ build: (Binder.Catalog) -> Void
+private func bind(
+  _ catalog: API.Catalog, _ host: Host, _ build: (Binder.Catalog) -> Void
 ) {
   do {
-    try Daemon.feature(ledger.host) { build($1) }.bind(catalog)
+    try Daemon.feature(host) { build($1) }.bind(catalog)
   } catch {
     Issue.record("\(error)")
   }

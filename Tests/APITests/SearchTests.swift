@@ -86,8 +86,8 @@ struct SearchTests {
         let search = SearchService([backend], on: time)
         return { catalog in
           bindThreads(catalog, to: threads, parts.clients)
-          bindSearch(catalog, to: search) { view, context, hit in
-            try openSelected(hit, from: view, context, parts.clients, threads, chat)
+          bindSearch(catalog, to: search, opening: SearchHit.views) { view, hit in
+            try openSelected(hit, from: view, parts.clients, threads, chat)
           }
         }
       })

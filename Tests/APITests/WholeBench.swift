@@ -113,8 +113,8 @@ final class WholeBench {
           bindPresence(catalog, to: presence)
           bindChat(catalog, to: chat, parts.clients)
           bindFeeds(catalog, to: feeds)
-          bindSearch(catalog, to: search) { view, context, hit in
-            try openSelected(hit, from: view, context, parts.clients, threads, chat)
+          bindSearch(catalog, to: search, opening: SearchHit.views) { view, hit in
+            try openSelected(hit, from: view, parts.clients, threads, chat)
           }
           bindDaemon(catalog, to: daemon)
           bindCluster(catalog, to: PolledValue(every: 1, on: time) { activeNode })

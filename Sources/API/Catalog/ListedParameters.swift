@@ -84,7 +84,7 @@ extension Catalog {
   ) {
     add(
       Method(
-        name: name, doc: doc, kind: .late, parameters: parameters, value: value,
+        name: name, doc: doc, kind: .long, parameters: parameters, value: value,
         result: ResultShape.value(value).whole, writes: [], errors: errors, takesUnknown: false,
         isPersonal: false, step: nil
       ) { context, call, request, line in
@@ -92,7 +92,7 @@ extension Catalog {
           let (values, options) = try context.values(of: parameters, request, line)
           let now = try options.map { try $0.applied(to: call) } ?? call
           let answer = try body(context, values)
-          guard let later = now.later() else { return nil }
+          guard let later = now.later(isLong: true) else { return nil }
           later.keep(context.answer(later, with: answer))
         } catch {
           call.refuse(context.parameterError(error))

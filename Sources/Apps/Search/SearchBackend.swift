@@ -1,4 +1,4 @@
-package import EventSourcing
+package import Binder
 package import Signals
 
 /// A searchable collection.
@@ -49,7 +49,7 @@ package struct SearchHit: Codable, Equatable, Sendable {
 }
 
 /// An error from a search.
-package enum SearchError: ServiceError, Equatable {
+package enum SearchError: Rejecting, Equatable {
   case unknownBackend(String, known: [String])
   case badTerm
   case badLimit
@@ -57,24 +57,16 @@ package enum SearchError: ServiceError, Equatable {
   /// The backend failed.
   case failed(String)
 
-  package var kind: ServiceErrorKind {
-    switch self {
-    case .unknownBackend(let name, _): .notFound(what: "backend", id: name)
-    case .badTerm: .invalid(parameter: "term", expected: description)
-    case .badLimit: .invalid(parameter: "limit", expected: description)
-    case .notFound(let id): .notFound(what: "result", id: id)
-    case .failed: .rejected(reason: "search_failed")
-    }
-  }
-
-  package var description: String {
+  package var rejection: Rejection {
     switch self {
     case .unknownBackend(let name, let known):
-      "no search backend '\(name)'; there is \(known.joined(separator: ", "))"
-    case .badTerm: "a term has 1 to \(SearchService.maxTermBytes) bytes"
-    case .badLimit: "1 to \(SearchService.maxHits)"
-    case .notFound(let id): "'\(id)' is not one of the results"
-    case .failed(let reason): "the search has failed: \(reason)"
+      .notFound("backend", id: name)
+        .saying("no search backend '\(name)'; there is \(known.joined(separator: ", "))")
+    case .badTerm: .invalid("term", "a term has 1 to \(SearchService.maxTermBytes) bytes")
+    case .badLimit: .invalid("limit", "1 to \(SearchService.maxHits)")
+    case .notFound(let id):
+      .notFound("result", id: id).saying("'\(id)' is not one of the results")
+    case .failed(let reason): .rejected("search_failed", "the search has failed: \(reason)")
     }
   }
 }

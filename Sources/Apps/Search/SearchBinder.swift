@@ -1,63 +1,46 @@
-package import API
-internal import Configuration
-package import Connections
-internal import JSON
+package import Binder
 internal import Signals
-internal import Wire
 
 /// Offers the search to clients.
 ///
-/// - Parameter onSelection: Handles a result that a client selects in a view, within the client's
-///   rights.
+/// - Parameters:
+///   - views: The names of the views that `onSelection` may open.
+///   - onSelection: Handles a result that a client selects in a view, within the client's rights.
 package func bindSearch(
-  _ catalog: Catalog, to search: SearchService,
-  onSelection: @escaping (View, CallContext, SearchHit) throws -> Void = { _, _, _ in }
+  _ catalog: Catalog, to search: SearchService, opening views: [String] = [],
+  onSelection: @escaping (View, SearchHit) throws -> Void = { _, _ in }
 ) {
-  func mayShow(_ context: CallContext) -> (SearchHit) -> Bool {
-    { [role = context.role] hit in hit.sources.allSatisfy(role.mayRead) }
+  func mayShow(to caller: Caller) -> (SearchHit) -> Bool {
+    { hit in hit.sources.allSatisfy(caller.mayRead) }
   }
   catalog.offer("search", "Search, once or while typing, here or on the web.")
-  catalog.offerView(
-    "search", of: "search", "A search while typing; a result can be selected.",
-    SearchArguments.self,
-    reads: { _ in [] }, isOffered: { $0.mayCall("search.find") }  // a search may query the web
-  ) { view, context, arguments in
-    let model = try search.model(in: arguments.backend, where: mayShow(context))
-    bindSearch(view, to: model) { view, hit in try onSelection(view, context, hit) }
+  catalog.view(
+    "search", "A search while typing; a result can be selected.", Parameter<String?>("backend"),
+    calls: "search.find"  // a search may query the web
+  ) { view, backend in
+    bindSearch(view, to: try search.model(in: backend, where: mayShow(to: view.caller))) {
+      try onSelection(view, $0)
+    }
     // What a result has opened is opened again after a restart of the daemon.
-    for binder in ["thread", "room", "login"] {
-      view.reopens(binder) { [unowned view] hit in
-        guard let hit: SearchHit = try? JSONDecoder().decode(from: hit) else { return }
-        try? onSelection(view, context, hit)
-      }
+    for name in views {
+      view.reopens(name) { (hit: SearchHit) in try? onSelection(view, hit) }
     }
   }
   catalog.query(
     "search.find",
     "Finds a term, best results first: those of the best \(SearchService.maxLookedThrough) that "
-      + "you may read.", Find.self,
-    .value([SearchHit].self), kind: .long
-  ) { context, call, find in
-    guard let call = call.later(isLong: true) else { return }
-    do throws(SearchError) {
-      let run = try search.find(
-        find.term, in: find.backend, limit: find.limit, where: mayShow(context)
-      ).observe { event in
-        switch event {
-        case .next(let hits): context.answer(call, with: hits)
-        case .failed(let error): call.refuse(context.access.error(error))
-        case .completed: break
-        }
-      }
-      call.keep(run)
-    } catch {
-      call.refuse(context.access.error(error))
-    }
+      + "you may read.",
+    Parameter<String>(
+      "term",
+      "The words, \(SearchService.maxTermBytes) bytes at most; the last one may be unfinished."),
+    Parameter<String?>("backend", "One of search.backends; the first when left out."),
+    Parameter<Int?>(
+      "limit",
+      "How many at most, 1 to \(SearchService.maxHits); \(SearchService.defaultHits) left out.")
+  ) { (caller: Caller, term: String, backend: String?, limit: Int?) in
+    try search.find(term, in: backend, limit: limit, where: mayShow(to: caller))
   }
-  catalog.query(
-    "search.backends", "Lists the search backends; the first is the default.",
-    NoParameters.self
-  ) { _, _, _ in
+  catalog.query("search.backends", "Lists the search backends; the first is the default.") {
     search.backends.map { Backend(name: $0.name, doc: $0.doc) }
   }
 }
@@ -67,16 +50,25 @@ private struct Backend: Codable {
   let doc: String
 }
 
-private struct Find: DocumentedParameters {
-  let term: String
-  let backend: String?
-  let limit: Int?
-
-  static let docs = [
-    "term":
-      "The words, \(SearchService.maxTermBytes) bytes at most; the last one may be unfinished.",
-    "backend": "One of search.backends; the first when left out.",
-    "limit":
-      "How many at most, 1 to \(SearchService.maxHits); \(SearchService.defaultHits) left out.",
-  ]
+/// Shows a search that runs while the user types.
+///
+/// - Parameter onSelection: Handles a result that the client selects.
+private func bindSearch(
+  _ view: View, to model: SearchModel, onSelection: @escaping (SearchHit) throws -> Void
+) {
+  view.bind("term", to: model.term.toSignal())
+  view.remember("term", { model.term.value }, restore: { model.term.value = $0 })
+  view.bind("failure", to: model.failure.map { $0?.description })
+  view.hint("failure", .quiet)
+  view.bind("searching", to: model.isSearching)
+  view.hint("searching", .quiet)
+  view.bindList("results", to: model.results)
+  view.hide("source", of: "results")
+  view.intent("search", Parameter("term")) { model.term.value = $0 }.main().live()
+  view.intent("select", Parameter("id")) { id in
+    let hit = try model.hit(id)
+    try onSelection(hit)
+    return hit
+  }
+  .main()
 }

@@ -1,4 +1,3 @@
-internal import Model
 package import Signals
 
 /// An incremental search: a term is typed, and results are emitted.

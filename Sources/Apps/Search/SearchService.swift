@@ -1,4 +1,3 @@
-internal import Model
 package import Signals
 
 /// Search in one of several backends, once or as the user types.
@@ -71,5 +70,14 @@ package final class SearchService {
     guard let backend = name == nil ? backends.first : backends.first(where: { $0.name == name })
     else { throw .unknownBackend(name ?? "", known: backends.map(\.name)) }
     return backend
+  }
+}
+
+extension String {
+  /// The string without leading and trailing white space.
+  var trimmed: String {
+    let rest = drop { $0.isWhitespace }
+    let end = rest.lastIndex { !$0.isWhitespace }
+    return end.map { String(rest[...$0]) } ?? ""
   }
 }

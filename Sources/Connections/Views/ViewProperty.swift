@@ -69,7 +69,11 @@ package final class ViewProperty: Viewer {
 
   /// Declares members of the value, or of each element of the list, that people need not see.
   @discardableResult
-  package func hiding(_ members: String...) -> ViewProperty {
+  package func hiding(_ members: String...) -> ViewProperty { hiding(members) }
+
+  /// Declares members of the value, or of each element of the list, that people need not see.
+  @discardableResult
+  package func hiding(_ members: [String]) -> ViewProperty {
     change { $0.look.hides = members }
     return self
   }

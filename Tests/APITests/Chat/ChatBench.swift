@@ -58,8 +58,8 @@ final class ChatBench {
           bindPresence(catalog, to: presence)
           bindChat(catalog, to: chat, clients)
           bindThreads(catalog, to: threads, clients)
-          bindSearch(catalog, to: search) { view, context, hit in
-            try openSelected(hit, from: view, context, clients, threads, chat)
+          bindSearch(catalog, to: search, opening: SearchHit.views) { view, hit in
+            try openSelected(hit, from: view, clients, threads, chat)
           }
         }
       })
