@@ -254,8 +254,8 @@ let package = Package(
     .testTarget(
       name: "LuaScriptsTests",
       dependencies: [
-        "Configuration", "EventSourcing", "Features", "JSON", "JournalMemory", "LuaScripts",
-        "ServiceTestSupport", "TestSupport",
+        "Configuration", "EventSourcing", "Features", "JSON", "Journal", "JournalMemory",
+        "LuaScripts", "Model", "ServiceTestSupport", "Signals", "TestSupport", "Wire",
       ]),
     .testTarget(
       name: "JournalTests",

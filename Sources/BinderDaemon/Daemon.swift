@@ -50,7 +50,10 @@ final class Daemon {
       file, settings, log, manager, warnings: warnings,
       checkViews: { files in
         let changing = services.scripts?.changing(in: files.scripts) ?? []
-        return files.views.check(for: access.rights[.owner], changing: changing)
+        let checked = files.views.check(for: access.rights[.owner], changing: changing)
+        return (
+          checked.faults + (services.scripts?.faults(in: files.scripts) ?? []), checked.warnings
+        )
       }
     ) { configuration, files in
       access.change(to: configuration, in: engine)

@@ -52,6 +52,7 @@ struct Engine {
     host.owners = table.context.owners
     host.daemon = Process.peer
     host.shares.now = { loop.milliseconds }
+    host.chargeFolds { [context = table.context] in context.charge(Process.user, for: $0) }
     measures = DaemonMeasures(
       of: settings.options.program, table: table, host: host, store: store, loop: loop)
     disk = DiskWatch(of: location, host, store, on: scheduler)

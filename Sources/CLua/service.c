@@ -22,6 +22,20 @@ static bool is_name(const char *bytes, size_t count) {
   return true;
 }
 
+// Whether a text names events of another service: SERVICE.KIND, or SERVICE.KIND and a pattern of
+// streams. The names themselves are checked against those of the daemon later.
+static bool is_other_kind(const char *bytes, size_t count) {
+  if (count == 0 || count > 300 || !islower((unsigned char)bytes[0])) return false;
+  bool has_dot = false;
+  for (size_t i = 0; i < count; i++) {
+    unsigned char c = (unsigned char)bytes[i];
+    if (c < ' ' || c == 127) return false;
+    if (c == ' ') return has_dot;
+    if (c == '.') has_dot = i + 1 < count && bytes[i + 1] != ' ';
+  }
+  return has_dot;
+}
+
 static const char *name_rule = "1 to 32 of a-z 0-9 _ and begins with a letter";
 
 static void want_loading(lua_State *L, const char *name) {
@@ -34,6 +48,19 @@ static void set_line(lua_State *L, int level) {
   int line = 1;
   if (find_place(L, level, &place)) line = place.currentline;
   lua_pushinteger(L, line);
+  lua_setfield(L, -2, "line");
+}
+
+// Changes the line of the table on top to that at which a function begins, if it ends there.
+static void set_first_line(lua_State *L, int function) {
+  lua_Debug place;
+  lua_pushvalue(L, function);
+  if (!lua_getinfo(L, ">S", &place)) return;
+  lua_getfield(L, -1, "line");
+  lua_Integer line = lua_tointegerx(L, -1, NULL);
+  lua_pop(L, 1);
+  if (place.linedefined < 1 || place.lastlinedefined != line) return;
+  lua_pushinteger(L, place.linedefined);
   lua_setfield(L, -2, "line");
 }
 
@@ -416,7 +443,8 @@ static int on_new_index(lua_State *L) {
   size_t count;
   if (lua_type(L, 2) != LUA_TSTRING) return fail(L, "the kind of an event is a text");
   const char *kind = lua_tolstring(L, 2, &count);
-  if (!is_name(kind, count)) return fail(L, "the kind of an event is %s", name_rule);
+  if (!is_name(kind, count) && !is_other_kind(kind, count))
+    return fail(L, "the kind of an event is %s", name_rule);
   if (lua_type(L, 3) != LUA_TFUNCTION) return fail(L, "'on' takes a function(event, at)");
   if (is_declared(L, "on", 2)) return fail(L, "'on.%s' is declared twice", kind);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &description_key);
@@ -432,6 +460,7 @@ static int on_new_index(lua_State *L) {
   lua_pushvalue(L, 2);
   lua_setfield(L, -2, "name");
   set_line(L, 1);
+  set_first_line(L, 3);
   declare(L, "on");
   return 0;
 }
@@ -465,6 +494,8 @@ static int record(lua_State *L) {
   clua_text kind, stream = {NULL, 0};
   if (lua_type(L, 1) != LUA_TSTRING) return fail_argument(L, 1, "the kind of the event");
   kind.bytes = lua_tolstring(L, 1, &kind.count);
+  if (memchr(kind.bytes, '.', kind.count) != NULL)
+    return fail(L, "'%s' is an event of another service; only that service records it", kind.bytes);
   if (!push_fold(L, kind.bytes, kind.count) && !is_declared(L, "ignore", 1))
     return fail(L, "there is no 'on.%s' for the event; write one, or 'ignore(\"%s\")'", kind.bytes, kind.bytes);
   lua_pop(L, 1);

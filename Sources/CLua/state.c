@@ -486,6 +486,7 @@ void clua_free(clua *s) {
 
 void clua_set_host(clua *s, const clua_host *host) { s->host = *host; }
 void clua_set_nanoseconds(clua *s, int64_t nanoseconds) { s->limits.nanoseconds = nanoseconds; }
+void clua_set_instructions(clua *s, int64_t instructions) { s->limits.instructions = instructions; }
 
 // MARK: Calls
 
@@ -592,7 +593,7 @@ static int fold(lua_State *L) {
   const clua_place *place = fold->place;
   if (!push_fold(L, fold->kind.bytes, fold->kind.count)) return 0;
   json_push(L, fold->json.bytes, fold->json.count);
-  lua_createtable(L, 0, 5);
+  lua_createtable(L, 0, 6);
   lua_pushinteger(L, (lua_Integer)place->seq);
   lua_setfield(L, -2, "seq");
   lua_pushinteger(L, (lua_Integer)place->version);
@@ -605,6 +606,13 @@ static int fold(lua_State *L) {
   }
   lua_pushlstring(L, place->stream.bytes, place->stream.count);
   lua_setfield(L, -2, "stream");
+  // The stream without the name of its service.
+  const char *slash = memchr(place->stream.bytes, '/', place->stream.count);
+  if (slash != NULL) {
+    slash++;
+    lua_pushlstring(L, slash, place->stream.count - (size_t)(slash - place->stream.bytes));
+    lua_setfield(L, -2, "name");
+  }
   lua_call(L, 2, 0);
   return 0;
 }

@@ -124,6 +124,11 @@ package final class ConnectionContext {
 
   // MARK: Turns
 
+  /// Does work for a user within a request of another one.
+  package func charge(_ user: UInt32, for work: () -> Void) {
+    time.charge(users.share(of: user), for: work)
+  }
+
   /// Whether the running client must stop before its next request; see ``TurnTime/isUp()``.
   ///
   /// A function of the context, because a caller would retain its ``time``.

@@ -72,6 +72,19 @@ final class TurnTime {
     user.spent += max(1, time)
   }
 
+  /// Does work for a user within the slice of another one.
+  ///
+  /// The slice gets no longer by it, but the other user is not charged.
+  func charge(_ user: UserShare, for work: () -> Void) {
+    guard let current, current !== user else { return work() }
+    let start = clock()
+    work()
+    let time = clock() - start
+    begun += time
+    if user.spent == 0 { spenders.append(user) }
+    user.spent += max(1, time)
+  }
+
   /// Returns whether the running client must stop before its next request.
   ///
   /// Call it before each request or each step of output. The first request of a slice may run

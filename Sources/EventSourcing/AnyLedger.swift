@@ -41,6 +41,12 @@ final class AnyLedger {
   /// Called within a command to remove what was written under a lease.
   let remove: (LeasedPart) -> Void
 
+  /// Called within a command with an event of another service that the state consists of.
+  let follow: (RoutedEvent) -> FollowedEffect
+
+  /// The events of other services that the state consists of.
+  let others: () -> OtherEvents
+
   /// See ``Ledger/changes(matching:)``.
   let changes: (Pattern) -> Signal<SourceChange, Never>
 
@@ -71,6 +77,7 @@ final class AnyLedger {
     finishReplay: @escaping () -> Void, sizes: Sizes,
     commit: @escaping () -> Void, apply: @escaping Apply,
     discard: @escaping (UInt64) -> Void, remove: @escaping (LeasedPart) -> Void,
+    follow: @escaping (RoutedEvent) -> FollowedEffect, others: @escaping () -> OtherEvents,
     changes: @escaping (Pattern) -> Signal<SourceChange, Never>,
     feed: @escaping (Pattern) -> any ChangeFeed,
     snapshot: @escaping () -> @Sendable (UInt64) -> Snapshot, unknown: @escaping () -> UnknownKinds,
@@ -87,6 +94,8 @@ final class AnyLedger {
     self.apply = apply
     self.discard = discard
     self.remove = remove
+    self.follow = follow
+    self.others = others
     self.changes = changes
     self.feed = feed
     self.snapshot = snapshot

@@ -151,7 +151,8 @@ extension JournalReader {
       while position < end {
         let records = try records(after: position, limit: 1000)
         guard let last = records.last else { break }
-        for record in records where record.seq <= end && record.service == service {
+        for record in records
+        where record.seq <= end && (record.service == service || fold.isOther(record)) {
           for change in fold.changes(by: record) where sources.contains(change.source) {
             newest[change.source] = FoldedChange(record: record, change: change)
           }

@@ -118,6 +118,9 @@ final class JournalProjection: Projection {
 
   var dependsOnState: Bool { false }
 
+  /// None: all events are its own.
+  var others: OtherEvents { .none }
+
   func knows(_ record: Record) -> Bool { true }
 
   func given(by record: Record) -> [SourceChange]? { [] }

@@ -12,6 +12,7 @@ extension Ledger {
     _ record: Record, _ number: Int,
     _ note: (FollowedEffect) -> Void
   ) throws(JournalError) {
+    if reader.isOther(record) { return applyOther(record, number, note) }
     guard let event = try reader.known(record) else { return note(FollowedEffect()) }
     let place = EventContext(record, in: stream(number))
     if let rule = State.Lookup.fault(of: event, at: place, self) {

@@ -137,11 +137,12 @@ package final class Ledger<State: ServiceState> {
     self.host = host
     sourceTypes = host.types
     streamNames = host.streamNames
-    reader = StateProjection(service: service, host.streamNames, from: initial)
+    reader = StateProjection(service: service, host.streamNames, from: initial, .none)
     watchers = Watchers(streamNames)
     names = SourceNames(of: service, in: streamNames)
     numberedValue = State.Lookup.numberedValue(of: Ledger.self)
     number = register { [self] in commit() }
+    followOthers(from: initial)
   }
 
   // MARK: Recording
@@ -171,6 +172,7 @@ package final class Ledger<State: ServiceState> {
     if coder.hasFault { refuseUnwritten() }
     State.Lookup.record(event, kind, in: stream, emptying: emptied, self)
     if sourceTypes.isOn { checkType(of: number) }
+    if host.routes.isOn { host.route(type(kind), in: number) }
   }
 
   /// Lets the running command fail because an event of it cannot be stored.
@@ -401,12 +403,13 @@ extension Ledger {
         try apply(record, number, note)
       },
       discard: { [self] in discard(after: $0) },
-      remove: { [self] in remove($0) },
+      remove: { [self] in remove($0) }, follow: { [self] in follow($0) },
+      others: { [reader] in reader.others },
       changes: { [self] in changes(matching: $0) }, feed: { [self] in feed(of: $0) },
       snapshot: { [self] in snapshot() },
       unknown: { [reader] in reader.unknown },
       makeProjection: { [service, initial = reader.initial] in
-        StateProjection<State>(service: service, Names(), from: initial)
+        StateProjection<State>(service: service, Names(), from: initial, .none)
       })
   }
 

@@ -87,7 +87,7 @@ struct PastChanges {
       for record in records {
         if record.seq > end + 1 { holes.append(end + 1...record.seq - 1) }
         end = record.seq
-        guard record.service == service else { continue }
+        guard record.service == service || fold.isOther(record) else { continue }
         if !isFolded, fold.given(by: record) == nil {
           isFolded = true
           try fold.advance(reader, of: service, to: record.seq - 1)
@@ -183,12 +183,16 @@ extension JournalReader {
       folds[service] = (fold, try fold.start(self, of: service, upTo: seq))
     }
     let journal = folds[JournalProjection.service]
+    let followers = folds.values.filter { !$0.fold.others.isEmpty }
     var position = folds.values.map(\.from).min() ?? 0
     while position < seq {
       let records = try records(after: position, limit: 1000)
       guard let last = records.last else { break }
       for record in records where record.seq <= seq {
         for case let (fold, from)? in [journal, folds[record.service]] where record.seq > from {
+          fold.replay(record)
+        }
+        for (fold, from) in followers where record.seq > from && fold.isOther(record) {
           fold.replay(record)
         }
       }

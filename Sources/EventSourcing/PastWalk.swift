@@ -151,6 +151,9 @@ private struct WalkRun {
   private var parts: [String: Part] = [:]
   private var end: UInt64
 
+  /// The services whose states consist of events of other ones too.
+  private let followers: [Part]
+
   /// The service of each stream whose events may change a source; `nil` for others.
   private var streams: [String: Part?] = [:]
 
@@ -168,6 +171,7 @@ private struct WalkRun {
       guard let make = makers[service], let fold = place.folds[service] else { continue }
       parts[service] = Part(service, make, fold)
     }
+    followers = parts.values.filter { !$0.fold.others.isEmpty }
   }
 
   private struct Place {
@@ -229,7 +233,10 @@ private struct WalkRun {
     _ walk: PastWalk, _ makers: [String: Maker], _ reader: any JournalReader, at seq: UInt64
   ) throws(JournalError) -> [String: any Projection] {
     try reader.check(seq)
-    for service in makers.keys {
+    let services = makers.values.reduce(into: Set(makers.keys)) {
+      $0.formUnion($1().others.services)
+    }
+    for service in services {
       let removed = try reader.lastRemoval(of: service, upTo: walk.through)
       guard removed <= seq else {
         throw .outOfRange(first: removed, last: try reader.bounds().last)
@@ -251,8 +258,10 @@ private struct WalkRun {
     let records = try reader.records(after: end, limit: limit)
     guard let last = records.last else { return false }
     for record in records where record.seq <= through {
-      guard let part = part(of: record) else { continue }
-      try pass(record, part, to: visitor)
+      if let part = part(of: record) { try pass(record, part, to: visitor) }
+      for follower in followers where follower.fold.isOther(record) {
+        try pass(record, follower, to: visitor)
+      }
     }
     end = last.seq
     return visitor.proceed(past: end, time: last.time, events: records.count) && end < through

@@ -25,6 +25,9 @@ package protocol Projection: AnyObject {
   /// Whether the sources that an event changes depend on the state before it.
   var dependsOnState: Bool { get }
 
+  /// The events of other services that the state consists of too.
+  var others: OtherEvents { get }
+
   /// Returns whether a record is an event that the state consists of.
   func knows(_ record: Record) -> Bool
 
@@ -75,6 +78,11 @@ final class StateProjection<State: ServiceState>: Projection {
   let initial: State
   private(set) var unknown = UnknownKinds()
 
+  @usableFromInline
+  var others: OtherEvents {
+    didSet { last = nil }
+  }
+
   /// The reading of the last record's type: consecutive records mostly have the same.
   private var last: Reading?
 
@@ -90,17 +98,21 @@ final class StateProjection<State: ServiceState>: Projection {
     /// The name of the kind if its form is the current one.
     let name: String?
 
-    init(_ type: String, kind: Substring?, name: String?) {
-      (self.type, self.kind, self.name) = (type, kind, name)
+    /// Whether it is one of ``others``.
+    let isOther: Bool
+
+    init(_ type: String, kind: Substring?, name: String?, isOther: Bool) {
+      (self.type, self.kind, self.name, self.isOther) = (type, kind, name, isOther)
     }
   }
 
   /// - Parameters:
   ///   - names: The names of the streams; more are added as they occur.
   ///   - initial: The state before the first event.
+  ///   - others: The events of other services that it consists of too.
   @usableFromInline
-  init(service: String, _ names: Names, from initial: State) {
-    (state, self.initial) = (initial, initial)
+  init(service: String, _ names: Names, from initial: State, _ others: OtherEvents) {
+    (state, self.initial, self.others) = (initial, initial, others)
     self.service = service
     self.names = names
     prefix = service + "."
@@ -215,7 +227,9 @@ final class StateProjection<State: ServiceState>: Projection {
     if type.count > prefix.utf8.count, type.starts(with: prefix.utf8) {
       kind = record.type[type.index(type.startIndex, offsetBy: prefix.utf8.count)...]
     }
-    let reading = Reading(record.type, kind: kind, name: kind.flatMap(forms.presentName))
+    let reading = Reading(
+      record.type, kind: kind, name: kind.flatMap(forms.presentName),
+      isOther: kind == nil && others.contains(record.type))
     last = reading
     return reading
   }
@@ -225,6 +239,9 @@ final class StateProjection<State: ServiceState>: Projection {
     let reading = reading(record)
     if let name = reading.name {
       return State.Event(kind: name, data: JSONText(trusted: record.data), coder)
+    }
+    if reading.isOther {
+      return others.read(record).flatMap { State.event(ofOther: $0.type, $0.data) }
     }
     guard let kind = reading.kind,
       case .event(let kind, let data) = forms.read(kind, JSONText(trusted: record.data))
@@ -259,6 +276,9 @@ final class StateProjection<State: ServiceState>: Projection {
 }
 
 extension Projection {
+  /// Returns whether a record is an event of another service that the state consists of.
+  func isOther(_ record: Record) -> Bool { others.contains(record.type) }
+
   /// Applies a record without computing the changes; see ``replay(_:in:)``.
   @discardableResult
   func replay(_ record: Record) -> JournalError? { replay(record, in: names.add(record.stream)) }
@@ -281,6 +301,15 @@ extension Projection {
       let bounds = try reader.bounds()
       let first = try reader.lastRemoval(of: service, upTo: bounds.last)
       throw .outOfRange(first: max(bounds.first, first), last: bounds.last)
+    }
+    // Of other services the state has the events that the journal keeps, so only a state between
+    // removed events is unknown.
+    for other in others.services {
+      let last = try reader.bounds().last
+      let removed = try reader.lastRemoval(of: other, upTo: last)
+      if seq < removed, position < (try reader.lastRemoval(of: other, upTo: seq)) {
+        throw .outOfRange(first: removed, last: last)
+      }
     }
     return position
   }

@@ -46,6 +46,16 @@ final class Replay {
       JournalProjection.service, journal.snapshotForm, store, &warnings, journal.start(from:))
     oldest = positions.values.reduce(journalPosition, min)
     position = oldest
+    for ledger in ledgers {
+      var removed: UInt64 = 0
+      for other in ledger.others().services {
+        removed = max(removed, try store.lastRemoval(of: other))
+      }
+      if removed > positions[ledger.service] ?? 0 {
+        warnings.append(
+          "\(ledger.service) lacks events of other services that were removed up to \(removed)")
+      }
+    }
     snapshotWarnings = warnings
   }
 
@@ -111,6 +121,7 @@ final class Replay {
     var (service, ledger, known): (String, AnyLedger?, UInt64) = ("", nil, 0)
     var (fault, last): (JournalError?, Int) = (nil, -1)
     var decoder = RecordDecoder()
+    let followers = ledgers.filter { !$0.others().isEmpty }
     try store.replay(after: oldest) { events in
       for i in 0..<events.count where fault == nil {
         let row = events[i]
@@ -124,6 +135,11 @@ final class Replay {
           known = positions[service] ?? 0
         }
         if record.seq > known { fault = ledger?.replay(record, stream) }
+        for follower in followers where fault == nil && follower.others().contains(record.type) {
+          if record.seq > positions[follower.service] ?? 0 {
+            fault = follower.replay(record, stream)
+          }
+        }
         if fault == nil { position = record.seq }
       }
       onProgress(position)

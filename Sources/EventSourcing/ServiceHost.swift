@@ -38,6 +38,10 @@ package final class ServiceHost {
 
   let store: any EventStore
   private var ledgers: [AnyLedger] = []
+
+  /// The ledgers that get events of other services.
+  @usableFromInline
+  let routes = EventRoutes()
   private let coder = EventCoder()
 
   private var past = PastCommands()
@@ -234,7 +238,7 @@ package final class ServiceHost {
     _ records: [Record], of service: String, _ body: (Record, JSONText) -> Bool
   ) {
     guard let projection = makeProjections[service]?() else { return }
-    for record in records where record.service == service {
+    for record in records where record.service == service || projection.isOther(record) {
       projection.replay(record)
       guard body(record, JSONText(trusted: projection.snapshot(at: record.seq).data)) else {
         return
@@ -370,7 +374,9 @@ package final class ServiceHost {
         else { return }
         newest = head
       }
-      heads.grow(stream, in: streamNames, by: bytes, for: newest.charge.user)
+      // Without events the state follows from those of other services.
+      let user = newest.seq == 0 ? daemon.uid : newest.charge.user
+      heads.grow(stream, in: streamNames, by: bytes, for: user)
       streamNames.hold(stream, by: .stream)
     }
   }
@@ -437,7 +443,10 @@ package final class ServiceHost {
   }
 
   /// The limits on the size of the state.
-  package var quota = StateQuota()
+  package var quota: StateQuota {
+    get { shares.quota }
+    set { shares.quota = newValue }
+  }
 
   /// The limits of roles; call ``WriteShares/refreshLimits()`` after a change.
   package var roleLimits: RoleLimits { shares.roleLimits }
@@ -550,7 +559,8 @@ package final class ServiceHost {
     guard running.lastAppended != nil else { return }
     running.lastAppended = nil
     store.rollBackUnsealed()
-    for ledger in waiting.removeAll(after: store.last) { ledgers[ledger].discard(store.last) }
+    let undone = waiting.removeAll(after: store.last).union(routes.removeAll(after: store.last))
+    for ledger in undone { ledgers[ledger].discard(store.last) }
     store.dropEmptyStreams(upTo: durable)
   }
 
@@ -585,6 +595,28 @@ package final class ServiceHost {
     running.lastAppended = appended
     waiting.append(by: ledger, dataBytes: eventData.count, at: appended.seq)
     return appended
+  }
+
+  /// Passes the event that was recorded last on to the states of other services that consist of it.
+  @usableFromInline
+  func route(_ type: String, in stream: Int) {
+    guard let numbers = routes.numbers(of: type), let appended = running.lastAppended else {
+      return
+    }
+    let event = RoutedEvent(
+      type: EventType.name(of: type), data: JSONText(trusted: eventData.string), stream: stream,
+      appended: appended, time: running.time, user: running.user)
+    routes.charge {
+      for number in numbers {
+        routes.append(number, at: appended.seq)
+        charge(ledgers[number].follow(event))
+      }
+    }
+  }
+
+  /// Returns the ledgers of other services that get the events of a type.
+  func ledgers(for type: String) -> [AnyLedger] {
+    routes.isOn ? (routes.numbers(of: type) ?? []).map { ledgers[$0] } : []
   }
 
   /// Lets the running command fail when it ends.
@@ -627,10 +659,13 @@ package final class ServiceHost {
         let ledger = ledgers[number]
         ledger.commit()
         if !ledger.isAboutReaders { commits.durableNews = seq }
+        while let number = routes.popFirst(at: seq) { ledgers[number].commit() }
       } else {
         // Another host over the same store has recorded it, and moved the store on.
         let record = decoder.record(events[i])
-        try? ledger(record.service)?.apply(record, streamNames.add(record.stream)) { _ in }
+        let stream = streamNames.add(record.stream)
+        try? ledger(record.service)?.apply(record, stream) { _ in }
+        try? route(record, in: stream, isFollowed: false)
         commits.durableNews = seq
       }
       if !watchers.isEmpty { watchers.send(decoder.record(events[i]), eventForms) }
@@ -674,6 +709,7 @@ package final class ServiceHost {
     let stream = streamNames.add(record.stream)
     guard let ledger = ledger(record.service) else {
       store.follow(record, to: stream, by: record.user, growing: 0)
+      try route(record, in: stream, isFollowed: true)
       return true
     }
     try ledger.apply(record, stream) { effect in
@@ -684,6 +720,7 @@ package final class ServiceHost {
       }
       for stream in effect.released { store.followRelease(of: stream) }
     }
+    try route(record, in: stream, isFollowed: true)
     return !ledger.isAboutReaders
   }
 
@@ -699,6 +736,7 @@ package final class ServiceHost {
 
   private func forget() {
     waiting.removeAll()
+    routes.removeAll()
     past.window.discard(after: store.durable)
     past.refused.removeAll()
     for ledger in ledgers { ledger.discard(store.durable) }

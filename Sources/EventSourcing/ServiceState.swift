@@ -33,6 +33,14 @@ package protocol ServiceState: Sendable {
   /// Applies an event; an event that is invalid in this state changes nothing.
   mutating func apply(_ event: Event, at place: EventContext)
 
+  /// The types of events of other services that it consists of too, for example `cells.set`.
+  ///
+  /// Only a state of tables can have some.
+  var otherTypes: Set<String> { get }
+
+  /// Returns an event of another service as one of this state; `nil` if it is none.
+  static func event(ofOther type: String, _ data: JSONText) -> Event?
+
   /// Returns the rule that an event breaks in this state, or `nil` if it is valid.
   ///
   /// Services never record invalid events. They come from journals that were edited by hand, or
@@ -130,6 +138,15 @@ package protocol ServiceState: Sendable {
   /// A form must stay convertible: after a compaction, the snapshot is the only copy of the
   /// state.
   static var upcasters: [Upcaster] { get }
+}
+
+extension ServiceState {
+  /// By default a state consists of events of its own service.
+  @usableFromInline
+  package var otherTypes: Set<String> { [] }
+
+  @usableFromInline
+  package static func event(ofOther type: String, _ data: JSONText) -> Event? { nil }
 }
 
 extension ServiceState where Inverse == Event {

@@ -108,6 +108,11 @@ package protocol StateLookup<State> {
     _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
   ) -> FollowedEffect
 
+  /// Applies an event of another service to the pending state.
+  static func followOther(
+    _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
+  ) -> FollowedEffect
+
   /// Returns a function for durable values by number; `nil` if the state is not by number.
   static func numberedValue<Holder: PendingState<State>>(
     of type: Holder.Type
@@ -123,6 +128,12 @@ extension StateLookup {
   package static func sizeWithoutStream(
     of service: String, from initial: State, _ ledger: some PendingState<State>
   ) -> Int { 0 }
+
+  /// By default a state consists of events of its own service.
+  @usableFromInline
+  package static func followOther(
+    _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
+  ) -> FollowedEffect { FollowedEffect() }
 
   /// By default all events are shown in the same way.
   @inlinable

@@ -20,6 +20,9 @@ package final class WriteShares {
     didSet { for i in writers.indices { writers[i].isExempt = owners.contains(writers[i].user) } }
   }
 
+  /// The limits on the size of the state.
+  var quota = StateQuota()
+
   /// Returns the milliseconds of a monotonic clock.
   package var now: () -> UInt64 = { 0 }
 

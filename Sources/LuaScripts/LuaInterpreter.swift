@@ -9,6 +9,11 @@ package struct Lua: ScriptLanguage {
   /// The most instructions of one call.
   package static let maxInstructions = 200_000
 
+  /// The most instructions of the fold of another service's event.
+  ///
+  /// It runs within the commands of others, and has the same limit when the past is folded.
+  package static let maxOtherInstructions = 50_000
+
   package init() {}
 
   package var obstacle: String? { clua_load().map { String(cString: $0) } }
@@ -87,6 +92,11 @@ final class LuaInterpreter: ScriptInterpreter, @unchecked Sendable {
   /// another one has recorded.
   private static let maxReplayNanoseconds: Int64 = 1_000_000_000
 
+  /// The most processor time of the fold of another service's event.
+  ///
+  /// The instructions limit it long before, unless each of them takes long.
+  private static let maxOtherNanoseconds: Int64 = 100_000_001
+
   func call(_ call: ScriptCall, in world: any ScriptWorld) -> ScriptOutcome {
     let before = self.world
     self.world = world
@@ -112,7 +122,15 @@ final class LuaInterpreter: ScriptInterpreter, @unchecked Sendable {
     self.world = world
     defer { self.world = before }
     let user = place.user.map { Int64($0) } ?? -1
-    if before == nil { clua_set_nanoseconds(lua, Self.maxReplayNanoseconds) }
+    let isOther = kind.utf8.contains(UInt8(ascii: "."))
+    if isOther {
+      clua_set_nanoseconds(lua, Self.maxOtherNanoseconds)
+      // A fold has twice the instructions of the limit.
+      clua_set_instructions(lua, Int64(Lua.maxOtherInstructions / 2))
+    } else if before == nil {
+      clua_set_nanoseconds(lua, Self.maxReplayNanoseconds)
+    }
+    defer { if isOther { clua_set_instructions(lua, Int64(Lua.maxInstructions)) } }
     let outcome = place.stream.withText { stream in
       var place = clua_place(
         seq: place.seq, version: place.version, time: place.time, user: user, stream: stream)

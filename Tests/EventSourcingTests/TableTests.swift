@@ -603,7 +603,7 @@ struct TableTests {
     house.store.commit()
     house.host.saveSnapshots()
     let snapshot = try #require(house.store.snapshot(of: "shelf"))
-    let projection = StateProjection<Shelf>(service: "shelf", Names(), from: Shelf())
+    let projection = StateProjection<Shelf>(service: "shelf", Names(), from: Shelf(), .none)
     #expect(snapshot.seq == 3 && projection.start(from: snapshot))
     #expect(projection.state.titles.nextID == 2 && projection.state.total.value == 3)
     #expect(projection.value(of: "shelf/lists/l")?.text == "[2]")
@@ -615,7 +615,7 @@ struct TableTests {
     try house.record(.put(id: 1, title: "a"), .renamed(id: 1, title: "b"), .taken(id: 1))
     try house.record(.queued(list: "l", value: 2), in: "shelf/lists/l")
     house.store.commit()
-    let projection = StateProjection<Shelf>(service: "shelf", Names(), from: Shelf())
+    let projection = StateProjection<Shelf>(service: "shelf", Names(), from: Shelf(), .none)
     let records = house.store.records
     #expect(projection.sources(changedBy: records[2]) == nil)
     let changes = records.map { record in

@@ -178,6 +178,11 @@ package final class Catalog {
     lines?.append(Assembly.Line(phase: offer.rawValue, run: run))
   }
 
+  /// The types of the events of each service.
+  package var eventTypes: [String: [String]] {
+    Dictionary(services.map { ($0.name, $0.events) }) { first, _ in first }
+  }
+
   /// Offers a service without events.
   ///
   /// Its methods and sources may be offered before or after it.

@@ -84,9 +84,10 @@ typedef struct {
 clua *clua_make(const clua_host *host, const clua_limits *limits);
 void clua_free(clua *lua);
 
-// Changes the functions of the host, and whether time is limited.
+// Changes the functions of the host, whether time is limited, and the instructions of the next calls.
 void clua_set_host(clua *lua, const clua_host *host);
 void clua_set_nanoseconds(clua *lua, int64_t nanoseconds);
+void clua_set_instructions(clua *lua, int64_t instructions);
 
 // Runs the text of a service once. `name` is its file's, for messages. A fault of a declaration does not
 // end it; clua_fault() has all of them, parted by the byte 0x1E.

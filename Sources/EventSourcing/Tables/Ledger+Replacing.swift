@@ -11,28 +11,35 @@ extension ServiceHost {
   /// - Parameters:
   ///   - initial: The state before the first event that is folded.
   ///   - seq: The position of the last event in this state; 0 for none.
-  /// - Returns: A signal of the state and the last position that was read.
+  /// - Returns: A signal of the state, the last position that was read, and the position of the last
+  ///   removed event of other services that the state would consist of too; 0 if there is none.
   package func fold<State: ServiceState>(
     _ service: String, from initial: State, after seq: UInt64 = 0
-  ) -> Signal<(state: State, seq: UInt64), JournalError> {
-    reading(.care) { reader throws(JournalError) in
+  ) -> Signal<(state: State, seq: UInt64, removed: UInt64), JournalError> {
+    let others = otherEvents(initial.otherTypes)
+    return reading(.care) { reader throws(JournalError) in
       let bounds = try reader.bounds()
       let removed = try reader.lastRemoval(
         of: JournalProjection.removalName(of: service), upTo: bounds.last)
       guard removed == 0 else {
         throw .outOfRange(first: removed + 1, last: bounds.last)
       }
-      let projection = StateProjection<State>(service: service, Names(), from: initial)
+      let projection = StateProjection<State>(service: service, Names(), from: initial, others)
+      var lost: UInt64 = 0
+      for other in others.services {
+        lost = max(lost, try reader.lastRemoval(of: other, upTo: bounds.last))
+      }
       var end = seq
       while end < bounds.last {
         let records = try reader.records(after: end, limit: 512)
         guard let last = records.last else { break }
-        for record in records where SourceName.isOf(record.stream, service) {
+        for record in records
+        where SourceName.isOf(record.stream, service) || projection.isOther(record) {
           if let fault = projection.replay(record) { throw fault }
         }
         end = last.seq
       }
-      return (projection.state, max(end, bounds.last))
+      return (projection.state, max(end, bounds.last), lost)
     }
   }
 }
@@ -84,8 +91,9 @@ extension Ledger where State: TableState {
 extension Ledger {
   /// Changes the state before the first event, for the past and for snapshots.
   package func setInitial(_ state: State) {
+    let others = host.otherEvents(state.otherTypes)
     host.setProjections(of: number) { [service] in
-      StateProjection<State>(service: service, Names(), from: state)
+      StateProjection<State>(service: service, Names(), from: state, others)
     }
   }
 }

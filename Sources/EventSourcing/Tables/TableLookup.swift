@@ -82,6 +82,15 @@ package enum TableLookup<State: TableState>: StateLookup {
     let report = ledger.tables
     report.beginRecording(in: place.number)
     if isNew { report.adopt(size(of: place.number, ledger)) }
+    finish(event, at: place, ledger)
+  }
+
+  /// Applies an event, and reports what it has written.
+  @inlinable
+  static func finish(
+    _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
+  ) {
+    let report = ledger.tables
     ledger.pending.apply(event, at: place)
     let tables = ledger.pending.tables
     for number in tables.sources.indices {
@@ -208,6 +217,22 @@ package enum TableLookup<State: TableState>: StateLookup {
     effect.growth = report.growth
     effect.others = report.others
     for stream in [place.number] + effect.others.map(\.stream) where isEmpty(stream, ledger) {
+      effect.released.append(stream)
+    }
+    return effect
+  }
+
+  @usableFromInline
+  package static func followOther(
+    _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
+  ) -> FollowedEffect {
+    let report = ledger.tables
+    // The stream of the event belongs to another service, which is not charged.
+    report.beginRecording(in: TableReport.noStream)
+    finish(event, at: place, ledger)
+    var effect = FollowedEffect()
+    effect.others = report.others
+    for stream in effect.others.map(\.stream) where isEmpty(stream, ledger) {
       effect.released.append(stream)
     }
     return effect

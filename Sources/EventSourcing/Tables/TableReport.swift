@@ -85,6 +85,9 @@ package final class TableReport {
 
   // MARK: Recorded events
 
+  /// The number of no stream.
+  static let noStream = -1
+
   @usableFromInline
   func beginRecording(in stream: Int) {
     self.stream = stream

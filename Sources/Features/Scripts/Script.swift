@@ -23,6 +23,9 @@ package final class Script: Sendable {
   /// The kinds of events that change the state, and those that need not.
   let kinds: Set<String>
   let ignored: Set<String>
+
+  /// The folds of events of other services, by the type of the event, in the order of the text.
+  let others: [String: [OtherFold]]
   let places: [Place]
   let tables: TableList<ScriptState>
   private let patterns: [SourcePattern]
@@ -37,7 +40,7 @@ package final class Script: Sendable {
   private init() {
     (name, file, text, foldHash) = ("", "", "", "")
     declaration = .empty
-    (kinds, ignored, places, patterns) = ([], [], [], [])
+    (kinds, ignored, others, places, patterns) = ([], [], [:], [], [])
     tables = TableList([])
     language = nil
   }
@@ -57,7 +60,14 @@ package final class Script: Sendable {
       throw ConfigurationFaults(error.faults(in: path, file, text))
     }
     declaration = interpreter.declaration
-    let faults = Self.faults(of: declaration, named: name)
+    let (own, folds) = (
+      declaration.name ?? "", declaration.on.filter(\.isOther).map { OtherFold($0, in: text) }
+    )
+    let faults =
+      Self.faults(of: declaration, named: name)
+      + folds.compactMap { fold in
+        fold.fault(in: own).map { (fold.line, $0) }
+      }
     guard faults.isEmpty else {
       throw ConfigurationFaults(
         faults.map {
@@ -69,7 +79,8 @@ package final class Script: Sendable {
     self.name = declaration.name ?? ""
     (self.file, self.text, self.language) = (file, text, language)
     foldHash = SHA256.hash(interpreter.foldDigest)
-    kinds = Set(declaration.on.map(\.name))
+    kinds = Set(declaration.on.filter { !$0.isOther }.map(\.name))
+    others = Dictionary(grouping: folds, by: \.type)
     ignored = Set(declaration.ignore.map(\.name))
     var (places, rowCount, singleCount): ([Place], Int, Int) = ([], 0, 0)
     for table in declaration.tables {
@@ -174,7 +185,7 @@ package final class Script: Sendable {
   }
 
   /// Returns where the text of a line begins.
-  fileprivate static func column(ofLine line: Int, in text: String) -> Int {
+  static func column(ofLine line: Int, in text: String) -> Int {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard lines.indices ~= line - 1 else { return 1 }
     return lines[line - 1].prefix { $0 == " " || $0 == "\t" }.count + 1

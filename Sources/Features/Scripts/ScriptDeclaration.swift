@@ -18,6 +18,9 @@ package struct ScriptDeclaration: Decodable, Equatable, Sendable {
   package struct Event: Decodable, Equatable, Sendable {
     package let name: String
     package let line: Int
+
+    /// Whether it is an event of another service: `cells.set`, or `cells.set cells/door`.
+    var isOther: Bool { name.utf8.contains(UInt8(ascii: ".")) }
   }
 
   /// A command or a query.

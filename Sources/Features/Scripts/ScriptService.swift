@@ -14,7 +14,13 @@ package final class ScriptService {
   package internal(set) var isFolding = false
 
   /// Whether it has no state yet, because its first text folds the past.
-  package internal(set) var isNew = false
+  package internal(set) var isNew = false {
+    didSet {
+      guard isNew != oldValue else { return }
+      ledger.pending.isWaiting = isNew
+      ledger.committed.isWaiting = isNew
+    }
+  }
 
   /// The new text that could not be used, with the reason; `nil` if there is none.
   package internal(set) var refused: String?
@@ -23,6 +29,11 @@ package final class ScriptService {
     (self.script, self.host) = (script, host)
     ledger = Ledger(script.name, in: host, from: ScriptState(script))
     ledger.happened.observeNext { [unowned self] _, place in showStop(place.seq) }.dispose(in: bag)
+    ledger.undone.observeNext { [unowned self] in
+      // The event of another service that it could not apply is rolled back.
+      guard let stopped, stopped.seq > self.host.last else { return }
+      ledger.pending.stopped = nil
+    }.dispose(in: bag)
   }
 
   /// Called when an event of another daemon has stopped it.
@@ -92,6 +103,7 @@ package final class ScriptService {
   /// - Parameter folded: The position of the last event in the state.
   func use(_ script: Script, with state: ScriptState, upTo folded: UInt64, at seq: UInt64) {
     self.script = script
+    ledger.otherTypes = state.otherTypes
     ledger.replace(with: state, upTo: folded, from: ScriptState(script), at: seq)
   }
 }

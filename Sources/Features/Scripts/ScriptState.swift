@@ -20,11 +20,21 @@ package struct ScriptEvent: ServiceEvent, Equatable {
   }
 }
 
+extension ScriptEvent {
+  /// Whether it is an event of another service, whose type is its kind.
+  var isOther: Bool { kind.utf8.contains(UInt8(ascii: ".")) }
+}
+
 /// A fold that has failed, so that its service stops.
 package struct StoppedFold: Equatable, Sendable {
   package let seq: UInt64
   package let kind: String
   package let failure: ScriptFailure
+
+  /// Returns the type of its event.
+  func type(of service: String) -> String {
+    kind.utf8.contains(UInt8(ascii: ".")) ? kind : "\(service).\(kind)"
+  }
 }
 
 /// The tables of a service in a script.
@@ -65,20 +75,40 @@ package struct ScriptState: TableState {
   /// The last event that was applied.
   private var (lastSeq, lastKind): (UInt64, String) = (0, "")
 
+  /// Whether it applies nothing yet, because the past is folded first.
+  var isWaiting = false
+
+  package var otherTypes: Set<String> { Set(script.others.keys) }
+
+  package static func event(ofOther type: String, _ data: JSONText) -> ScriptEvent? {
+    ScriptEvent(type, data)
+  }
+
   package mutating func apply(_ event: ScriptEvent, at place: EventContext) {
     apply(event, at: ScriptPlace(place))
   }
 
   mutating func apply(_ event: ScriptEvent, at place: ScriptPlace) {
-    guard stopped == nil else { return }
-    guard script.kinds.contains(event.kind) else {
+    guard stopped == nil, !isWaiting else { return }
+    var folds: [OtherFold]?
+    if event.isOther {
+      folds = script.others[event.kind]?.filter { $0.matches(place.stream) }
+      if folds?.isEmpty != false { return }
+    } else if !script.kinds.contains(event.kind) {
       if !script.ignored.contains(event.kind) { skipped.insert(event.kind) }
       return
     }
     let world = FoldWorld(script)
     swap(&world.rows, &rows)
     swap(&world.singles, &singles)
-    let failure = fold(event, at: place, in: world)
+    var failure: ScriptFailure?
+    if let folds {
+      for other in folds where failure == nil {
+        failure = fold(other.key, event.data, at: place, in: world)
+      }
+    } else {
+      failure = fold(event.kind, event.data, at: place, in: world)
+    }
     if failure != nil { world.undo() }
     swap(&world.rows, &rows)
     swap(&world.singles, &singles)
@@ -88,11 +118,11 @@ package struct ScriptState: TableState {
   }
 
   private mutating func fold(
-    _ event: ScriptEvent, at place: ScriptPlace, in world: FoldWorld
+    _ kind: String, _ data: JSONText, at place: ScriptPlace, in world: FoldWorld
   ) -> ScriptFailure? {
     do throws(ScriptFailure) {
       let interpreter = try makeInterpreter()
-      if let failure = interpreter.fold(event.kind, event.data, at: place, in: world) {
+      if let failure = interpreter.fold(kind, data, at: place, in: world) {
         return failure
       }
       // Now and then: after a command it is checked anyway, and a replay must be fast.

@@ -157,7 +157,10 @@ extension Script {
     }
     let base = String(path.split(separator: "/").last ?? "service")
     let name = base.hasSuffix(".service") ? String(base.dropLast(".service".count)) : nil
-    return try Script(text, named: name, file: base, path: path, in: scripts.language)
+    let script = try Script(text, named: name, file: base, path: path, in: scripts.language)
+    let faults = script.faults(in: path, among: scripts.eventTypes())
+    guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+    return script
   }
 }
 
@@ -244,7 +247,7 @@ private final class ScriptTrial: ScriptWorld {
       text.member("milliseconds", milliseconds)
       if let stopped {
         text.member(
-          "stopped", "event \(stopped.seq) (\(script.name).\(stopped.kind)): \(stopped.failure)")
+          "stopped", "event \(stopped.seq) (\(stopped.type(of: script.name))): \(stopped.failure)")
       }
       text.member("differs", names.count)
       text.array("sources") { text in

@@ -11,6 +11,7 @@ package func bindScripts(_ catalog: Catalog, to scripts: ScriptsService) {
   scripts.isReserved = { [unowned catalog] name in
     catalog.isReserved(name) || catalog.provided.service(name) != nil
   }
+  scripts.eventTypes = { [unowned catalog] in catalog.eventTypes }
   catalog.offer("The texts of the services in files.", scripts.ledger)
   catalog.offerTables(of: scripts.ledger)
   catalog.command(

@@ -36,6 +36,9 @@ package final class ScriptsService {
     var state: ScriptState?
     var seq: UInt64 = 0
 
+    /// The last event of other services that the state lacks because it was removed; 0 if none was.
+    var removed: UInt64 = 0
+
     init(_ script: Script) { self.script = script }
 
     /// Applies the events that have become durable meanwhile; returns the fold that has failed.
@@ -63,6 +66,9 @@ package final class ScriptsService {
   /// The trials of texts that run.
   let trials = DisposeBag()
   private let bag = DisposeBag()
+
+  /// Returns the types of the events of all services.
+  var eventTypes: () -> [String: [String]] = { [:] }
 
   /// Returns whether a name belongs to a service that is not in a file.
   var isReserved: (_ name: String) -> Bool = { _ in false }
@@ -137,6 +143,10 @@ package final class ScriptsService {
   /// Begins to use the texts of files, when the daemon becomes the active one.
   package func begin() {
     isActive = true
+    let known = eventTypes()
+    for script in services.values.map(\.script) {
+      for fault in script.faults(in: script.file, among: known) { onMessage("\(fault)", true) }
+    }
     for service in services.values {
       for kind in service.ledger.pending.skipped.sorted() {
         onMessage(
@@ -215,6 +225,15 @@ package final class ScriptsService {
     return (hasChanged, warnings)
   }
 
+  /// Returns the faults of folds of events that no service has, with those of the files.
+  package func faults(in files: ScriptFiles) -> [ConfigurationFault] {
+    var known = eventTypes()
+    for script in files.scripts.values { known[script.name] = script.eventTypes }
+    return files.scripts.values.sorted { $0.name < $1.name }.flatMap { script in
+      script.faults(in: files.path(of: script), among: known)
+    }
+  }
+
   /// Returns the services whose sources or methods may be others when files are in use.
   package func changing(in files: ScriptFiles) -> Set<String> {
     Set(
@@ -231,7 +250,7 @@ package final class ScriptsService {
   private func use(_ script: Script) -> Change? {
     guard let service = services[script.name] else {
       add(script)
-      guard host.mayHaveEvents(script.name) else {
+      guard host.mayHaveEvents(script.name) || !script.others.isEmpty && host.last > 0 else {
         finish(script)
         return .done
       }
@@ -275,10 +294,19 @@ package final class ScriptsService {
     let folding = Folding(script)
     self.folding[script.name] = folding
     service.isFolding = true
+    // From now on it gets the events of other services that the new text folds, too.
+    service.ledger.otherTypes.formUnion(script.others.keys)
     service.ledger.happened.observeNext { event, place in
       folding.later.append((event, ScriptPlace(place)))
     }.dispose(in: folding.work)
-    read(folding, from: ScriptState(script))
+    // Those that are recorded and not durable yet are read from the journal.
+    host.durability(of: host.last).observe { [unowned self] event in
+      switch event {
+      case .next: read(folding, from: ScriptState(script))
+      case .failed(let error): refuse(script, "\(error)")
+      case .completed: break
+      }
+    }.dispose(in: folding.work)
     return .folding
   }
 
@@ -289,6 +317,7 @@ package final class ScriptsService {
       switch event {
       case .next(let folded):
         (folding.state, folding.seq) = (folded.state, folded.seq)
+        folding.removed = max(folding.removed, folded.removed)
         if folding.isFarBehind { read(folding, from: folded.state) } else { finish(folding) }
       case .failed(let error): refuse(script, "\(error)")
       case .completed: break
@@ -313,8 +342,12 @@ package final class ScriptsService {
     guard let service = services[script.name], let state = folding.state else { return }
     service.use(script, with: state, upTo: folding.seq, at: seq)
     host.setComplete(state.stopped == nil, script.name)
+    let lost =
+      folding.removed == 0
+      ? "" : "; it lacks those of other services that were removed up to \(folding.removed)"
     onMessage(
-      "service '\(script.name)' has folded \(state.appliedCount) events by its new text", false)
+      "service '\(script.name)' has folded \(state.appliedCount) events by its new text\(lost)",
+      false)
     finish(script)
   }
 
@@ -325,8 +358,10 @@ package final class ScriptsService {
   }
 
   private func endFolding(_ name: String) {
-    services[name]?.isFolding = false
     folding.removeValue(forKey: name)?.work.dispose()
+    guard let service = services[name] else { return }
+    service.isFolding = false
+    service.ledger.otherTypes = Set(service.script.others.keys)
   }
 
   /// Uses a text that another daemon has recorded.
@@ -372,7 +407,7 @@ extension ScriptService {
   func message(of stopped: StoppedFold) -> String {
     stopped.seq == 0
       ? "service '\(name)' stops: \(stopped.failure)"
-      : "service '\(name)' stops at event \(stopped.seq) (\(name).\(stopped.kind)): \(stopped.failure)"
+      : "service '\(name)' stops at event \(stopped.seq) (\(stopped.type(of: name))): \(stopped.failure)"
   }
 }
 

@@ -37,6 +37,7 @@ extension Manual {
     page.section("LIMITS")
     page.text(
       "A call of a command or a query: 200000 instructions, 2 MiB of new memory, and 3 ms of processor time. "
+        + "A fold of another service's event: 50000 instructions. "
         + "An interpreter: 16 MiB. A file: 65536 bytes, 64 sources and row sets, 256 kinds of events, 128 methods with 32 parameters each. "
         + "A row or the data of an event: 262144 bytes.")
     page.section("FILES")
@@ -68,7 +69,12 @@ extension ManualPage {
       ),
       (
         .word("on.KIND = function(e, at)"),
-        "Applies an event: e is its data; at has seq, version, time, user and stream."
+        "Applies an event: e is its data; at has seq, version, time, user, stream, and name, which is the stream without its service."
+      ),
+      (
+        .word("on[\"SERVICE.KIND PATTERN\"] = function(e, at)"),
+        "Applies the events of another service, in their own commits; PATTERN, which may be left out, selects their streams: on[\"cells.set cells/door/*\"]. "
+          + "The past is folded first. If it fails, this service stops, and the command of the other goes on."
       ),
       (.word("ignore(KIND)"), "Events of this kind change nothing."),
       (

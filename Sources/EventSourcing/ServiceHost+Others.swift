@@ -1,0 +1,86 @@
+internal import Journal
+internal import Model
+internal import Signals
+
+extension ServiceHost {
+  /// Charges the time of folds that run within the commands of others.
+  package func chargeFolds(_ charge: @escaping (_ folds: () -> Void) -> Void) {
+    routes.charge = charge
+  }
+
+  /// Returns the events of some types, with their forms.
+  func otherEvents(_ types: Set<String>) -> OtherEvents {
+    types.isEmpty ? .none : OtherEvents(types, eventForms)
+  }
+
+  /// Lets the ledger with a number get the events of some types.
+  func setRoutes(_ types: Set<String>, to ledger: Int) { routes.set(types, of: ledger) }
+
+  /// Charges the writers of the files, who administer the daemon, for state.
+  func charge(_ effect: FollowedEffect) {
+    for (stream, growth) in effect.others {
+      _ = appender.grow(stream, in: streamNames, by: growth, for: daemon.uid)
+    }
+    for stream in effect.released { store.release(stream) }
+  }
+
+  /// Passes an event of another daemon on to the states of other services that consist of it.
+  ///
+  /// - Parameter isFollowed: Whether this daemon follows; otherwise the store has moved on.
+  func route(
+    _ record: Record, in stream: Int, isFollowed: Bool
+  ) throws(JournalError) {
+    for ledger in ledgers(for: record.type) {
+      try ledger.apply(record, stream) { effect in
+        guard isFollowed else { return }
+        for (other, growth) in effect.others {
+          store.followGrowth(of: other, by: growth, for: daemon.uid)
+        }
+        for stream in effect.released { store.followRelease(of: stream) }
+      }
+    }
+  }
+}
+
+extension Ledger {
+  /// The types of the events of other services that the state gets.
+  package var otherTypes: Set<String> {
+    get { reader.others.types }
+    set {
+      guard newValue != reader.others.types else { return }
+      reader.others = host.otherEvents(newValue)
+      host.setRoutes(newValue, to: number)
+    }
+  }
+
+  /// Lets the state get the events of other services that it consists of from the beginning.
+  @usableFromInline
+  func followOthers(from initial: State) {
+    guard !initial.otherTypes.isEmpty else { return }
+    otherTypes = initial.otherTypes
+    setInitial(initial)
+  }
+
+  /// Applies an event of another service that the running command has recorded.
+  func follow(_ routed: RoutedEvent) -> FollowedEffect {
+    guard let event = State.event(ofOther: routed.type, routed.data) else {
+      return FollowedEffect()
+    }
+    let pending = PendingEvent(
+      event, stream: routed.stream, appended: routed.appended, time: routed.time,
+      user: routed.user)
+    recorded.append(pending)
+    if State.Lookup.needsNames { inverses.append(nil) }
+    return State.Lookup.followOther(
+      event, at: place(of: pending, in: stream(routed.stream)), self)
+  }
+
+  /// Applies a durable event of another service, which another daemon has recorded.
+  func applyOther(_ record: Record, _ number: Int, _ note: (FollowedEffect) -> Void) {
+    guard let event = reader.event(of: record) else { return note(FollowedEffect()) }
+    let place = EventContext(record, in: stream(number))
+    note(State.Lookup.followOther(event, at: place, self))
+    State.Lookup.show(event, at: place, self)
+    tell(event, at: place)
+  }
+}

@@ -1,0 +1,164 @@
+# Services in files that fold the events of other services, as a user would.
+
+load support
+
+setup() {
+    make_place
+    cd "$directory"
+    mkdir service.d
+    echo '{}' > binder.conf
+    start_daemon --config "$directory/binder.conf"
+}
+
+teardown() { remove_place; }
+
+restart_daemon() {
+    kill "$daemon"
+    wait "$daemon" || true
+    start_daemon --config "$directory/binder.conf"
+}
+
+# The example of the documentation, with a factor.
+doors() { # factor
+    sed -n '/^-- doors.service/,/^```/p' "$BATS_TEST_DIRNAME/../../Documentation/services-in-a-file.md" |
+        grep -v '^```' | sed "s/ + 1/ + ${1:-1}/"
+}
+
+count() { bindctl get "doors/$1" | jq .count; }
+is_count() { [ "$(count "$1")" = "$2" ]; }
+
+@test "a service folds the events of cells: those of the past, and each in its commit" {
+    bindctl set cells/door/front true
+    bindctl set cells/lamp 1
+    bindctl set cells/door/front false
+    doors > doors.service
+    [ "$(bindctl service check doors.service)" = 'doors.service is valid' ]
+    run -0 bindctl service try doors.service --diff
+    [[ "${lines[0]}" == '2 events in '*' ms; 1 sources would differ' ]]
+    cp doors.service service.d/
+    run -0 bindctl reload
+    [[ "$output" == *'the events of the past are folded by the new text first'* ]]
+    eventually is_count front 1
+    bindctl watch doors/back > watched &
+    background+=($!)
+    bindctl set cells/door/back true
+    is_count back 1
+    eventually grep -q '"count":1' watched
+    # The change has the position and the user of the event of the cell.
+    [ "$(bindctl history doors/back -j | jq .seq)" = "$(bindctl history cells/door/back -j | jq .seq)" ]
+    [ "$(bindctl get doors/back | jq .by)" = "$(id -u)" ]
+    # The past of the rows is that of the cells.
+    [ "$(bindctl get doors/front --at 3 | jq .count)" = 1 ]
+    [ "$(bindctl get doors/front --at 1 | jq .open)" = true ]
+    run -0 bindctl why doors/front
+    [[ "$output" == *'set'* ]]
+    # A refused command changes nothing.
+    run -4 bindctl atomic -- set cells/door/back false -- call doors.close door=back -- call doors.close door=attic
+    [ "$(bindctl get doors/back | jq -c '[.count, .open]')" = '[1,true]' ]
+    bindctl call doors.close door=back
+    [ "$(bindctl get doors/back | jq -c '[.count, .open]')" = '[1,false]' ]
+}
+
+@test "the state outlives restarts and kills, and a changed fold counts the past again" {
+    doors > service.d/doors.service
+    bindctl reload
+    bindctl set cells/door/a true
+    bindctl set cells/door/b true
+    restart_daemon
+    is_count a 1
+    bindctl set cells/door/a false
+    bindctl set cells/door/a true
+    kill_daemon
+    start_daemon --config "$directory/binder.conf"
+    is_count a 2
+    doors 10 > service.d/doors.service
+    bindctl reload
+    eventually is_count a 20
+    is_count b 10
+    bindctl set cells/door/b true
+    is_count b 20
+    restart_daemon
+    is_count a 20
+}
+
+@test "a kill of the daemon while clients write loses no event and counts none twice" {
+    doors > service.d/doors.service
+    bindctl reload
+    for round in 1 2 3 4 5; do
+        { while bindctl set cells/door/a true; do :; done; } > /dev/null 2>&1 3>&- &
+        local writer=$!
+        sleep .3
+        kill_daemon
+        wait "$writer" || true
+        start_daemon --config "$directory/binder.conf"
+        is_count a "$(bindctl history cells/door/a -j -n 100000 | wc -l)"
+    done
+}
+
+@test "a fold that fails stops its service, and not the daemon or the writer" {
+    doors | sed 's/local door = at.name/if e.value == "broken" then error("broken door") end local door = at.name/' > service.d/doors.service
+    bindctl reload
+    bindctl set cells/door/a true
+    bindctl set cells/door/b broken
+    bindctl set cells/door/a true
+    [ "$(bindctl get cells/door/b)" = '"broken"' ]
+    is_count a 1
+    run -2 bindctl doctor
+    [[ "$output" == *"critical"*"service 'doors' stops at event 3 (cells.set): doors.service:"*': broken door'* ]]
+    run -1 bindctl call doors.close door=a
+    [[ "$output" == *"service 'doors' stops at event 3"* ]]
+    restart_daemon
+    is_count a 1
+    doors > service.d/doors.service
+    bindctl reload
+    eventually is_count a 2
+    run -0 bindctl service try service.d/doors.service
+    mkdir bad
+    doors | sed 's/local door =/error("no") local door =/' > bad/doors.service
+    run -5 bindctl service try bad/doors.service
+    [[ "$output" == *'stops'*'(cells.set)'* ]]
+}
+
+@test "an unknown service or kind has line and column, in check, try and reload" {
+    doors | sed 's/cells.set/cells.sett/' > doors.service
+    for command in check try; do
+        run -5 bindctl service $command doors.service
+        [[ "$output" == *"doors.service:"*":5: 'cells' has no events 'cells.sett'; did you mean 'cells.set'?"* ]]
+    done
+    cp doors.service service.d/
+    run -5 bindctl reload
+    [[ "$output" == *"service.d/doors.service:"*":5: 'cells' has no events 'cells.sett'"* ]]
+    doors | sed 's/cells/cels/g' > service.d/doors.service
+    run -5 bindctl reload
+    [[ "$output" == *"there is no service 'cels'; did you mean 'cells'?"* ]]
+    run -4 bindctl get doors/a
+    # The events of a service that the same reload brings.
+    cat > service.d/alarm.service << 'END'
+service("alarm", "Counts closed doors.")
+local closed = value("alarm", "The number of closed doors.")
+on["doors.closed"] = function() closed:set((closed:get() or 0) + 1) end
+END
+    doors > service.d/doors.service
+    bindctl reload
+    bindctl set cells/door/a true
+    bindctl call doors.close door=a
+    [ "$(bindctl get alarm)" = 1 ]
+}
+
+@test "events that retention has removed stay in the state, and a new text lacks them" {
+    doors > service.d/doors.service
+    bindctl reload
+    for i in 1 2 3; do bindctl set cells/door/a true; done
+    bindctl journal compact --before 4 --now > /dev/null || bindctl journal compact --before 4
+    compacted() { [ "$(bindctl history cells/door/a -j | wc -l)" = 1 ]; }
+    eventually compacted
+    is_count a 3
+    restart_daemon
+    is_count a 3
+    doors 10 > service.d/doors.service
+    bindctl reload
+    eventually is_count a 10
+    grep -q "service 'doors' has folded 1 events by its new text; it lacks those of other services that were removed up to 3" log
+    restart_daemon
+    is_count a 10
+}
