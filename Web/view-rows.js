@@ -91,7 +91,8 @@ export class Rows {
     this.#pane = pane;
     this.#name = name;
     this.count = h("span.hint");
-    this.title = h("h3", {}, words(name), " ", this.count);
+    this.heading = h("span", {}, words(name));
+    this.title = h("h3", {}, this.heading, " ", this.count);
     this.state = h("p.hint", { role: "status" });
     this.body = h("div");
     this.element = h("section.rows", { "aria-label": words(name) }, this.title, this.state, this.body);
@@ -102,6 +103,7 @@ export class Rows {
     this.#hint = property.hint;
     this.#hides = property.hides ?? [];
     this.#members = property.members ?? {};
+    setText(this.heading, property.title ?? words(this.#name));
     setText(this.count, items.length ? String(items.length) : "");
     const wait = waits[property.state];
     setText(this.state, property.error ?? wait ?? (items.length || property.state === "loaded" && property.value === undefined ? "" : "Nothing here yet."));

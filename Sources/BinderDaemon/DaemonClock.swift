@@ -52,6 +52,9 @@ final class DaemonClock: Sendable {
   /// Whether it can be set: it is not that of the machine.
   var canBeSet: Bool { course != nil }
 
+  /// Goes forward to a time, if the clock can be set and is before it.
+  func advance(to time: Int64) { set(time, speed: nil) }
+
   /// Sets time and speed; `nil` keeps one.
   ///
   /// It does not go back, also if it has passed the time meanwhile.

@@ -42,6 +42,8 @@ struct Engine {
     clock = DaemonClock(settings.options.clock)
     clockScheduler = clock.canBeSet ? ClockScheduler(clock, on: scheduler) : scheduler
     store = try openStore(location, settings, clock, on: loop, log, manager)
+    // No event is before the last one, so a clock of its own begins there at the earliest.
+    if store.last > 0 { clock.advance(to: store.lastTime) }
     host = ServiceHost(store: store)
     watch = JournalWatch(host, store, log) { loop.milliseconds }
     table = ConnectionTable(

@@ -126,7 +126,32 @@ static void report(lua_State *L, clua_text name, size_t line) {
   lua_pop(L, 1);
 }
 
-enum { GET_GLOBAL = 11, MOST_DEPTH = 220 };  // OP_GETTABUP of Lua 5.4
+// Instructions of Lua 5.4: OP_LOADK, OP_LOADKX, OP_GETUPVAL, OP_GETTABUP, OP_GETTABLE.
+enum { LOAD = 3, LOAD_FAR = 4, GET_UPVALUE = 9, GET_GLOBAL = 11, GET = 12, MOST_DEPTH = 220 };
+
+// Reads the global name that begins at an instruction; its text is NULL if none does.
+//
+// A constant behind the 256th, or a name of more than 40 bytes, does not fit into one instruction: the
+// globals and the name are loaded first.
+static clua_text global_at(
+    const code *c, code_list instructions, code_list constants, code_list names, size_t index) {
+  clua_text none = {NULL, 0};
+  uint32_t words[4] = {0};
+  size_t count = instructions.count - index;
+  memcpy(words, instructions.at + index * 4, (count < 4 ? count : 4) * 4);
+  uint32_t kind = words[0] & 0x7F;
+  if (kind != GET_GLOBAL && kind != GET_UPVALUE) return none;
+  clua_text table = upvalue_at(c, names, words[0] >> 16 & 0xFF);
+  if (table.count != 4 || memcmp(table.bytes, "_ENV", 4) != 0) return none;
+  if (kind == GET_GLOBAL) return constant_at(c, constants, words[0] >> 24);
+  bool is_far = (words[1] & 0x7F) == LOAD_FAR;
+  if (!is_far && (words[1] & 0x7F) != LOAD) return none;
+  uint32_t get = is_far ? words[3] : words[2];
+  if ((get & 0x7F) != GET || (get >> 16 & 0xFF) != (words[0] >> 7 & 0xFF) ||
+      get >> 24 != (words[1] >> 7 & 0xFF))
+    return none;
+  return constant_at(c, constants, is_far ? words[2] >> 7 : words[1] >> 15);
+}
 
 static void code_function(lua_State *L, code *c, int depth) {
   code_text(c);
@@ -156,14 +181,10 @@ static void code_function(lua_State *L, code *c, int depth) {
   if (c->is_bad) return;
   charge(L, instructions.count);
   for (size_t i = 0; i < instructions.count; i++) {
-    uint32_t instruction;
-    memcpy(&instruction, instructions.at + i * 4, 4);
-    if ((instruction & 0x7F) != GET_GLOBAL) continue;
-    clua_text table = upvalue_at(c, names, instruction >> 16 & 0xFF);
-    if (table.count != 4 || memcmp(table.bytes, "_ENV", 4) != 0) continue;
+    clua_text name = global_at(c, instructions, constants, names, i);
+    if (name.bytes == NULL) continue;
     charge(L, constants.count + i);
-    clua_text name = constant_at(c, constants, instruction >> 24);
-    if (name.bytes != NULL) report(L, name, line_at(c, first, differences, given, i));
+    report(L, name, line_at(c, first, differences, given, i));
   }
 }
 

@@ -55,6 +55,16 @@ func text(of path: String) throws -> String {
   return try text(of: file, path)
 }
 
+/// Reads a text file as it is.
+func wholeText(of path: String) throws -> String {
+  let file = open(path, O_RDONLY | O_CLOEXEC)
+  guard file >= 0 else {
+    throw Failure("'\(path)' cannot be read: \(String(cString: strerror(errno)))", .usage)
+  }
+  defer { close(file) }
+  return try wholeText(of: file, path)
+}
+
 /// Reads stdin, without one line end at its end.
 func textOfStandardInput() throws -> String { try text(of: STDIN_FILENO, "stdin") }
 
@@ -62,9 +72,16 @@ func textOfStandardInput() throws -> String { try text(of: STDIN_FILENO, "stdin"
 private let maxInputBytes = 64 << 20
 
 /// Reads a descriptor to its end, without one line end at its end.
+private func text(of descriptor: CInt, _ name: String) throws -> String {
+  var text = try wholeText(of: descriptor, name)
+  if text.utf8.last == UInt8(ascii: "\n") { text.unicodeScalars.removeLast() }
+  return text
+}
+
+/// Reads a descriptor to its end.
 ///
 /// - Throws: ``Failure``, also if the input exceeds the limit, as that of `/dev/zero` does.
-private func text(of descriptor: CInt, _ name: String) throws -> String {
+private func wholeText(of descriptor: CInt, _ name: String) throws -> String {
   var bytes: [UInt8] = []
   var chunk = [UInt8](repeating: 0, count: 1 << 16)
   while true {
@@ -79,7 +96,6 @@ private func text(of descriptor: CInt, _ name: String) throws -> String {
       throw Failure("\(name) is larger than 64 MiB; a value has at most 256 KiB", .usage)
     }
   }
-  if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
   guard let text = String(validating: bytes, as: UTF8.self) else {
     throw Failure("\(name) is not UTF-8 text", .usage)
   }

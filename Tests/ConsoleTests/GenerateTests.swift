@@ -57,6 +57,10 @@ struct GenerateTests {
         "ListsJobs = list[str]\n", "MapsPrices = dict[str, int]\n", "MapsPricesTea = bool\n",
         #"    CELLS_HALL_CELSIUS = "cells/hall/celsius""#,
         #"    """Hall: a number from -40 to 60 °C.""""#, "\n\nclass Sources:\n",
+        "\nCellsRoomCelsius = float\n", "\nListsQueue = list[int]\n",
+        "    @staticmethod\n    def cells_room_celsius(name1: str, name2: str) -> str:\n",
+        #"        return f"cells/{name1}/room/{name2}/celsius""#,
+        "    def lists_queue(name: str) -> str:\n",
       ]
     ),
     (
@@ -65,6 +69,9 @@ struct GenerateTests {
         "export type SourceTypes = {\n", #"  "cells/hall/celsius": number;"#,
         "  /** Hall: a number from -40 to 60 °C. */", #"  "cells/mode": "day" | "night";"#,
         #"  "lists/jobs": Array<string>;"#, #"  "maps/prices": { [name: string]: number };"#,
+        "export type CellsRoomCelsius = number;\n", "export type ListsQueue = Array<number>;\n",
+        "  cellsRoomCelsius: (name1: string, name2: string): string => "
+          + "`cells/${name1}/room/${name2}/celsius`,\n",
       ]
     ),
     (
@@ -75,6 +82,10 @@ struct GenerateTests {
         "  public typealias CellsHallCelsius = Double\n", "  public typealias CellsMode = String\n",
         "  public typealias MapsPrices = [String: Int]\n",
         "  /// Hall: a number from -40 to 60 °C.\n",
+        "  public static func cellsRoomCelsius(_ name1: String, _ name2: String) -> String {\n"
+          + #"    "cells/\(name1)/room/\(name2)/celsius""#,
+        "  public typealias CellsRoomCelsius = Double\n",
+        "  public typealias ListsQueue = [Int]\n",
       ]
     ),
   ])
@@ -84,7 +95,8 @@ struct GenerateTests {
     let sources = try [
       ("cells/mode", "string, one of day night"), ("lists/jobs", "string"),
       ("cells/hall/celsius", #"number, "°C", -40…60, "Hall""#), ("maps/prices", "integer"),
-      ("maps/prices/tea", "boolean"),
+      ("maps/prices/tea", "boolean"), ("cells/*/room/*/celsius", "number"),
+      ("lists/queue/**", "integer"), ("**", "any"),
     ].map { Interface.Source($0, try ValueType($1)) }
     let code = language.code(for: Interface([], sources: sources))
     for part in wanted { #expect(code.contains(part), "\(part) is not in\n\(code)") }

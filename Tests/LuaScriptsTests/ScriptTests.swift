@@ -125,6 +125,41 @@ struct ScriptTests {
   }
 
   @Test
+  func `names are found in functions with many constants, and long ones`() throws {
+    let constants = (0..<300).map { "'c\($0)'" }.joined(separator: ", ")
+    let long = "long_" + String(repeating: "x", count: 60)
+    let text = """
+      service("stock", "x")
+      query.see = { "x", run = function()
+        local t = { \(constants) }
+        local a = t[1] .. far
+        return a, \(long), tostring(t.unused), string.rep("a", 2)
+      end }
+      """
+    let script = try Script(text, named: "stock", file: "stock.service", path: "p", in: Lua())
+    #expect(
+      script.warnings(path: "p").map(\.description) == [
+        "p:4:21: nothing is called 'far' outside of functions; it is nil",
+        "p:5:13: nothing is called '\(long)' outside of functions; it is nil",
+      ])
+    // Behind 131,072 constants the number of one has an instruction of its own; such a text is longer
+    // than a service may be.
+  }
+
+  @Test
+  func `a text with CRLF has its faults at the same places`() throws {
+    let text = "service('stock', 'x')\n\n  rows('shop/*', 'x')\nlocal x = = 1\n"
+    let declared = "service('stock', 'x')\n  rows('shop/*', 'x')\n"
+    for text in [text, declared] {
+      #expect(faults(text).count > 0)
+      #expect(faults(text.replacing("\n", with: "\r\n")) == faults(text))
+    }
+    #expect(
+      faults(declared.replacing("\n", with: "\r\n")).first
+        == "/etc/stock.service:2:3: 'shop/*': it does not begin with stock/")
+  }
+
+  @Test
   func `all faults of the names are reported at once`() {
     let text = "service('shop', 'x')\nrows('a/*', 'x')\nvalue('b', 'x')"
     #expect(faults(text).count == 3)

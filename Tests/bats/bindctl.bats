@@ -723,6 +723,13 @@ bindctl: connected again; continuing after 0'
     fails 1 'is not a journal' session --from "$directory/text" -- true
 }
 
+@test "the clock of a session begins no earlier than the last event of its journal" {
+    bindctl session --journal "$directory/ahead.db" --clock 2099-01-01T00:00:00Z -- bindctl set cells/a 1
+    run -0 bindctl session --from "$directory/ahead.db" -- sh -c 'bindctl clock; bindctl set cells/b 2; bindctl history cells/b -j'
+    [[ "${lines[0]}" == 2099-01-01* ]] || [[ "${lines[0]}" == 2098-12-31* ]]
+    [[ "$output" == *'"time":"2099-01-01T00:00:'* ]]
+}
+
 @test "session ends its daemon when it is ended itself" {
     beside bindctl session -- sh -c 'echo "$BINDER_SOCKET"; exec sleep 60'
     session=${background[-1]}

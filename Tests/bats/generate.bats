@@ -118,15 +118,26 @@ END
     bindctl describe cells/mode --set 'string, one of day night, "Mode"'
     bindctl describe lists/jobs --set string
     bindctl describe 'cells/*/celsius' --set number
+    bindctl describe 'lists/*' --set string
     bindctl generate python cells lists > services.py
-    printf '%s\n' 'from services import CellsMode, ListsJobs, Sources' 'mode: CellsMode = "day"' 'jobs: ListsJobs = ["a"]' \
-        'print(Sources.CELLS_MODE, mode, Sources.LISTS_JOBS, jobs)' > main.py
+    printf '%s\n' 'from services import CellsCelsius, CellsMode, ListsJobs, Sources' 'hot: CellsCelsius = 40.5' 'mode: CellsMode = "day"' 'jobs: ListsJobs = ["a"]' \
+        'print(Sources.CELLS_MODE, mode, Sources.LISTS_JOBS, jobs, Sources.cells_celsius("hall"), hot)' > main.py
     export MYPYPATH=$clients/python/src PYTHONPATH=$clients/python/src PYTHONDONTWRITEBYTECODE=1
     mypy --strict --cache-dir mypy services.py main.py
-    is "$(/usr/bin/python3 main.py)" "cells/mode day lists/jobs ['a']"
+    is "$(/usr/bin/python3 main.py)" "cells/mode day lists/jobs ['a'] cells/hall/celsius 40.5"
     sed -i 's/"day"/"dusk"/' main.py
     run mypy --strict --cache-dir mypy main.py
-    [[ $output == *'main.py:2: error: Incompatible types in assignment'* ]]
+    [[ $output == *'main.py:3: error: Incompatible types in assignment'* ]]
+    sed -i 's/"hall"/7/' main.py
+    run mypy --strict --cache-dir mypy main.py
+    [[ $output == *'Argument 1 to "cells_celsius" of "Sources" has incompatible type "int"'* ]]
+    mkdir node_modules
+    ln -s "$clients/javascript" node_modules/binder
+    bindctl generate typescript cells > services.mts
+    printf '%s\n' 'import { type CellsCelsius, SourceNames } from "./services.mjs";' 'const hot: CellsCelsius = 40.5;' \
+        'console.log(SourceNames.cellsCelsius("hall"), hot);' > main.mts
+    tsc --strict --target es2022 --lib es2022,dom --module node16 main.mts
+    is "$(node main.mjs)" 'cells/hall/celsius 40.5'
     bindctl generate typescript cells | grep -qxF '  "cells/mode": "day" | "night";'
     run ! grep -q LISTS_JOBS <(bindctl generate python cells)
 }

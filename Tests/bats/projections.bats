@@ -84,7 +84,7 @@ is_count() { [ "$(count "$1")" = "$2" ]; }
 @test "a kill of the daemon while clients write loses no event and counts none twice" {
     doors > service.d/doors.service
     bindctl reload
-    for round in 1 2 3 4 5; do
+    for _ in 1 2 3 4 5; do
         { while bindctl set cells/door/a true; do :; done; } > /dev/null 2>&1 3>&- &
         local writer=$!
         sleep .3

@@ -134,6 +134,27 @@ restart_daemon() {
     [[ "$output" == *'everybody may write it'* ]]
 }
 
+@test "check agrees with the daemon about CRLF and about the size of a file" {
+    tally 'rows[e.key] = e' | sed 's/$/\r/' > service.d/tally.service
+    [ "$(bindctl service check service.d/tally.service)" = 'service.d/tally.service is valid' ]
+    bindctl reload
+    bindctl call tally.add key=a
+    [ "$(bindctl get tally/a)" = '{"key":"a"}' ]
+    printf '  local x = = 1\r\n' >> service.d/tally.service
+    run -5 bindctl service check service.d/tally.service
+    [[ "$output" == *"tally.service:7:13: unexpected symbol near '='"* ]]
+    run -5 bindctl reload
+    [[ "$output" == *"tally.service:7:13: unexpected symbol near '='"* ]]
+    # The last line end counts, too.
+    tally 'rows[e.key] = e' > service.d/tally.service
+    printf '%*s\n' "$((65536 - $(wc -c < service.d/tally.service)))" '' | tr ' ' - >> service.d/tally.service
+    [ "$(wc -c < service.d/tally.service)" = 65537 ]
+    run -5 bindctl service check service.d/tally.service
+    [[ "$output" == *'it has 65537 bytes; at most 65536'* ]]
+    run -5 bindctl reload
+    [[ "$output" == *'it has 65537 bytes; at most 65536'* ]]
+}
+
 @test "a command that fails or loops records nothing" {
     tally 'if e.key == "no" then error("no such key") end rows[e.key] = e' > service.d/tally.service
     bindctl reload

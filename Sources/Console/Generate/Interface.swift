@@ -40,9 +40,9 @@ package struct Interface: Equatable, Sendable {
     package let isOptional: Bool
   }
 
-  /// A source with a declared type.
+  /// A source with a declared type, or all sources that a pattern matches.
   package struct Source: Equatable, Sendable {
-    /// The full name, for example `cells/hall/celsius`.
+    /// The full name, for example `cells/hall/celsius`, or a pattern such as `cells/*/celsius`.
     package let name: String
     package let type: ValueType
 
@@ -53,9 +53,30 @@ package struct Interface: Equatable, Sendable {
     /// The shape of its values; the type of a list or map is that of each element.
     var shape: Shape {
       let each = type.shape
+      // The pattern matches maps and their values.
+      if name.hasPrefix("maps/"), name.hasSuffix("**") { return .any }
       if name.hasPrefix("lists/") { return .array(each) }
       return name.hasPrefix("maps/") && name.utf8.count(where: { $0 == UInt8(ascii: "/") }) == 1
         ? .map(each) : each
+    }
+
+    /// Whether the name is a pattern.
+    var isPattern: Bool { name.utf8.contains(UInt8(ascii: "*")) }
+
+    /// The name of a parameter for each wildcard: `name`, or `name1` and so on.
+    var parameters: [String] {
+      let count = name.split(separator: "/").count { $0.first == "*" }
+      return count == 1 ? ["name"] : (1...max(count, 1)).map { "name\($0)" }
+    }
+
+    /// Returns the pattern with its parameters in the place of the wildcards.
+    ///
+    /// - Parameter insertion: Returns the code that inserts a parameter into a text.
+    func text(_ insertion: (_ parameter: String) -> String) -> String {
+      var left = parameters[...]
+      return name.split(separator: "/").map { segment in
+        segment.first == "*" ? insertion(left.popFirst() ?? "name") : String(segment)
+      }.joined(separator: "/")
     }
 
     /// A line about the values.
@@ -70,6 +91,9 @@ package struct Interface: Equatable, Sendable {
   /// The single sources with declared types, by name.
   package let sources: [Source]
 
+  /// The patterns of sources with declared types, by name.
+  package let patterns: [Source]
+
   /// The services by name; the daemon's own methods belong to none.
   package let services: [Service]
 
@@ -81,7 +105,9 @@ package struct Interface: Equatable, Sendable {
   package init(
     _ documents: [JSONObject], docs: [String: String] = [:], sources: [Source] = []
   ) {
-    self.sources = sources.sorted { $0.name < $1.name }
+    let sorted = sources.sorted { $0.name < $1.name }
+    self.sources = sorted.filter { !$0.isPattern }
+    patterns = sorted.filter { $0.isPattern && $0.name.first != "*" }
     var version = ""
     var methods: [String: [Method]] = [:]
     for document in documents {

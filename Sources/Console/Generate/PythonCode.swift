@@ -34,10 +34,12 @@ struct PythonCode {
 
       """
     for service in interface.services { add(service) }
-    if !interface.sources.isEmpty { add(interface.sources) }
+    if !interface.sources.isEmpty || !interface.patterns.isEmpty {
+      add(interface.sources, interface.patterns)
+    }
   }
 
-  private mutating func add(_ sources: [Interface.Source]) {
+  private mutating func add(_ sources: [Interface.Source], _ patterns: [Interface.Source]) {
     var constants = ""
     let name = typeNames.name("Sources")
     var names = UniqueNames()
@@ -48,6 +50,15 @@ struct PythonCode {
       let constant = names.name(Identifier(source.name).snake.uppercased())
       constants += "\n    \(constant) = \(quoted(source.name))\n"
       constants += "    \(docstring([source.summary], indent: 4))\n"
+    }
+    for source in patterns {
+      let alias = typeNames.name(Identifier(source.name).pascal)
+      text += "\n\(alias) = \(type(source.shape, alias, isTaken: false))\n"
+      let parameters = source.parameters.map { "\($0): str" }.joined(separator: ", ")
+      constants += "\n    @staticmethod\n"
+      constants += "    def \(names.name(Identifier(source.name).snake))(\(parameters)) -> str:\n"
+      constants += "        \(docstring([source.summary], indent: 8))\n"
+      constants += "        return f\(quoted(source.text { "{\($0)}" }))\n"
     }
     text += "\n\nclass \(name):\n"
     text += "    \"\"\"The sources with declared types; cells/a has the values CellsA.\"\"\"\n"

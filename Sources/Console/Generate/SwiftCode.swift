@@ -22,10 +22,12 @@ struct SwiftCode {
     text = Language.swift.heading(interface).map { $0.isEmpty ? "//\n" : "// \($0)\n" }.joined()
     text += "\npublic import BinderAsync\n"
     for service in interface.services { add(service) }
-    if !interface.sources.isEmpty { add(interface.sources) }
+    if !interface.sources.isEmpty || !interface.patterns.isEmpty {
+      add(interface.sources, interface.patterns)
+    }
   }
 
-  private mutating func add(_ sources: [Interface.Source]) {
+  private mutating func add(_ sources: [Interface.Source], _ patterns: [Interface.Source]) {
     text += "\n/// The sources with declared types; the type of the same name is that of the"
     text += " values.\n"
     text += "public enum \(serviceNames.name("Sources")) {\n"
@@ -35,6 +37,15 @@ struct SwiftCode {
       let constant = name.prefix(1).lowercased() + name.dropFirst()
       text += (i == 0 ? "" : "\n") + "  /// \(source.summary)\n"
       text += "  public static let \(safe(constant)) = \(quoted(source.name))\n"
+      text += "  public typealias \(name) = \(type(source.shape, name))\n"
+    }
+    for source in patterns {
+      let name = names.name(Identifier(source.name).pascal)
+      let function = name.prefix(1).lowercased() + name.dropFirst()
+      let parameters = source.parameters.map { "_ \($0): String" }.joined(separator: ", ")
+      text += "\n  /// \(source.summary)\n"
+      text += "  public static func \(safe(function))(\(parameters)) -> String {\n"
+      text += "    \"\(source.text { "\\(\($0))" })\"\n  }\n"
       text += "  public typealias \(name) = \(type(source.shape, name))\n"
     }
     text += "}\n"

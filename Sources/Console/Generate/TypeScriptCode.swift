@@ -20,6 +20,7 @@ struct TypeScriptCode {
       """
     for service in interface.services { add(service) }
     if !interface.sources.isEmpty { add(interface.sources) }
+    if !interface.patterns.isEmpty { add(patterns: interface.patterns) }
   }
 
   private mutating func add(_ sources: [Interface.Source]) {
@@ -30,6 +31,21 @@ struct TypeScriptCode {
       text += "  \(quoted(source.name)): \(type(source.shape, any: "any"));\n"
     }
     text += "};\n"
+  }
+
+  private mutating func add(patterns: [Interface.Source]) {
+    var (types, functions, names) = ("", "", UniqueNames())
+    for source in patterns {
+      let stem = Identifier(source.name)
+      types += "\n/** \(source.summary) */\n"
+      types += "export type \(typeNames.name(stem.pascal)) = \(type(source.shape, any: "any"));\n"
+      let parameters = source.parameters.map { "\($0): string" }.joined(separator: ", ")
+      functions += "  /** \(source.summary) */\n"
+      functions += "  \(names.name(stem.camel)): (\(parameters)): string => "
+      functions += "`\(source.text { "${\($0)}" })`,\n"
+    }
+    text += types + "\n/** The names of the sources whose types are declared by a pattern. */\n"
+    text += "export const \(typeNames.name("SourceNames")) = {\n\(functions)};\n"
   }
 
   private mutating func add(_ service: Interface.Service) {

@@ -23,7 +23,7 @@ struct OtherFold: Sendable {
     type = String(parts[0])
     pattern = parts.count > 1 ? parts[1] : nil
     streams = pattern.flatMap { Pattern(String($0)) }
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = Script.lines(of: text)
     let row = lines.indices ~= line - 1 ? lines[line - 1] : ""
     column =
       row.firstRange(of: event.name).map {

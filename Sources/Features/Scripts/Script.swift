@@ -151,7 +151,7 @@ package final class Script: Sendable {
     guard let interpreter = try? interpreter() else { return [] }
     let names = interpreter.unknownNames.sorted { ($0.line, $0.name) < ($1.line, $1.name) }
     var seen: Set<String> = []
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = Self.lines(of: text)
     return names.filter { seen.insert($0.name).inserted }.prefix(Self.mostWarnings).map { found in
       let line = lines.indices ~= found.line - 1 ? lines[found.line - 1] : ""
       let place = line.firstRange(of: found.name)?.lowerBound ?? line.startIndex
@@ -184,9 +184,14 @@ package final class Script: Sendable {
     return faults
   }
 
+  /// The lines of a text, also of one with CRLF, which is one character.
+  static func lines(of text: String) -> [Substring] {
+    text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(Substring.init)
+  }
+
   /// Returns where the text of a line begins.
   static func column(ofLine line: Int, in text: String) -> Int {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = Self.lines(of: text)
     guard lines.indices ~= line - 1 else { return 1 }
     return lines[line - 1].prefix { $0 == " " || $0 == "\t" }.count + 1
   }
@@ -227,7 +232,7 @@ extension ScriptFailure {
   /// Returns where the word is that Lua names at the end of a message, or where the line begins.
   private static func column(ofLine line: Int, in text: String, _ message: Substring) -> Int {
     let start = Script.column(ofLine: line, in: text)
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = Script.lines(of: text)
     guard lines.indices ~= line - 1, let near = message.firstRange(of: " near '")?.upperBound,
       let end = message[near...].lastIndex(of: "'"), near < end
     else { return start }

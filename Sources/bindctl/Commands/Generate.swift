@@ -14,7 +14,8 @@ let generateSyntax = Syntax(
     results are those that the daemon checks ('bindctl call rpc.discover'); a service of a program has
     the parameters that it declares. Commands take effect exactly once. The daemon's own methods, such as
     get and subscribe, are those of the client itself. Sources with a declared type ('bindctl describe --types')
-    have their names and types, also those of one SERVICE such as cells.
+    have their names and types, also those of one SERVICE such as cells; for a pattern there is a
+    function that makes a name of the parts in the place of the wildcards.
     """,
   examples: [
     "bindctl generate python > services.py", "bindctl generate swift cells lists > Services.swift",
@@ -35,7 +36,7 @@ var generateCommand: Command {
     let docs = Dictionary(known.members.map { ($0.name, $0.value.bare) }) { $1 }
     let types = (try? client.call("types.list").object.array("value").map(\.object)) ?? []
     let sources = types.compactMap { entry -> Interface.Source? in
-      guard let name = entry.string("pattern"), !name.contains("*"),
+      guard let name = entry.string("pattern"),
         services.isEmpty || services.contains(where: { name.hasPrefix($0 + "/") }),
         let type = entry.string("type").flatMap({ try? ValueType($0) })
       else { return nil }

@@ -49,7 +49,7 @@ var serviceCommand: Command {
 
 /// Checks one file, and returns whether it has faults.
 private func check(_ path: String, _ context: Context) throws -> Bool {
-  let params: JSONObject = ["text": .string(try text(of: path)), "file": .string(path)]
+  let params: JSONObject = ["text": .string(try wholeText(of: path)), "file": .string(path)]
   let answer = try context.client.call("scripts.check", params).object
   let faults = answer.array("faults").map { fault -> String in
     guard case .object = fault else { return "" }
@@ -76,7 +76,7 @@ private func attempt(_ path: String, _ context: Context) throws -> Bool {
     calls.append(.object(["method": .string(method), "params": .object(params)]))
   }
   let params: JSONObject = [
-    "text": .string(try text(of: path)), "file": .string(path), "calls": .array(calls),
+    "text": .string(try wholeText(of: path)), "file": .string(path), "calls": .array(calls),
     "diff": .bool(context.invocation.has("diff")),
   ]
   let answer = try context.client.call("scripts.try", params).object
