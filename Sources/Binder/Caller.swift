@@ -18,6 +18,14 @@ public struct Caller {
   /// The name under which the client is logged in; `nil` if it is not.
   public var name: String? { context.catalog.actor(context.connection) }
 
+  /// Whether the role of the client may know that a source exists: it may read or write it.
+  public func mayKnow(_ source: String) -> Bool { context.mayKnow(source) }
+
+  /// Counts and logs that the client was refused something that it may not know.
+  ///
+  /// - Parameter what: What it has tried: `to refresh feeds/7`.
+  public func reportRefusal(_ what: String) { context.access.reportRefusal(what) }
+
   /// Whether the role of the client may read a source.
   public func mayRead(_ source: String) -> Bool { context.role.mayRead(source) }
 }

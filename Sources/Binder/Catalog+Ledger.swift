@@ -2,7 +2,7 @@ internal import API
 internal import Configuration
 internal import EventSourcing
 internal import JSON
-internal import Signals
+public import Signals
 
 // The tables of a service.
 extension Catalog {
@@ -24,7 +24,8 @@ extension Catalog {
       catalog.add(service, doc, events: recordedKinds(of: service).map { "\(service).\($0)" })
       let (writers, kinds) = writers(of: service)
       catalog.offerTables(
-        of: ledger.engine, writes: kinds.map { "\(service).\($0)" }, writers: writers)
+        of: ledger.engine, writes: kinds.map { "\(service).\($0)" }, writers: writers,
+        beside: loaded(of: service))
     }
   }
 
@@ -127,6 +128,44 @@ extension Catalog {
     }
   }
 
+  /// Offers a method that lists the rows of a table in another form than the stored one; see
+  /// ``list(_:_:_:of:file:line:)``.
+  ///
+  /// - Parameter form: The form of a row, as in ``Source/rows(_:_:_:as:parts:)``.
+  public func list<S: State, Row: TableRow, Shown: ListRow & TableRow>(
+    _ name: String, _ doc: String, _ path: KeyPath<S, Table<Int, Row>>, of ledger: Ledger<S>,
+    as form: Shown.Type, file: StaticString = #fileID, line: UInt = #line
+  ) where Shown.Key == Int, Shown.Value == Row {
+    guard let pattern = listed(name, path, ledger, SourcePlace(file, line)) else { return }
+    let rows = ledger.rows(path)
+    add { catalog in
+      catalog.listQuery(name, doc, of: Shown.self) { context in
+        context.rows(rows, where: { context.role.mayRead(pattern.name($0)) }, Shown.init)
+      }
+    }
+  }
+
+  /// Offers a method that lists the rows of a table in another form than the stored one; see
+  /// ``list(_:_:_:of:file:line:)``.
+  ///
+  /// - Parameter form: The form of a row, as in ``Source/rows(_:_:_:as:keys:parts:)``.
+  public func list<S: State, Row: TableRow, Shown: ListRow & TableRow>(
+    _ name: String, _ doc: String, _ path: KeyPath<S, Table<String, Row>>, of ledger: Ledger<S>,
+    as form: Shown.Type, file: StaticString = #fileID, line: UInt = #line
+  ) where Shown.Key == String, Shown.Value == Row {
+    guard let pattern = listed(name, path, ledger, SourcePlace(file, line)) else { return }
+    let rows = ledger.rows(path)
+    add { catalog in
+      catalog.listQuery(name, doc, of: Shown.self) { context in
+        context.rows(
+          named: rows.keys, changes: ledger.events.compactMap { $0.context.key(String.self) }
+        ) { key in
+          context.role.mayRead(pattern.name(key)) ? rows.row(key).map { Shown(key, $0) } : nil
+        }
+      }
+    }
+  }
+
   /// Offers a method that lists the rows of a table; see ``list(_:_:_:of:file:line:)``.
   public func list<S: State, Row: TableRow>(
     _ name: String, _ doc: String, _ path: KeyPath<S, Table<String, Row>>, of ledger: Ledger<S>,
@@ -143,13 +182,13 @@ extension Catalog {
     }
   }
 
-  /// Returns the names of the sources of a table that a method lists; `nil` for a mistake.
+  /// Returns the names of the rows of a table that a method lists; `nil` for a mistake.
   private func listed<S: State>(
     _ name: String, _ path: AnyKeyPath, _ ledger: Ledger<S>, _ place: SourcePlace
   ) -> SourcePattern? {
     guard claim(name, "method", ".", place) else { return nil }
-    guard let pattern = S.sources[ledger.number(of: path)].table.pattern else {
-      host.addMistake("clients do not see \(path)", place)
+    guard let pattern = S.sources[ledger.number(of: path)].table.streams else {
+      host.addMistake("the rows at \(path) have no streams", place)
       return nil
     }
     return pattern
@@ -166,7 +205,7 @@ extension Catalog {
     of path: KeyPath<S, Table<Key, Row>>, _ ledger: Ledger<S>, as method: String,
     calls remove: @escaping (Key) throws -> Void
   ) {
-    guard let pattern = S.sources[ledger.number(of: path)].table.pattern else { return }
+    guard let pattern = S.sources[ledger.number(of: path)].table.streams else { return }
     add(
       Remover(
         method: method, names: { ledger.committed[keyPath: path].keys.map(pattern.name) },

@@ -28,11 +28,14 @@ public final class Catalog {
   /// The functions with which clients set rows, for each service.
   private var tableWriters: [String: [TableWriter]] = [:]
 
+  /// The sources of each service that are loaded.
+  private var loading: [String: LoadingSources] = [:]
+
   /// The functions with which administrators remove rows.
   private(set) var removers: [Remover] = []
 
   /// Whether a name may be one of a row of the service that was offered last.
-  private var isRow: (String) -> Bool = { _ in false }
+  private(set) var isRow: (String) -> Bool = { _ in false }
 
   /// The place at which each method and view was offered.
   private var places: [String: SourcePlace] = [:]
@@ -77,6 +80,15 @@ public final class Catalog {
     tableWriters[service, default: []].append(writer)
     recorded[service, default: ([], [])].byWriters.formUnion(kinds)
   }
+
+  /// Adds sources that are loaded; a service has those of one pattern.
+  func add(_ sources: LoadingSources, of service: String, _ place: SourcePlace) {
+    guard claim("loaded sources of '\(service)'", place) else { return }
+    loading[service] = sources
+  }
+
+  /// Returns the sources of a service that are loaded.
+  func loaded(of service: String) -> LoadingSources? { loading[service] }
 
   /// Adds a function with which administrators remove rows.
   func add(_ remover: Remover) { removers.append(remover) }

@@ -122,6 +122,12 @@ public final class Host {
   /// - Returns: The result of `body`.
   /// - Throws: The error of `body`; ``NotRecorded`` if the journal takes nothing now.
   public func perform<Value>(_ method: String, _ body: () throws -> Value) throws -> Value {
+    try perform(Command(method: method, caller: engine.daemon), body)
+  }
+
+  /// Runs a command that no client has sent.
+  func perform<Value>(_ command: Command, _ body: () throws -> Value) throws -> Value {
+    let method = command.method
     // The engine would stop the daemon.
     guard !engine.isPerforming else {
       throw NotRecorded(
@@ -133,7 +139,7 @@ public final class Host {
     }
     var result: Result<Value, any Error>?
     do throws(Refusal) {
-      _ = try engine.perform(Command(method: method, caller: engine.daemon)) {
+      _ = try engine.perform(command) {
         do {
           result = .success(try body())
         } catch {

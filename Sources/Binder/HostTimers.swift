@@ -29,12 +29,23 @@ final class HostTimers {
         action()
       }
     }
+    add(id, start)
+    return BlockDisposable { [weak self] in self?.cancel(id) }
+  }
+
+  /// Begins something with the start of the daemon, and ends it with the stop.
+  func run(_ begin: @escaping () -> any Disposable) {
+    lastID += 1
+    let id = lastID
+    add(id) { [unowned self] in running[id] = begin() }
+  }
+
+  private func add(_ id: Int, _ start: @escaping () -> Void) {
     switch phase {
     case .building: unstarted.append((id, start))
     case .running: start()
     case .stopped: break
     }
-    return BlockDisposable { [weak self] in self?.cancel(id) }
   }
 
   private func cancel(_ id: Int) {

@@ -21,6 +21,20 @@ extension Ledger {
     }
   }
 
+  /// Emits each durable event in the stream of a row, after it was applied to ``committed``.
+  ///
+  /// Events of other rows cost nothing; see ``record(_:of:_:)``.
+  ///
+  ///     ledger.events(of: \.items, 7).observeNext { event, context in … }
+  public func events<Key: TableKey, Row: TableRow>(
+    of path: KeyPath<S, Table<Key, Row>>, _ key: Key
+  ) -> SafeSignal<(event: S.Event, context: EventContext)> {
+    let patterns = engine.committed.patterns
+    return engine.events(in: stream(of: path, key)).map {
+      ($0.event.event, EventContext($0.place, patterns))
+    }
+  }
+
   /// Emits when ``pending`` has lost events that were recorded before: their command has failed, or
   /// the journal did not take them.
   public var undone: SafeSignal<Void> { engine.undone.toSignal() }
@@ -39,7 +53,7 @@ extension Ledger {
   ) -> Signal<[PastEvent<S.Event>], NotRead> {
     let types = kinds.isEmpty ? [service + ".*"] : kinds.map { "\(service).\($0)" }
     let filter = EventFilter(
-      streams: [Pattern(name(of: path, key))].compactMap(\.self),
+      streams: [Pattern(stream(of: path, key))].compactMap(\.self),
       types: types.compactMap { Pattern($0, separator: ".") })
     let coder = EventCoder()
     return host.engine.readEvents(before: nil, limit: count, filter)
@@ -51,6 +65,14 @@ extension Ledger {
         }
       }
       .mapError { NotRead(reason: "\($0)") }
+  }
+
+  /// Returns the name of the stream of a row.
+  private func stream<Key: TableKey>(of path: AnyKeyPath, _ key: Key) -> String {
+    guard let streams = S.sources[number(of: path)].table.streams else {
+      preconditionFailure("the rows at \(path) have no streams")
+    }
+    return streams.name(key)
   }
 
   /// Returns the name of the source of a row.

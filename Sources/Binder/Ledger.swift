@@ -138,9 +138,9 @@ public final class Ledger<S: State> {
 
   /// Emits each durable event, after it was applied to ``committed``.
   public var events: SafeSignal<(event: S.Event, context: EventContext)> {
-    engine.happened.map { [engine] happened in
-      (happened.event.event, EventContext(happened.place, engine.committed.patterns))
-    }
+    // All states have the same patterns. An observer that kept the ledger would never let go of it.
+    let patterns = engine.committed.patterns
+    return engine.happened.map { ($0.event.event, EventContext($0.place, patterns)) }
   }
 
   /// Returns the durable value of a source as clients see it; `nil` if it has none.

@@ -35,12 +35,16 @@ struct NameTemplate {
     (self.parts, self.pattern) = (parts, pattern + rest)
   }
 
-  /// Returns the name for the texts of the parameters.
+  /// Returns the name for the texts of the parameters; one that was left out is any row: `*`.
   func name(_ texts: [JSONText?]) -> String {
     var name = ""
     for part in parts {
       name += part.text
-      guard let index = part.parameter, let text = texts[index] else { continue }
+      guard let index = part.parameter else { continue }
+      guard let text = texts[index], text.text != "null" else {
+        name += "*"
+        continue
+      }
       // The decoded value: `1.0` and `1e0` are the id 1.
       name += text.string ?? text.number?.int64.map { "\($0)" } ?? text.text
     }

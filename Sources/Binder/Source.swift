@@ -1,4 +1,5 @@
 public import EventSourcing
+public import Signals
 
 /// A table of a state, and the names under which clients see its rows.
 ///
@@ -34,6 +35,30 @@ public struct Source<S: State>: Sendable {
     parts: [SourcePart<Row>] = []
   ) -> Source { rowTable(path, name, doc, parts.map(\.engine)) }
 
+  /// Shows each row of a table as a source in another form than the stored one.
+  ///
+  ///     struct ShownChore: Codable, ListRow {
+  ///       let id: Int
+  ///       let title: String
+  ///       init(_ id: Int, _ chore: Chore) { (self.id, title) = (id, chore.title) }
+  ///     }
+  ///
+  ///     Source.rows(\Chores.items, "chores/*", "A chore.", as: ShownChore.self)
+  ///
+  /// An event that does not change the form changes no source. For the other parameters see
+  /// ``rows(_:_:_:parts:)``.
+  ///
+  /// - Parameters:
+  ///   - form: The form that clients see; it depends on the key and the row alone.
+  ///   - isKey: Whether a key may have a row; a source with another one can never exist.
+  public static func rows<Key: TableKey, Row: TableRow, Shown: ListRow & TableRow>(
+    _ path: any WritableKeyPath<S, Table<Key, Row>> & Sendable, _ name: String, _ doc: String,
+    as form: Shown.Type, keys isKey: @escaping @Sendable (Key) -> Bool = { _ in true },
+    parts: [SourcePart<Row>] = []
+  ) -> Source where Shown.Key == Key, Shown.Value == Row {
+    rowTable(path, name, doc, parts.map(\.engine), ShownForm(isKey) { Shown($0, $1) })
+  }
+
   /// Shows a value as a source.
   ///
   /// - Parameters:
@@ -51,16 +76,48 @@ public struct Source<S: State>: Sendable {
   ///   - path: A stored property.
   ///   - name: The names of the sources, with a `*` for the key.
   ///   - doc: A line for people.
+  ///   - streams: The names of the streams of rows to which the lists belong: `chores/*`. The bytes of
+  ///     a list are charged to the stream of its row, and a list without elements is there as long as
+  ///     its row is. By default each list has a stream of its own.
+  ///   - isMerging: Whether the step of an updated element has only its changed members:
+  ///     `{"op":"merge","at":3,"value":{"likes":2}}`.
   @inlinable
   public static func lists<Key: TableKey, Element: TableRow>(
-    _ path: any WritableKeyPath<S, Lists<Key, Element>> & Sendable, _ name: String, _ doc: String
-  ) -> Source { listTable(path, name, doc) }
+    _ path: any WritableKeyPath<S, Lists<Key, Element>> & Sendable, _ name: String, _ doc: String,
+    in streams: String? = nil, isMerging: Bool = false
+  ) -> Source { listTable(path, name, doc, in: streams, isMerging: isMerging) }
+
+  /// Shows each list of a table as a source in another form than the stored one.
+  ///
+  /// - Parameters:
+  ///   - path: A stored property.
+  ///   - name: The names of the sources, with a `*` for the key.
+  ///   - doc: A line for people.
+  ///   - form: The form of an element that clients see; it depends on the element alone.
+  ///   - isMerging: Whether the step of an updated element has only its changed members:
+  ///     `{"op":"merge","at":3,"value":{"likes":2}}`.
+  public static func lists<Key: TableKey, Element: TableRow, Shown: Rendering & TableRow>(
+    _ path: any WritableKeyPath<S, Lists<Key, Element>> & Sendable, _ name: String, _ doc: String,
+    as form: Shown.Type, isMerging: Bool = false
+  ) -> Source where Shown.Value == Element {
+    listTable(path, name, doc, ShownForm { Shown($1) }, isMerging: isMerging)
+  }
 
   /// A table that clients do not see.
   @inlinable
   public static func hidden<Key: TableKey, Row: TableRow>(
     _ path: any WritableKeyPath<S, Table<Key, Row>> & Sendable
   ) -> Source { rowTable(path, nil, "") }
+
+  /// A table that clients do not see, and whose rows have streams; see ``Ledger/record(_:of:_:)``.
+  ///
+  /// - Parameters:
+  ///   - path: A stored property.
+  ///   - streams: The names of the streams, with a `*` for the key: `chores/*`.
+  @inlinable
+  public static func hidden<Key: TableKey, Row: TableRow>(
+    _ path: any WritableKeyPath<S, Table<Key, Row>> & Sendable, in streams: String
+  ) -> Source { rowTable(path, nil, "", in: streams) }
 
   /// A value that clients do not see.
   @inlinable
@@ -77,12 +134,12 @@ public struct Source<S: State>: Sendable {
   @inlinable
   static func rowTable<Key: TableKey, Row: TableRow>(
     _ path: any WritableKeyPath<S, Table<Key, Row>> & Sendable, _ name: String?, _ doc: String,
-    _ parts: [RowPart<Row>] = []
+    _ parts: [RowPart<Row>] = [], _ form: ShownForm<Key, Row>? = nil, in streams: String? = nil
   ) -> Source {
     let access = access(path)
     return Source(
       .rows(
-        name, doc, parts: parts, get: { $0.state[keyPath: path].engine },
+        name, doc, in: streams, form: form, parts: parts, get: { $0.state[keyPath: path].engine },
         access: { state, body in access(&state) { body(&$0.engine) } }), path,
       parts: parts.map { .part($0, get: { $0.state[keyPath: path].engine }) })
   }
@@ -100,12 +157,15 @@ public struct Source<S: State>: Sendable {
 
   @inlinable
   static func listTable<Key: TableKey, Element: TableRow>(
-    _ path: any WritableKeyPath<S, Lists<Key, Element>> & Sendable, _ name: String?, _ doc: String
+    _ path: any WritableKeyPath<S, Lists<Key, Element>> & Sendable, _ name: String?,
+    _ doc: String, _ form: ShownForm<Key, Element>? = nil, in streams: String? = nil,
+    isMerging: Bool = false
   ) -> Source {
     let access = access(path)
     return Source(
       .lists(
-        name, doc, get: { $0.state[keyPath: path].engine },
+        name, doc, in: streams, form: form, isMerging: isMerging,
+        get: { $0.state[keyPath: path].engine },
         access: { state, body in access(&state) { body(&$0.engine) } }), path)
   }
 
@@ -139,9 +199,11 @@ public struct Source<S: State>: Sendable {
     let tables = Self.tables
     var mistakes: [String] = []
     for table in tables {
-      guard let pattern = table.pattern else { continue }
-      if let rule = pattern.fault(of: service, hasKey: table.hasKey) {
-        mistakes.append("'\(pattern.text)' is no name of sources of '\(service)': \(rule)")
+      for (pattern, what) in [(table.pattern, "sources"), (table.streams, "streams")] {
+        guard let pattern, what == "sources" || pattern != table.pattern else { continue }
+        if let rule = pattern.fault(of: service, hasKey: table.hasKey) {
+          mistakes.append("'\(pattern.text)' is no name of \(what) of '\(service)': \(rule)")
+        }
       }
     }
     let names = tables.compactMap(\.pattern?.text)

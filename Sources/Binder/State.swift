@@ -148,7 +148,7 @@ package struct Stored<S: State>: TableState {
   package init() {
     state = S()
     tables = TableList(Source<S>.tables)
-    patterns = tables.sources.filter(\.hasKey).compactMap(\.pattern)
+    patterns = tables.sources.filter(\.hasKey).compactMap(\.streams)
   }
 
   @inlinable

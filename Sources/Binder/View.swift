@@ -48,6 +48,19 @@ public final class View {
     if let engine { computed.bind(to: engine[name]) }
   }
 
+  /// Shows a computed list, which is computed once for all views; only the differences are sent.
+  public func bindList<Element: Encodable>(_ name: String, to computed: Computed<[Element]>) {
+    if let engine { computed.bind(to: engine[name]) }
+  }
+
+  /// Shows whether the value of a property is loaded, and the error; the value itself stays as it is.
+  public func bindState<Value, Failure: Rejecting>(
+    of name: String, to states: SafeSignal<ObservedLoadingState<Value, Failure>>
+  ) {
+    guard let engine else { return }
+    states.map(\.forClients).updateLoadingState(of: engine[name]).bind(to: engine) { _, _ in }
+  }
+
   /// Calls a function with each value of a signal while the view is open.
   public func observe<Value>(
     _ signal: some SignalProtocol<Value, Never>, _ body: @escaping (Value) -> Void
@@ -171,6 +184,21 @@ public final class View {
     return intent(name, repeat each parameters, opens: (target, style)) {
       [context] (value: repeat each Value) in
       try context.catalog.text(body(repeat each value))
+    }
+  }
+
+  /// Lets the client run a function that returns nothing, and then opens another view with the same
+  /// parameters; see ``intent(_:_:opens:as:calls:)``.
+  @discardableResult
+  public func intent<each Value: Decodable>(
+    _ name: String, _ parameters: repeat Parameter<each Value>, opens target: String,
+    as style: Style = .push, calls body: @escaping (repeat each Value) throws -> Void
+  ) -> Intent {
+    guard context.mayOpen(target) else { return Intent(nil) }
+    return intent(name, repeat each parameters, opens: (target, style)) {
+      (value: repeat each Value) in
+      try body(repeat each value)
+      return nil
     }
   }
 

@@ -31,13 +31,16 @@ func applications(_ parts: ProgramParts) throws -> [Feature] {
       on: loop, agent: "binderd/\(Release.version)", allowsLocal: configuration.web.allowsLocal,
       mayConnect: { [isOffline = parts.isOffline] in !isOffline && Process.mayUseNetwork })
     let reader = FeedWorker(on: loop)
-    let feeds = FeedsService(
-      in: host, web: web, reader: reader, on: scheduler, schedule: configuration.feeds)
     let index = TextIndex([threads.corpus(in: host), chat.corpus], on: loop)
     let webSearch = WebSearch(configuration.web.search, by: web)
+    var feeds: FeedsService?
     let library = try Daemon.feature(parts) { host, catalog in
       bindPeople(catalog, to: PeopleService(in: host))
       bindTodo(catalog, to: TodoService(in: host))
+      let service = FeedsService(
+        in: host, web: web, reader: reader, schedule: .init(configuration.feeds))
+      bindFeeds(catalog, to: service)
+      feeds = service
       bindSearch(
         catalog, to: SearchService([index, webSearch], on: host.scheduler),
         opening: SearchHit.views
@@ -49,18 +52,29 @@ func applications(_ parts: ProgramParts) throws -> [Feature] {
       library, .threads(threads, clients),
       .users(users, presence, clients, close: secrets.close),
       .chat(chat, clients, stop: sessions.marks.finish),
-      .feeds(feeds) {
-        web.close()
-        reader.close()
-      },
       Feature(
-        configure: {
+        configure: { [feeds] in
+          feeds?.schedule = .init($0.feeds)
           web.allowsLocal = $0.web.allowsLocal
           webSearch.address = $0.web.search
-        }, stop: index.stop
+        },
+        stop: {
+          web.close()
+          reader.close()
+          index.stop()
+        }
       ) { _ in },
     ]
   #else
     return []
   #endif
 }
+
+#if Apps
+  extension FeedsService.Schedule {
+    /// Creates a schedule from the configuration.
+    fileprivate init(_ schedule: FeedSchedule) {
+      self.init(interval: Double(schedule.interval), unwatched: schedule.unwatched)
+    }
+  }
+#endif

@@ -30,7 +30,8 @@ struct FeedsTests {
       time: time,
       services: { parts in
         let host = parts.host
-        let feeds = FeedsService(in: host, web: web, reader: FakeReader(), on: time)
+        let feeds = FeedsService(
+          in: host.library(on: time), web: web, reader: FakeReader())
         end = { [unowned host] in #expect(throws: Never.self) { try feeds.end(in: host) } }
         return { bindFeeds($0, to: feeds) }
       })
@@ -200,7 +201,10 @@ struct FeedsTests {
 
   @Test
   func `episodes are a list, sent step by step, with a history`() {
+    let none = #"{"id":1,"method":"get","params":["feeds/a/episodes"]}"#
+    #expect(client.error(none)?.name == .notFound)
     subscribe()
+    #expect(client.call(none).contains(#""value":[]"#), "a feed without episodes")
     web.answer("T\na One")
     _ = client.settle()
     let first = #"{"id":1,"title":"One","played":false,"key":"a"}"#

@@ -16,6 +16,10 @@ func bindTodo(_ catalog: API.Catalog, to todo: TodoService) {
   bind(catalog, todo.ledger.host) { Apps.bindTodo($0, to: todo) }
 }
 
+func bindFeeds(_ catalog: API.Catalog, to feeds: FeedsService) {
+  bind(catalog, feeds.ledger.host) { Apps.bindFeeds($0, to: feeds) }
+}
+
 func bindSearch(
   _ catalog: API.Catalog, to search: SearchService, opening views: [String] = [],
   onSelection: @escaping (Binder.View, SearchHit) throws -> Void = { _, _ in }
@@ -45,5 +49,17 @@ extension Binder.Ledger {
       return true
     }
     #expect(found == Set(engine.committed.sources), "\(service)")
+  }
+}
+
+extension FeedsService {
+  /// Ends all fetches and all subscriptions.
+  func end(in host: ServiceHost) throws {
+    stop()
+    let command = Command(method: "test.end", caller: Peer(uid: 0, pid: 1))
+    _ = try host.perform(command) {
+      for id in ledger.pending.ids.sorted() { _ = try unsubscribe(id) }
+      return nil
+    }
   }
 }

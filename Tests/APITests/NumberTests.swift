@@ -52,7 +52,8 @@ struct NumberTests {
         let host = parts.host
         let (lists, maps) = (ListsService(in: host), MapsService(in: host))
         let (people, threads) = (PeopleService(in: host.library), ThreadsService(in: host))
-        let feeds = FeedsService(in: host, web: FakeWeb(), reader: NoReader(), on: time)
+        let feeds = FeedsService(
+          in: host.library(on: time), web: FakeWeb(), reader: NoReader())
         end = { [unowned host] in #expect(throws: Never.self) { try feeds.end(in: host) } }
         guard let (users, chat) = logins else { preconditionFailure("no sessions") }
         return { catalog in

@@ -229,15 +229,3 @@ struct FixedProbe: MachineProbe {
   var uptime: Double? { 7 }
   var disks: [Disk] { [] }
 }
-
-extension FeedsService {
-  /// Ends all fetches and all subscriptions.
-  func end(in host: ServiceHost) throws {
-    stop()
-    let command = Command(method: "test.end", caller: Peer(uid: 0, pid: 1))
-    _ = try host.perform(command) {
-      for id in ledger.pending.ids.sorted() { _ = try unsubscribe(id) }
-      return nil
-    }
-  }
-}

@@ -58,7 +58,8 @@ final class WholeBench {
               wall: 1_767_323_045_000_000, milliseconds: time.milliseconds, boot: "b",
               isSynchronized: false)
           })
-        let feeds = FeedsService(in: host, web: web, reader: FakeReader(), on: time)
+        let feeds = FeedsService(
+          in: host.library(on: time), web: web, reader: FakeReader())
         let leases = LeasesService(in: host, on: time)
         let (clientLeases, locks) = (ClientLeases(leases), LocksService(in: host))
         let programs = Programs(in: host)
@@ -93,7 +94,7 @@ final class WholeBench {
           try todo.ledger.checkNames()
           try Self.checkNames(users.ledger)
           try Self.checkNames(chat.ledger)
-          try Self.checkNames(feeds.ledger)
+          try feeds.ledger.checkNames()
           try Self.checkNames(bindings.ledger)
           try Self.checkNames(types.ledger)
         }

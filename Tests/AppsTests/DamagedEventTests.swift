@@ -30,7 +30,8 @@ struct DamagedEventTests {
       CellsService(in: host), ListsService(in: host), MapsService(in: host),
       ReadersService(in: host), ChatService(in: host),
       UsersService(in: host, secrets: CountedSecrets()),
-      Ledger<Feeds>("feeds", in: host), TodoService(in: host.library),
+      FeedsService(in: host.library, web: FakeWeb(), reader: FakeReader()),
+      TodoService(in: host.library),
     ]
     defer { withExtendedLifetime(others) {} }
     try host.start()

@@ -1,4 +1,6 @@
+import API
 import Apps
+import Binder
 import EventSourcing
 import JSON
 import Journal
@@ -17,30 +19,29 @@ class FeedsBench {
   let reader = FakeReader()
   let host: ServiceHost
   let feeds: FeedsService
+  private let feature: Feature
   let bag = DisposeBag()
 
   init() throws {
     host = ServiceHost(store: store)
-    feeds = FeedsService(in: host, web: web, reader: reader, on: time)
+    let library = Host(host, on: time)
+    let feeds = FeedsService(in: library, web: web, reader: reader)
+    self.feeds = feeds
+    feature = try Daemon.feature(library) { bindFeeds($1, to: feeds) }
     try host.start()
-    feeds.start()
+    feature.begin()
   }
 
   deinit {
     bag.dispose()
-    feeds.stop()
+    feature.stop()
   }
 
   /// Runs a method as a command and makes it durable.
   @discardableResult
   func run<Value>(_ body: () throws(FeedsError) -> Value) throws -> Value {
-    var value: Value?
-    _ = try host.perform(Command(method: "test", caller: Peer(uid: 1, pid: 2))) {
-      value = try body()
-      return nil
-    }
-    store.commit()
-    return try #require(value)
+    defer { store.commit() }
+    return try host.run(body)
   }
 
   func subscribe(_ url: String = "http://a.example/", _ id: String? = "a") throws {
@@ -56,14 +57,7 @@ class FeedsBench {
   }
 
   func refusal(_ body: () throws(FeedsError) -> Void) -> FeedsError? {
-    do throws(Refusal) {
-      _ = try host.perform(Command(method: "test", caller: Peer(uid: 1, pid: 2))) {
-        try body()
-        return nil
-      }
-    } catch {
-      if case .service(let error) = error { return error as? FeedsError }
-    }
+    do { try host.run(body) } catch { return error as? FeedsError }
     return nil
   }
 

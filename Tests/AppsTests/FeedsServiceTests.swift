@@ -1,5 +1,5 @@
 import Apps
-import Configuration
+import Binder
 import EventSourcing
 import JSON
 import Journal
@@ -20,14 +20,11 @@ final class FeedsServiceTests: FeedsBench {
     var count = 0
     var refusal = ""
     for i in 0..<1_000 where refusal.isEmpty {
-      do throws(Refusal) {
-        _ = try host.perform(Command(method: "m", caller: Peer(uid: 7, pid: 1))) {
-          _ = try feeds.subscribe(to: "https://a.example/\(i)")
-          return nil
-        }
+      do {
+        try run { () throws(FeedsError) in try feeds.subscribe(to: "https://a.example/\(i)") }
         count += 1
       } catch {
-        if case .service(let fault) = error { refusal = "\(fault)" }
+        refusal = "\(error)"
       }
     }
     #expect(count == 500)
@@ -105,10 +102,9 @@ final class FeedsServiceTests: FeedsBench {
     url: String
   ) throws {
     #expect(
-      refusal { () throws(FeedsError) in _ = try feeds.subscribe(to: url) }?.kind
+      refusal { () throws(FeedsError) in _ = try feeds.subscribe(to: url) }?.rejection
         == .invalid(
-          parameter: "url",
-          expected: "no user and no password: an address is journaled, and shown to everybody"))
+          "url", "no user and no password: an address is journaled, and shown to everybody"))
     try subscribe("http://a.example/@kim?to=a@b", "at")
   }
 
@@ -179,7 +175,7 @@ final class FeedsServiceTests: FeedsBench {
 
   @Test
   func `a server slower than the interval gets one request at a time`() throws {
-    feeds.schedule = FeedSchedule(interval: 10)
+    feeds.schedule = FeedsService.Schedule(interval: 10)
     try subscribe()
     time.advance(0)
     time.advance(25)
@@ -223,7 +219,8 @@ final class FeedsServiceTests: FeedsBench {
     ]
     for error in lasting { #expect(!FeedFault.server(error).isPassing, "\(error)") }
     #expect(!FeedFault.text(FeedTextFault("")).isPassing)
-    #expect(FeedFault.server(.timedOut).kind == .rejected(reason: "upstream_timeout"))
+    #expect(
+      ServiceRejection(FeedFault.server(.timedOut)).kind == .rejected(reason: "upstream_timeout"))
   }
 
   @Test
@@ -252,14 +249,14 @@ final class FeedsServiceTests: FeedsBench {
 
   @Test
   func `unobserved feeds, also new ones, are fetched while the schedule says so`() throws {
-    feeds.schedule = FeedSchedule(interval: 60, unwatched: true)
+    feeds.schedule = FeedsService.Schedule(interval: 60, unwatched: true)
     try subscribe()
     #expect(web.count == 1)
     web.answer("T")
     store.commit()
     time.advance(60)
     #expect(web.count == 1)
-    feeds.schedule = FeedSchedule(interval: 60, unwatched: false)
+    feeds.schedule = FeedsService.Schedule(interval: 60, unwatched: false)
     #expect(web.count == 0)
     time.advance(600)
     #expect(web.count == 0)

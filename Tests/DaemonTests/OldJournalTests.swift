@@ -107,6 +107,25 @@ struct OldJournalTests {
       try client.call(#"{"id":2,"method":"people.create","params":["Lee"]}"#).contains(#""id":2"#))
   }
 
+  @Test
+  func `24: feeds are restored from a snapshot of their tables, as from one of the first form`()
+    throws
+  {
+    let daemon = try start("format-3-journal-6-feeds-2.sql")
+    let client = try TestSocket(daemon.socket)
+    let feeds = try client.call(#"{"id":2,"method":"feeds.list"}"#)
+    #expect(feeds.contains(#"{"id":"news","url":"https://feeds.example/a.xml","episodes":0,"#))
+    #expect(feeds.contains(#""link":"http://radio.example/","episodes":2,"unplayed":1}"#))
+    #expect(
+      try value("feeds/radio/episodes", client)?.contains(#""played":true,"key":"a"}"#) == true)
+    let old = try start("format-3-journal-6-people-2.sql")
+    let reader = try TestSocket(old.socket)
+    #expect(
+      try reader.call(#"{"id":2,"method":"feeds.list"}"#)
+        .contains(#"{"id":"news","url":"https://feeds.example/a.xml","episodes":0,"#))
+    #expect(try value("feeds/news/episodes", reader) == "[]")
+  }
+
   @Test(arguments: journals.filter { !$0.hasPrefix("format-1") })
   func `24: values that exist only in snapshots are restored`(name: String) throws {
     let daemon = try start(name)

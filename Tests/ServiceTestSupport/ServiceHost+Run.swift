@@ -1,6 +1,7 @@
 package import Binder
 package import EventSourcing
 internal import Model
+package import Signals
 
 extension ServiceHost {
   /// Runs a method as a command, and rethrows the error of its service.
@@ -22,5 +23,8 @@ extension ServiceHost {
   }
 
   /// The host of services that use the library.
-  package var library: Host { Host(self, on: ManualScheduler()) }
+  package var library: Host { library(on: ManualScheduler()) }
+
+  /// Returns the host of services that use the library, with a clock.
+  package func library(on scheduler: any Scheduler) -> Host { Host(self, on: scheduler) }
 }

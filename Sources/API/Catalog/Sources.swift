@@ -21,8 +21,10 @@ extension Catalog {
   /// - Parameters:
   ///   - writes: The event types that the writers may record.
   ///   - writers: The functions with which clients set rows, at most one for each table.
+  ///   - loading: Sources beside the tables that are loaded while clients watch them.
   package func offerTables<State: TableState>(
-    of ledger: Ledger<State>, writes: [String] = [], writers: [TableWriter] = []
+    of ledger: Ledger<State>, writes: [String] = [], writers: [TableWriter] = [],
+    beside loading: LoadingSources? = nil
   ) {
     let tables = ledger.committed.tables
     offerSources(
@@ -33,7 +35,7 @@ extension Catalog {
           name, table.doc, table.shape, kind: table.kind,
           isWritable: writers.contains { $0.pattern == name })
       },
-      exists: { ledger.committed.tables.table(of: $0) != nil }, beside: nil
+      exists: { ledger.committed.isSource($0) }, beside: loading
     ) { service in
       guard !writers.isEmpty else { return }
       func writer(_ source: String) throws(NotWritable) -> TableWriter {

@@ -1,5 +1,4 @@
-internal import EventSourcing
-internal import JSON
+internal import Signals
 
 /// An episode of a podcast, or an item of a news feed.
 package struct Episode: Codable, Equatable, Sendable {
@@ -24,13 +23,10 @@ package struct Episode: Codable, Equatable, Sendable {
       item.title, item.url, item.audio, item.published, item.key
     )
   }
-
-  /// The JSON that clients receive.
-  var text: JSONText { EventCoder().text(self) }
 }
 
 /// A subscribed feed.
-package struct Feed: Codable, Equatable, Sendable {
+package struct Feed: Codable, Equatable, Sendable, ListRow {
   package var id: String
   package var url: String
 
@@ -43,6 +39,14 @@ package struct Feed: Codable, Equatable, Sendable {
   /// The number of episodes, and of those not played yet.
   package var episodes: Int
   package var unplayed: Int
+
+  package init(_ id: String, _ entry: Feeds.Entry) {
+    (self.id, url, title, link) = (id, entry.url, entry.title, entry.link)
+    (episodes, unplayed) = (entry.episodes, entry.unplayed)
+  }
+
+  /// Whether the feed was read at least once.
+  package var isKnown: Bool { title != nil || link != nil || episodes > 0 }
 }
 
 /// The validators of conditional requests (RFC 9110, 8.8).

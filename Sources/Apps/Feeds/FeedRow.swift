@@ -1,6 +1,4 @@
-internal import EventSourcing
-package import JSON
-internal import Model
+internal import Binder
 package import Signals
 
 /// A feed in a list of feeds.
@@ -34,21 +32,17 @@ package struct FeedRow: Codable, Equatable, Sendable {
 extension FeedsService {
   /// All feeds by id; they are fetched while observed.
   package var rows: RowList<String, FeedRow> {
-    let known = ledger.happened.map { Feeds.id(of: $0.place.stream) }
+    let known = ledger.events.compactMap { $0.context.key(String.self) }
     return RowList(
       Identity(self), keys: { [ledger] in Array(ledger.committed.ids) },
       row: { [self] id in ledger.committed.feed(id).map { FeedRow($0, state(of: id)) } },
-      changes: states(where: { _ in true }).map(\.id).merge(with: known).map { .rows([$0]) })
+      changes: states(where: { _ in true }).map(\.key).merge(with: known).map { .rows([$0]) })
   }
 
-  /// Returns the newest episodes of a feed as the JSON that clients receive.
-  package func episodes(of id: String, newest count: Int) -> Computed<[JSONText]> {
-    let source = Feeds.episodes(ofFeed: id)
-    return Computed(
-      Identity(self, source, count), changes: ledger.changes(of: source).map { _ in () }
-    ) { [ledger] in
-      guard case .list(let episodes)? = ledger.collection(of: source) else { return [] }
-      return Array(episodes.prefix(count))
-    }
+  /// Returns the newest episodes of a feed.
+  package func episodes(of id: String, newest count: Int) -> Computed<[Episode]> {
+    Computed(
+      Identity(self, id, count), changes: ledger.events(of: \.feeds, id).map { _ in () }
+    ) { [ledger] in Array(ledger.committed.episodes(of: id).prefix(count)) }
   }
 }

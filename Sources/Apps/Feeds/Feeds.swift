@@ -1,259 +1,145 @@
-package import EventSourcing
-package import JSON
-package import Model
+package import Binder
+internal import JSON
 
-/// The events of a feed; the stream is `feeds/ID`.
-package enum FeedEvent: ServiceEvent, Codable, Equatable {
-  case subscribed(url: String)
-  case unsubscribed
+/// The subscribed feeds and their episodes; the events of a feed are in the stream `feeds/ID`.
+package struct Feeds: State {
+  package enum Event: Codable, Equatable, Sendable {
+    case subscribed(url: String)
+    case unsubscribed
 
-  /// The title or the link of the feed changed.
-  case described(title: String?, link: String?)
+    /// The title or the link of the feed changed.
+    case described(title: String?, link: String?)
 
-  /// The validators of the last read response changed.
-  case validated(validators: Validators)
+    /// The validators of the last read response changed.
+    case validated(validators: Validators)
 
-  /// A new episode was found; it is inserted before all others.
-  case found(episode: Episode)
+    /// A new episode was found; it is inserted before all others.
+    case found(episode: Episode)
 
-  /// The feed changed the data of an episode.
-  case changed(at: Int, episode: Episode)
+    /// The feed changed the data of an episode.
+    case changed(at: Int, episode: Episode)
 
-  /// An episode was marked as played or as not played.
-  case marked(at: Int, id: Int, played: Bool)
+    /// An episode was marked as played or as not played.
+    case marked(at: Int, id: Int, played: Bool)
 
-  /// An old episode was dropped, because the feed exceeds the limit.
-  case dropped(at: Int)
-
-  package static var kinds: Set<String> {
-    [
-      "subscribed", "unsubscribed", "described", "validated", "found", "changed", "marked",
-      "dropped",
-    ]
+    /// An old episode was dropped, because the feed exceeds the limit.
+    case dropped(at: Int)
   }
-}
 
-/// The state of all subscribed feeds and their episodes.
-package struct Feeds: ServiceState, Codable {
-  /// A feed.
-  struct Entry: Codable, Equatable {
-    var url: String
-    var title: String?
-    var link: String?
+  /// A feed without its episodes.
+  package struct Entry: Codable, Equatable, Sendable {
+    package var url: String
+    package var title: String?
+    package var link: String?
     var validators = Validators()
 
-    /// The episodes, newest first.
-    var episodes: [Episode] = []
+    /// The number of episodes, and of those not played yet.
+    package var episodes = 0
+    package var unplayed = 0
 
     /// The number of the newest episode.
     var lastID = 0
-    var unplayed = 0
 
     /// The uid of the subscribing user; `nil` if unknown.
     var maker: UInt32?
   }
 
   /// The feeds by id.
-  private var entries: [String: Entry] = [:]
+  package private(set) var feeds = Table<String, Entry>()
 
-  /// The episodes of each feed as client JSON, by feed id.
-  ///
-  /// Cached, because they are sent more often than they change.
-  private var texts: [String: [JSONText]] = [:]
+  /// The episodes of each feed, newest first.
+  private var episodes = Lists<String, Episode>()
 
   package init() {}
 
-  package init(from decoder: any Decoder) throws {
-    entries = try decoder.singleValueContainer().decode([String: Entry].self)
-    texts = entries.mapValues { $0.episodes.map(\.text) }
-  }
-
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(entries)
-  }
-
-  package static var isCollection: Bool { true }
-
-  subscript(id: String) -> Entry? { entries[id] }
-
-  /// The number of feeds.
-  var count: Int { entries.count }
-
-  /// Returns the number of feeds that a user has subscribed to.
-  func count(of uid: UInt32) -> Int { entries.values.count { $0.maker == uid } }
+  package static let sources = [
+    Source.hidden(\Feeds.feeds, in: "feeds/*"),
+    .lists(
+      \.episodes, "feeds/*/episodes", "The episodes of a feed, newest first.", in: "feeds/*",
+      isMerging: true),
+  ]
 
   /// The ids of all feeds, in no particular order.
-  package var ids: some Collection<String> { entries.keys }
-
-  /// All feeds, ordered by id.
-  package var all: [Feed] { entries.keys.sorted().compactMap(feed) }
+  package var ids: some Collection<String> { feeds.keys }
 
   /// Returns a feed, or `nil` if it does not exist.
-  package func feed(_ id: String) -> Feed? {
-    entries[id].map { entry in
-      Feed(
-        id: id, url: entry.url, title: entry.title, link: entry.link,
-        episodes: entry.episodes.count, unplayed: entry.unplayed)
-    }
-  }
+  package func feed(_ id: String) -> Feed? { feeds[id].map { Feed(id, $0) } }
 
   /// Returns the episodes of a feed, newest first.
-  package func episodes(of id: String) -> [Episode] { entries[id]?.episodes ?? [] }
-
-  /// Returns the feed id of a stream.
-  static func id(of stream: String) -> String {
-    String(stream.dropFirst("feeds/".count))
-  }
+  package func episodes(of id: String) -> [Episode] { episodes[id] }
 
   /// Checks that the feed exists and that an index refers to an episode.
-  package func fault(of event: FeedEvent, at place: EventContext) -> String? {
-    let id = Self.id(of: place.stream)
+  package func fault(of event: Event, at context: EventContext) -> String? {
+    guard let id: String = context.key() else { return "the stream is not that of a feed" }
     if case .subscribed = event { return nil }
-    guard let entry = entries[id] else { return "there is no feed \(id)" }
+    guard let feed = feeds[id] else { return "there is no feed \(id)" }
     switch event {
-    case .found(let episode): return Self.fault(ofNumber: episode.id, after: entry.lastID)
+    case .found(let episode):
+      return episode.id > feed.lastID
+        ? nil : "number \(episode.id) is not after \(feed.lastID)"
     case .changed(let at, _), .marked(let at, _, _), .dropped(let at):
-      let count = entry.episodes.count
-      return 0..<count ~= at ? nil : "index \(at) is not within \(count) episodes"
+      return 0..<feed.episodes ~= at
+        ? nil : "index \(at) is not within \(feed.episodes) episodes"
     case .subscribed, .unsubscribed, .described, .validated: return nil
     }
   }
 
-  package mutating func apply(_ event: FeedEvent, at place: EventContext) {
-    guard fault(of: event, at: place) == nil else { return }
-    let id = Self.id(of: place.stream)
+  package mutating func apply(_ event: Event, at context: EventContext) {
+    guard let id: String = context.key(), fault(of: event, at: context) == nil else { return }
     switch event {
-    case .subscribed(let url): entries[id] = Entry(url: url, maker: place.uid)
-    case .unsubscribed: (entries[id], texts[id]) = (nil, nil)
+    case .subscribed(let url):
+      feeds[id] = Entry(url: url, maker: context.user)
+      episodes[id] = []
+    case .unsubscribed:
+      feeds[id] = nil
+      episodes[id] = []
     case .described(let title, let link):
-      entries[id]?.title = title
-      entries[id]?.link = link
-    case .validated(let validators): entries[id]?.validators = validators
+      feeds[id]?.title = title
+      feeds[id]?.link = link
+    case .validated(let validators): feeds[id]?.validators = validators
     case .found(let episode):
-      entries[id]?.add(episode)
-      texts[id, default: []].insert(episode.text, at: 0)
-    case .changed(let at, let episode):
-      entries[id]?.set(episode, at: at)
-      texts[id]?[at] = episode.text
+      episodes.insert(episode, at: 0, in: id)
+      feeds[id]?.lastID = episode.id
+      count(1, episode, id)
+    case .changed(let at, let episode): set(episode, at, id)
     case .marked(let at, _, let played):
-      guard var episode = entries[id]?.episodes[at] else { break }
+      var episode = episodes[id][at]
       episode.played = played
-      entries[id]?.set(episode, at: at)
-      texts[id]?[at] = episode.text
+      set(episode, at, id)
     case .dropped(let at):
-      entries[id]?.remove(at: at)
-      texts[id]?.remove(at: at)
+      count(-1, episodes[id][at], id)
+      episodes.remove(at: at, in: id)
     }
   }
 
-  // MARK: Sources
-
-  /// Returns the source with the episodes of a feed.
-  package static func episodes(ofFeed id: String) -> String { "feeds/\(id)/episodes" }
-
-  /// Returns the feed id of an episodes source, or `nil` for any other source.
-  package static func id(ofEpisodes source: String) -> String? {
-    let parts = source.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 3, parts[0] == "feeds", parts[2] == "episodes" else { return nil }
-    return String(parts[1])
+  private mutating func set(_ episode: Episode, _ at: Int, _ id: String) {
+    count(-1, episodes[id][at], id)
+    count(1, episode, id)
+    episodes.update(episode, at: at, in: id)
   }
 
-  package func value(of source: String) -> JSONText? {
-    guard let texts = Self.id(ofEpisodes: source).flatMap({ texts[$0] }), !texts.isEmpty else {
-      return nil
+  /// Counts an episode that comes or goes.
+  private mutating func count(_ number: Int, _ episode: Episode, _ id: String) {
+    feeds[id]?.episodes += number
+    if !episode.played { feeds[id]?.unplayed += number }
+  }
+
+  /// 1: `{"ID":{"url":…,"episodes":[…]}}`; 2: `{"feeds":{"rows":{"ID":{…}}},"episodes":{"ID":[…]}}`.
+  package static let forms = [
+    Upcaster.ofMembers { kept in
+      var (rows, lists): ([String: JSONText], [String: JSONText]) = (kept, [:])
+      for (id, feed) in kept {
+        guard var members = feed.members, let episodes = members["episodes"]?.elements else {
+          continue
+        }
+        members["episodes"] = JSONText(episodes.count)
+        rows[id] = JSONText(members: members)
+        if !episodes.isEmpty { lists[id] = JSONText(elements: episodes) }
+      }
+      kept = [
+        "feeds": JSONText(members: ["rows": JSONText(members: rows)]),
+        "episodes": JSONText(members: lists),
+      ]
     }
-    return JSONText(elements: texts)
-  }
-
-  package func collection(of source: String) -> SourceCollection? {
-    Self.id(ofEpisodes: source).map { .list(texts[$0] ?? []) }
-  }
-
-  package func has(_ source: String) -> Bool {
-    Self.id(ofEpisodes: source).flatMap { texts[$0] }?.isEmpty == false
-  }
-
-  package var sources: some Sequence<String> {
-    texts.lazy.filter { !$0.value.isEmpty }.map { Self.episodes(ofFeed: $0.key) }
-  }
-
-  package func size(of stream: Stream) -> Int {
-    let id = Self.id(of: stream.name)
-    return (texts[id] ?? []).reduce(entries[id]?.size ?? 0) { $0 + $1.text.utf8.count }
-  }
-
-  package func growth(by event: FeedEvent, in stream: Stream) -> Int? {
-    let id = Self.id(of: stream.name)
-    func size(_ index: Int) -> Int {
-      guard let texts = texts[id], texts.indices ~= index else { return 0 }
-      return texts[index].text.utf8.count
-    }
-    switch event {
-    case .found(let episode): return episode.text.text.utf8.count
-    case .changed(let at, let episode): return episode.text.text.utf8.count - size(at)
-    case .dropped(let at): return -size(at)
-    case .marked(let at, _, let played):
-      guard let episodes = entries[id]?.episodes, episodes.indices ~= at else { return 0 }
-      return JSONText(played).text.utf8.count - JSONText(episodes[at].played).text.utf8.count
-    case .unsubscribed: return -self.size(of: stream)
-    case .subscribed(let url): return Entry(url: url).size - (entries[id]?.size ?? 0)
-    case .described(let title, let link):
-      guard var entry = entries[id] else { return 0 }
-      let before = entry.size
-      (entry.title, entry.link) = (title, link)
-      return entry.size - before
-    case .validated: return 0
-    }
-  }
-
-  // `reserveCapacity` copies a dictionary if its storage is shared.
-  package mutating func makeUnique() {
-    entries.reserveCapacity(entries.count)
-    texts.reserveCapacity(texts.count)
-  }
-
-  package static func sources(changedBy event: FeedEvent, at place: EventContext) -> [String] {
-    step(of: event) == nil ? [] : [place.stream + "/episodes"]
-  }
-
-  package static func changes(givenBy event: FeedEvent, at place: EventContext) -> [SourceChange]? {
-    step(of: event).map {
-      [SourceChange(source: place.stream + "/episodes", seq: place.seq, step: $0)]
-    } ?? []
-  }
-
-  private static func step(of event: FeedEvent) -> CollectionChange? {
-    switch event {
-    case .found(let episode): .insert(at: 0, episode.text)
-    case .changed(let at, let episode): .update(at: at, episode.text)
-    case .marked(let at, _, let played):
-      .merge(at: at, JSONText(member: "played", JSONText(played)))
-    case .dropped(let at): .remove(at: at)
-    case .unsubscribed: .reset(JSONText(elements: []))
-    case .subscribed, .described, .validated: nil
-    }
-  }
-}
-
-extension Feeds.Entry {
-  /// The size in bytes without the episodes.
-  fileprivate var size: Int {
-    url.utf8.count + (title?.utf8.count ?? 0) + (link?.utf8.count ?? 0)
-  }
-
-  fileprivate mutating func add(_ episode: Episode) {
-    episodes.insert(episode, at: 0)
-    lastID = max(lastID, episode.id)
-    unplayed += episode.played ? 0 : 1
-  }
-
-  fileprivate mutating func set(_ episode: Episode, at index: Int) {
-    unplayed += (episodes[index].played ? 1 : 0) - (episode.played ? 1 : 0)
-    episodes[index] = episode
-  }
-
-  fileprivate mutating func remove(at index: Int) {
-    unplayed -= episodes.remove(at: index).played ? 0 : 1
-  }
+  ]
 }

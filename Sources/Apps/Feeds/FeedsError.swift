@@ -1,7 +1,7 @@
-package import EventSourcing
+package import Binder
 
 /// An error from reading or changing subscriptions.
-package enum FeedsError: ServiceError, Equatable {
+package enum FeedsError: Rejecting, Equatable {
   case badAddress
 
   /// The address contains a user name or a password.
@@ -16,36 +16,31 @@ package enum FeedsError: ServiceError, Equatable {
   case unknown(id: String)
   case noEpisode(Int, id: String)
 
-  package var kind: ServiceErrorKind {
+  package var rejection: Rejection {
     switch self {
-    case .badAddress, .secretAddress: .invalid(parameter: "url", expected: description)
-    case .badID: .invalid(parameter: "id", expected: description)
-    case .exists(let id), .subscribed(_, let id): .alreadyExists(what: "feed", id: id)
-    case .tooMany, .tooManyOfUser: .rejected(reason: "too_many")
-    case .unknown(let id): .notFound(what: "feed", id: id)
-    case .noEpisode(let number, _): .notFound(what: "episode", id: "\(number)")
-    }
-  }
-
-  package var description: String {
-    switch self {
-    case .badAddress: "http:// or https://, \(FeedsService.maxAddressBytes) bytes at most"
+    case .badAddress:
+      .invalid("url", "http:// or https://, \(FeedsService.maxAddressBytes) bytes at most")
     case .secretAddress:
-      "no user and no password: an address is journaled, and shown to everybody"
-    case .badID: "1 to 64 of [A-Za-z0-9_.:-]"
-    case .exists(let id): "there is a feed '\(id)' already"
-    case .subscribed(_, let id): "feed '\(id)' already has that address"
-    case .tooMany(let max): "there are at most \(max) feeds"
+      .invalid(
+        "url", "no user and no password: an address is journaled, and shown to everybody")
+    case .badID: .invalid("id", "1 to 64 of [A-Za-z0-9_.:-]")
+    case .exists(let id): .exists("feed", id: id).saying("there is a feed '\(id)' already")
+    case .subscribed(_, let id):
+      .exists("feed", id: id).saying("feed '\(id)' already has that address")
+    case .tooMany(let max): .rejected("too_many", "there are at most \(max) feeds")
     case .tooManyOfUser(let max):
-      "there are at most \(max) feeds of one user; end some with feeds.unsubscribe"
-    case .unknown(let id): "there is no feed '\(id)'"
-    case .noEpisode(let number, let id): "feed '\(id)' has no episode \(number)"
+      .rejected(
+        "too_many",
+        "there are at most \(max) feeds of one user; end some with feeds.unsubscribe")
+    case .unknown(let id): .notFound("feed", id: id).saying("there is no feed '\(id)'")
+    case .noEpisode(let number, let id):
+      .notFound("episode", number).saying("feed '\(id)' has no episode \(number)")
     }
   }
 }
 
 /// The reason why a fetch failed; the feed is fetched again later.
-package enum FeedFault: ServiceError, Equatable {
+package enum FeedFault: Rejecting, Equatable {
   /// The download failed.
   case server(WebError)
   /// The response is not a feed, or only its beginning is one.
@@ -53,12 +48,12 @@ package enum FeedFault: ServiceError, Equatable {
   /// The journal could not record the result.
   case journal
 
-  package var kind: ServiceErrorKind {
+  package var rejection: Rejection {
     switch self {
-    case .server(.timedOut): .rejected(reason: "upstream_timeout")
-    case .server: .rejected(reason: "server_error")
-    case .text: .rejected(reason: "parse_error")
-    case .journal: .rejected(reason: "not_kept")
+    case .server(let error):
+      .rejected(error == .timedOut ? "upstream_timeout" : "server_error", "\(error)")
+    case .text(let fault): .rejected("parse_error", "\(fault)")
+    case .journal: .rejected("not_kept", "the feed could not be saved")
     }
   }
 
@@ -67,14 +62,6 @@ package enum FeedFault: ServiceError, Equatable {
     case .server(let error): error.isPassing
     case .text: false
     case .journal: true
-    }
-  }
-
-  package var description: String {
-    switch self {
-    case .server(let error): "\(error)"
-    case .text(let fault): "\(fault)"
-    case .journal: "the feed could not be saved"
     }
   }
 }

@@ -1,19 +1,13 @@
-internal import EventSourcing
-internal import Model
+internal import Binder
 internal import Signals
 
 extension FeedsService {
-  /// Returns the caller that records fetched episodes: the user who subscribed, or else the daemon.
-  private func caller(fetching id: String) -> Peer {
-    ledger.pending[id]?.maker.map { Peer(uid: $0) } ?? host.daemon
-  }
-
   /// Fetches a feed and records its changes.
   ///
   /// Emits the number of new episodes once they are durable. If only the beginning of the feed could
   /// be read, its episodes are kept, and the fetch then fails.
   func fetched(_ id: String) -> Signal<Int, FeedFault> {
-    guard let entry = ledger.pending[id] else { return .completed() }
+    guard let entry = ledger.pending.feeds[id] else { return .completed() }
     return web.get(request(entry)).mapError { FeedFault.server($0) }.flatMapLatest {
       [unowned self] response -> Signal<Int, FeedFault> in
       // Not modified.
@@ -42,36 +36,35 @@ extension FeedsService {
     return WebRequest(entry.url, headers: headers)
   }
 
+  /// Records a document under the user who subscribed, or else under the daemon.
   private func keep(
     _ document: FeedDocument, _ validators: Validators, _ id: String
   ) -> Signal<Int, FeedFault> {
-    var found = 0
-    do throws(Refusal) {
-      _ = try host.perform(Command(method: "feeds.fetch", caller: caller(fetching: id))) {
-        found = record(document, validators, id)
-        return nil
+    do {
+      let found = try host.perform("feeds.fetch", as: ledger.pending.feeds[id]?.maker) {
+        record(document, validators, id)
       }
+      return host.durability().map { _ in found }.mapError { _ in .journal }
     } catch {
       return .failed(.journal)
     }
-    guard host.last > host.durable else { return Signal(just: found) }
-    return host.durability(of: host.last).map { _ in found }.mapError { _ in .journal }
   }
 
   /// Records the changes between the stored feed and a document.
   ///
   /// - Returns: The number of new episodes.
   private func record(_ document: FeedDocument, _ validators: Validators, _ id: String) -> Int {
-    guard let entry = ledger.pending[id] else { return 0 }
-    let stream = "feeds/\(id)"
+    guard let entry = ledger.pending.feeds[id] else { return 0 }
+    let episodes = ledger.pending.episodes(of: id)
+    func record(_ event: Feeds.Event) { ledger.record(event, of: \.feeds, id) }
     let isPart = document.fault != nil
     let title = document.title ?? (isPart ? entry.title : nil)
     let link = document.link ?? (isPart ? entry.link : nil)
     if title != entry.title || link != entry.link {
-      ledger.record(.described(title: title, link: link), in: stream)
+      record(.described(title: title, link: link))
     }
     var places: [String: Int] = [:]
-    for (i, episode) in entry.episodes.enumerated() { places[episode.key] = i }
+    for (i, episode) in episodes.enumerated() { places[episode.key] = i }
     var (seen, new): (Set<String>, [FeedItem]) = ([], [])
     let numbersLeft = Int.max - entry.lastID
     for item in document.newestFirst.prefix(min(Self.maxEpisodes, numbersLeft))
@@ -80,20 +73,20 @@ extension FeedsService {
         new.append(item)
         continue
       }
-      let old = entry.episodes[place]
+      let old = episodes[place]
       let episode = Episode(item, id: old.id, played: old.played)
-      if episode != old { ledger.record(.changed(at: place, episode: episode), in: stream) }
+      if episode != old { record(.changed(at: place, episode: episode)) }
     }
     // The newest item goes last, so that it gets the first place and the highest number.
     for (i, item) in new.reversed().enumerated() {
-      ledger.record(.found(episode: Episode(item, id: entry.lastID + 1 + i)), in: stream)
+      record(.found(episode: Episode(item, id: entry.lastID + 1 + i)))
     }
-    let count = entry.episodes.count + new.count
+    let count = episodes.count + new.count
     for place in (Self.maxEpisodes..<max(count, Self.maxEpisodes)).reversed() {
-      ledger.record(.dropped(at: place), in: stream)
+      record(.dropped(at: place))
     }
     if validators != entry.validators {
-      ledger.record(.validated(validators: validators), in: stream)
+      record(.validated(validators: validators))
     }
     return new.count
   }

@@ -1,4 +1,4 @@
-internal import EventSourcing
+internal import Binder
 package import Signals
 
 /// The loading state of a feed, including whether earlier content is available.
@@ -56,7 +56,7 @@ extension FeedsService {
   private func feeds(_ id: String) -> SafeSignal<Feed?> {
     SafeSignal { [ledger] observer in
       observer.receive(ledger.committed.feed(id))
-      return ledger.events(in: "feeds/\(id)").observeNext { _ in
+      return ledger.events(of: \.feeds, id).observeNext { _ in
         observer.receive(ledger.committed.feed(id))
       }
     }
@@ -71,11 +71,11 @@ extension FeedsService {
   /// Emits ``states(of:)`` of all feeds with a wanted id, including future ones.
   package func states(
     where isWanted: @escaping (String) -> Bool
-  ) -> SafeSignal<(id: String, state: FeedState?)> {
+  ) -> SafeSignal<(key: String, state: FeedState?)> {
     SafeSignal { [self] observer in
       var runs: [String: any Disposable] = [:]
       func look(at id: String) {
-        if ledger.committed[id] == nil {
+        if ledger.committed.feeds[id] == nil {
           guard let run = runs.removeValue(forKey: id) else { return }
           run.dispose()
           observer.receive((id, nil))
@@ -114,8 +114,8 @@ extension FeedsService {
     if let load = loads[key] { return load }
     let load = FeedLoad()
     loads[key] = load
-    let times = interval.toSignal().flatMapLatest { [scheduler] seconds in
-      SafeSignal<Int>.interval(seconds, queue: scheduler).map { _ in () }.prepend(())
+    let times = interval.toSignal().flatMapLatest { [host] seconds in
+      SafeSignal<Int>.interval(seconds, queue: host.scheduler).map { _ in () }.prepend(())
     }
     // Skips an interval while a fetch is still running, so that slow servers are not overloaded.
     let dues = times.filter { [weak load] _ in load?.state?.isLoading != true }
@@ -142,11 +142,6 @@ extension FeedsService {
       }
     }
   }
-}
-
-extension Feed {
-  /// Whether the feed was read at least once.
-  package var isKnown: Bool { title != nil || link != nil || episodes > 0 }
 }
 
 extension FeedLoad {

@@ -1,6 +1,5 @@
-package import Configuration
-package import EventSourcing
-package import Signals
+package import Binder
+internal import Signals
 
 /// Podcasts and news: the subscribed feeds and their episodes.
 ///
@@ -16,10 +15,9 @@ package final class FeedsService {
 
   package let ledger: Ledger<Feeds>
 
-  let host: ServiceHost
+  let host: Host
   let web: any WebClient
   let reader: any FeedReader
-  let scheduler: any Scheduler
 
   /// Emits the ids of feeds to fetch now.
   let wanted = PassthroughSubject<String, Never>()
@@ -39,35 +37,48 @@ package final class FeedsService {
   private let bag = DisposeBag()
   private var unwatched: (any Disposable)?
 
+  /// The schedule of fetches; in addition, a feed is fetched when its first observer arrives.
+  package struct Schedule: Equatable {
+    /// The interval between two fetches of a feed, in seconds.
+    package var interval: Double
+
+    /// Whether feeds without observers are fetched too.
+    package var unwatched: Bool
+
+    package init(interval: Double = 1800, unwatched: Bool = false) {
+      (self.interval, self.unwatched) = (interval, unwatched)
+    }
+  }
+
   package init(
-    in host: ServiceHost, web: any WebClient, reader: any FeedReader, on scheduler: any Scheduler,
-    schedule: FeedSchedule = FeedSchedule()
+    in host: Host, web: any WebClient, reader: any FeedReader, schedule: Schedule = Schedule()
   ) {
-    (self.host, self.web, self.reader, self.scheduler) = (host, web, reader, scheduler)
-    self.schedule = schedule
-    interval = Property(Double(schedule.interval))
+    (self.host, self.web, self.reader, self.schedule) = (host, web, reader, schedule)
+    interval = Property(schedule.interval)
     ledger = Ledger("feeds", in: host)
-    observation.otherDisposable = ledger.happened.observeNext { [subscriptions] event, place in
+    observation.otherDisposable = ledger.events.observeNext { [subscriptions] event, context in
       switch event {
-      case .subscribed, .unsubscribed: subscriptions.send(Feeds.id(of: place.stream))
+      case .subscribed, .unsubscribed:
+        if let id: String = context.key() { subscriptions.send(id) }
       default: break
       }
+    }
+    host.whileRunning { [unowned self] in
+      start()
+      return BlockDisposable { [unowned self] in stop() }
     }
   }
 
   /// The fetch schedule; a new interval takes effect at once and fetches all observed feeds.
-  package var schedule: FeedSchedule {
+  package var schedule: Schedule {
     didSet {
-      let seconds = Double(schedule.interval)
-      if interval.value != seconds { interval.value = seconds }
+      if interval.value != schedule.interval { interval.value = schedule.interval }
       if unwatched != nil { start() }
     }
   }
 
   /// Begins to fetch unobserved feeds if the schedule requires it.
-  ///
-  /// Call it after the host has started.
-  package func start() {
+  private func start() {
     unwatched?.dispose()
     unwatched =
       schedule.unwatched
@@ -89,20 +100,22 @@ package final class FeedsService {
   /// - Returns: The id of the feed.
   package func subscribe(to url: String, as id: String? = nil) throws(FeedsError) -> String {
     let url = try FeedAddress(url).text
-    let feeds = ledger.pending
+    let feeds = ledger.pending.feeds
     if let id {
       guard Self.isID(id) else { throw .badID }
       guard feeds[id] == nil else { throw .exists(id: id) }
     }
-    if let known = feeds.ids.first(where: { feeds[$0]?.url == url }) {
+    if let known = feeds.keys.first(where: { feeds[$0]?.url == url }) {
       throw .subscribed(url: url, id: known)
     }
     guard feeds.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
-    if let max = host.exhaustedShare(of: Self.maxCount, feeds.count(of:)) {
+    if let max = host.exhaustedShare(
+      of: Self.maxCount, { uid in feeds.rows.count { $0.maker == uid } })
+    {
       throw .tooManyOfUser(max: max)
     }
     let id = id ?? freeNumber
-    ledger.record(.subscribed(url: url), in: "feeds/\(id)")
+    ledger.record(.subscribed(url: url), of: \.feeds, id)
     fetchWhenDurable(id)
     return id
   }
@@ -113,16 +126,18 @@ package final class FeedsService {
   package func unsubscribe(_ id: String) throws(FeedsError) -> String {
     let url = try entry(id).url
     loads[key(of: id, url)] = nil
-    ledger.record(.unsubscribed, in: "feeds/\(id)")
+    ledger.record(.unsubscribed, of: \.feeds, id)
     return url
   }
 
-  /// Fetches a feed or all feeds now, observed or not.
+  /// Fetches a feed or all wanted feeds now, observed or not.
   ///
   /// - Returns: The number of feeds.
-  package func refresh(_ id: String? = nil) throws(FeedsError) -> Int {
+  package func refresh(
+    _ id: String? = nil, where isWanted: (String) -> Bool = { _ in true }
+  ) throws(FeedsError) -> Int {
     if let id { _ = try entry(id) }
-    let ids = id.map { [$0] } ?? ledger.pending.ids.sorted()
+    let ids = id.map { [$0] } ?? ledger.pending.ids.filter(isWanted).sorted()
     for id in ids { fetch(id) }
     return ids.count
   }
@@ -134,14 +149,15 @@ package final class FeedsService {
   package func mark(
     _ id: String, _ number: Int? = nil, played: Bool = true
   ) throws(FeedsError) -> Int {
-    let episodes = try entry(id).episodes
+    _ = try entry(id)
+    let episodes = ledger.pending.episodes(of: id)
     if let number, !episodes.contains(where: { $0.id == number }) {
       throw .noEpisode(number, id: id)
     }
     var count = 0
     for (i, episode) in episodes.enumerated()
     where episode.played != played && (number == nil || number == episode.id) {
-      ledger.record(.marked(at: i, id: episode.id, played: played), in: "feeds/\(id)")
+      ledger.record(.marked(at: i, id: episode.id, played: played), of: \.feeds, id)
       count += 1
     }
     return count
@@ -154,13 +170,13 @@ package final class FeedsService {
   }
 
   private func entry(_ id: String) throws(FeedsError) -> Feeds.Entry {
-    guard let entry = ledger.pending[id] else { throw .unknown(id: id) }
+    guard let entry = ledger.pending.feeds[id] else { throw .unknown(id: id) }
     return entry
   }
 
   private var freeNumber: String {
-    var number = ledger.pending.count + 1
-    while ledger.pending["\(number)"] != nil { number += 1 }
+    var number = ledger.pending.feeds.count + 1
+    while ledger.pending.feeds.contains("\(number)") { number += 1 }
     return "\(number)"
   }
 
@@ -168,10 +184,10 @@ package final class FeedsService {
 
   private func fetchWhenDurable(_ id: String) {
     // The subscription may never become durable: its command can still be rolled back.
-    host.durability(of: host.last).observe { [unowned self] event in
-      guard case .next = event, ledger.committed[id] != nil else { return }
+    host.durability().observe { [unowned self] event in
+      guard case .next = event, ledger.committed.feeds.contains(id) else { return }
       // Deferred until all services have handled the new events.
-      scheduler.schedule { [unowned self] in fetch(id) }.dispose(in: bag)
+      host.scheduler.schedule { [unowned self] in fetch(id) }.dispose(in: bag)
     }
     .dispose(in: bag)
   }
@@ -191,18 +207,11 @@ package final class FeedsService {
     .dispose(in: bag)
   }
 
-  // MARK: Rules
-
   /// Returns whether a text is a valid feed id.
-  package static func isID(_ text: String) -> Bool {
-    text.utf8.count <= 64 && !text.utf8.contains(UInt8(ascii: "/"))
-      && SourceName.fault(in: text) == nil
-  }
-
-  /// Returns the feed id of a feed's source, or `nil` for any other source.
-  package static func id(of source: String) -> String? {
-    guard source.hasPrefix("feeds/") else { return nil }
-    let id = String(source.dropFirst("feeds/".count))
-    return isID(id) ? id : nil
+  private static func isID(_ text: String) -> Bool {
+    1...64 ~= text.utf8.count
+      && text.unicodeScalars.allSatisfy {
+        $0.isASCII && ($0.properties.isAlphabetic || "0123456789_.:-".unicodeScalars.contains($0))
+      }
   }
 }

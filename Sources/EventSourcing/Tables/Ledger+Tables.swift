@@ -32,16 +32,16 @@ extension Ledger where State: TableState {
   package func record<Key: TableKey, Row: TableRow>(
     _ event: State.Event, of path: KeyPath<State, Table<Key, Row>>, _ key: Key
   ) {
-    record(event, in: tables.stream(pattern(of: path), key))
+    record(event, in: tables.stream(streams(of: path), key))
   }
 
-  /// Returns the names of the sources of a table that clients see.
+  /// Returns the names of the streams of a table's rows.
   @usableFromInline
-  package func pattern(of path: PartialKeyPath<State>) -> SourcePattern {
+  package func streams(of path: PartialKeyPath<State>) -> SourcePattern {
     guard let number = committed.tables.number(of: path),
-      let pattern = committed.tables.sources[number].pattern
-    else { preconditionFailure("the tables of \(service) do not show \(path)") }
-    return pattern
+      let streams = committed.tables.sources[number].streams
+    else { preconditionFailure("the rows at \(path) of \(service) have no streams") }
+    return streams
   }
 
   /// Records an event in the stream of a row of the table with a number.
@@ -49,9 +49,9 @@ extension Ledger where State: TableState {
   package func record(
     _ event: State.Event, inTable number: Int, _ key: some TableKey
   ) {
-    guard let pattern = committed.tables.sources[number].pattern else {
-      preconditionFailure("clients do not see table \(number) of \(service)")
+    guard let streams = committed.tables.sources[number].streams else {
+      preconditionFailure("the rows of table \(number) of \(service) have no streams")
     }
-    record(event, in: tables.stream(pattern, key))
+    record(event, in: tables.stream(streams, key))
   }
 }

@@ -181,10 +181,14 @@ extension ListTable: NotedTable {
 }
 
 extension ListTable.Step {
-  /// The step as the watchers of the list get it.
-  func change(_ text: (Element) -> JSONText) -> CollectionChange {
+  /// Returns the step as the watchers of the list get it; `nil` if they see no difference.
+  ///
+  /// - Parameter isMerging: Whether a changed element has only its changed members.
+  func change(isMerging: Bool, _ text: (Element) -> JSONText) -> CollectionChange? {
     switch self {
     case .insert(let at, let element): .insert(at: at, text(element))
+    case .update(let at, let element, let before) where isMerging:
+      .merge(at: at, from: text(before), to: text(element))
     case .update(let at, let element, _): .update(at: at, text(element))
     case .remove(let at, _): .remove(at: at)
     case .move(let from, let to): .move(from: from, to: to)

@@ -38,7 +38,8 @@ extension TableSource {
       return get(state).rows[key]
     }
     return TableSource(
-      pattern: pattern, doc: part.doc, shape: part.shape, kind: .state, path: nil, hasKey: true,
+      pattern: pattern, streams: nil, doc: part.doc, shape: part.shape, kind: .state, path: nil,
+      hasKey: true,
       matches: { (pattern.key(of: $0) as Key?) != nil },
       setNoting: { _, _ in }, makeUnique: { _ in }, finish: { _, _, _ in }, revert: { _, _ in },
       show: { _, _, _, _, _ in }, popChanges: { _, _ in [] },
@@ -46,7 +47,8 @@ extension TableSource {
       collection: { _, _ in nil },
       has: { row($0, $1) != nil },
       forEachName: { state, body in for key in get(state).rows.keys { body(pattern.name(key)) } },
-      size: { _, _ in 0 }, sizeOfAll: { _, _ in 0 }, isEmpty: { _ in true })
+      holds: { _, _ in false }, size: { _, _ in 0 }, sizeOfAll: { _, _ in 0 },
+      isEmpty: { _ in true })
   }
 }
 

@@ -150,7 +150,7 @@ package enum TableLookup<State: TableState>: StateLookup {
   package static func isEmpty(_ stream: Int, _ ledger: some PendingState<State>) -> Bool {
     let (state, name) = (ledger.pending, ledger.streamNames.text(stream))
     guard !name.utf8.contains(UInt8(ascii: "/")) else {
-      return !state.has(name)
+      return !state.holds(name)
     }
     return state.tables.sources.allSatisfy { $0.isEmpty(state) }
   }

@@ -12,6 +12,11 @@ package struct TableSource<State>: Sendable {
   @usableFromInline
   package let pattern: SourcePattern?
 
+  /// The names of the streams in which events of the rows are recorded, and which are charged for the
+  /// rows; those of the sources, unless the rows belong to rows of another table.
+  @usableFromInline
+  package let streams: SourcePattern?
+
   /// A sentence about the sources, for `describe`.
   package let doc: String
 
@@ -52,10 +57,13 @@ package struct TableSource<State>: Sendable {
   let has: @Sendable (State, _ name: String) -> Bool
   let forEachName: @Sendable (State, (String) -> Void) -> Void
 
-  /// Returns the bytes of the source with a name.
+  /// Returns whether there are rows whose stream has a name.
+  let holds: @Sendable (State, _ stream: String) -> Bool
+
+  /// Returns the bytes of the rows whose stream has a name.
   let size: @Sendable (State, _ name: String) -> Int
 
-  /// Returns the bytes of all rows, except of those whose name meets a condition.
+  /// Returns the bytes of all rows, except of those whose stream has a name that meets a condition.
   let sizeOfAll: @Sendable (State, _ isExcluded: (String) -> Bool) -> Int
   let isEmpty: @Sendable (State) -> Bool
 
@@ -97,32 +105,43 @@ package struct TableSource<State>: Sendable {
   }
 
   /// Shows each row of a table as a source, where a key path does not reach the table.
+  ///
+  /// - Parameters:
+  ///   - streams: The names of the streams, if they are not those of the sources.
+  ///   - form: The form that clients see; `nil` for the stored one.
   @inlinable
   package static func rows<Key: TableKey, Row: TableRow>(
     _ name: String?, _ doc: String, path: (any PartialKeyPath<State> & Sendable)? = nil,
-    parts: [RowPart<Row>] = [], get: @escaping @Sendable (State) -> Table<Key, Row>,
+    in streams: String? = nil, form: ShownForm<Key, Row>? = nil, parts: [RowPart<Row>] = [],
+    get: @escaping @Sendable (State) -> Table<Key, Row>,
     access: @escaping Access<Table<Key, Row>>
   ) -> TableSource {
     let pattern = name.map(SourcePattern.init)
-    func key(_ name: String) -> Key? { pattern?.key(of: name) }
+    let streams = streams.map(SourcePattern.init) ?? pattern
     return TableSource(
-      pattern: pattern, doc: doc, shape: Shape(of: Row.self), kind: .state, path: path,
-      hasKey: true,
-      matches: { [pattern] name in (pattern?.key(of: name) as Key?) != nil },
+      pattern: pattern, streams: streams, doc: doc, shape: form?.shape ?? Shape(of: Row.self),
+      kind: .state,
+      path: path, hasKey: true,
+      matches: { [pattern] name in
+        guard let key: Key = pattern?.key(of: name) else { return false }
+        return form?.isKey(key) ?? true
+      },
       setNoting: { state, number in access(&state) { $0.setNoting(as: number) } },
       makeUnique: { state in access(&state) { $0.makeUnique() } },
-      finish: finishRows(pattern, parts, access),
+      finish: finishRows(pattern, streams, parts, access),
       revert: { state, seq in access(&state) { $0.revertEvent(at: seq) } },
-      show: showRows(pattern, parts, access),
+      show: showRows(pattern, form, parts, access),
       popChanges: { [pattern] state, seq in
         var changes: [SourceChange] = []
         access(&state) { table in
           table.finishEvent(at: seq) { key, before, after in
             guard let pattern, before != nil || after != nil else { return }
-            changes.append(
-              SourceChange(
-                source: pattern.name(key), seq: seq,
-                value: after.map { RowText.text($0, JSONEncoder()) }))
+            let encoder = JSONEncoder()
+            let old = before.map { RowText.text($0, of: key, in: form, encoder) }
+            let new = after.map { RowText.text($0, of: key, in: form, encoder) }
+            if form == nil || old != new {
+              changes.append(SourceChange(source: pattern.name(key), seq: seq, value: new))
+            }
             changes += parts.compactMap {
               $0.change(of: $0.pattern.name(key), at: seq, before, after)
             }
@@ -133,7 +152,7 @@ package struct TableSource<State>: Sendable {
       },
       value: { [pattern] state, name in
         guard let key: Key = pattern?.key(of: name) else { return nil }
-        return get(state).rows[key].map { RowText.text($0, JSONEncoder()) }
+        return get(state).rows[key].map { RowText.text($0, of: key, in: form, JSONEncoder()) }
       },
       collection: { _, _ in nil },
       has: { [pattern] state, name in
@@ -144,14 +163,18 @@ package struct TableSource<State>: Sendable {
         guard let pattern else { return }
         for key in get(state).rows.keys { body(pattern.name(key)) }
       },
-      size: { [pattern] state, name in
-        guard let key: Key = pattern?.key(of: name) else { return 0 }
+      holds: { [streams] state, name in
+        guard let key: Key = streams?.key(of: name) else { return false }
+        return get(state).rows[key] != nil
+      },
+      size: { [streams] state, name in
+        guard let key: Key = streams?.key(of: name) else { return 0 }
         return RowText.size(get(state).rows[key], JSONEncoder())
       },
-      sizeOfAll: { [pattern] state, isExcluded in
+      sizeOfAll: { [streams] state, isExcluded in
         let encoder = JSONEncoder()
         return get(state).rows.reduce(0) { sum, row in
-          if let pattern, isExcluded(pattern.name(row.key)) { return sum }
+          if let streams, isExcluded(streams.name(row.key)) { return sum }
           return sum + RowText.size(row.value, encoder)
         }
       },
@@ -161,7 +184,8 @@ package struct TableSource<State>: Sendable {
   /// Returns a function that ends an event of the pending state.
   @inlinable
   static func finishRows<Key: TableKey, Row: TableRow>(
-    _ pattern: SourcePattern?, _ parts: [RowPart<Row>], _ access: @escaping Access<Table<Key, Row>>
+    _ pattern: SourcePattern?, _ streams: SourcePattern?, _ parts: [RowPart<Row>],
+    _ access: @escaping Access<Table<Key, Row>>
   ) -> @Sendable (inout State, UInt64, TableReport) -> Void {
     { state, seq, report in
       access(&state) { table in
@@ -169,11 +193,11 @@ package struct TableSource<State>: Sendable {
         guard table.notes.fresh > 0 else { return }
         table.finishEvent(at: seq) { key, before, after in
           let growth = report.size(after) - RowText.size(before, report.encoder)
-          guard let pattern else { return report.chargeService(growth) }
-          report.setName(pattern, key)
+          guard let streams else { return report.chargeService(growth) }
+          report.setName(streams, key)
           report.charge(growth)
           if before == nil {
-            report.checkName(pattern, key)
+            report.checkName(streams, key)
             if !parts.isEmpty { report.checkNames(of: parts, key) }
           }
         }
@@ -184,7 +208,8 @@ package struct TableSource<State>: Sendable {
   /// Returns a function that moves the rows of the oldest event into the committed state.
   @inlinable
   static func showRows<Key: TableKey, Row: TableRow>(
-    _ pattern: SourcePattern?, _ parts: [RowPart<Row>], _ access: @escaping Access<Table<Key, Row>>
+    _ pattern: SourcePattern?, _ form: ShownForm<Key, Row>?, _ parts: [RowPart<Row>],
+    _ access: @escaping Access<Table<Key, Row>>
   ) -> @Sendable (inout State, inout State, UInt64, Int, TableReport) -> Void {
     { pending, committed, seq, number, report in
       access(&pending) { pending in
@@ -196,11 +221,11 @@ package struct TableSource<State>: Sendable {
               report.setName(pattern, key)
               if (before == nil) != (after == nil) { report.updateName(isThere: after != nil) }
               if before != nil || after != nil, let source = report.watchedName {
-                report.add(
-                  SourceChange(
-                    source: source, seq: seq,
-                    value: after.map { RowText.text($0, report.encoder) },
-                    before: before.map { RowText.text($0, report.encoder) }))
+                let old = before.map { RowText.text($0, of: key, in: form, report.encoder) }
+                let new = after.map { RowText.text($0, of: key, in: form, report.encoder) }
+                if form == nil || old != new {
+                  report.add(SourceChange(source: source, seq: seq, value: new, before: old))
+                }
               }
               if !parts.isEmpty { report.add(parts, of: key, at: seq, before, after) }
             }
@@ -216,7 +241,7 @@ package struct TableSource<State>: Sendable {
 
   @usableFromInline
   init(
-    pattern: SourcePattern?, doc: String, shape: Shape, kind: SourceKind,
+    pattern: SourcePattern?, streams: SourcePattern?, doc: String, shape: Shape, kind: SourceKind,
     path: (any PartialKeyPath<State> & Sendable)?, hasKey: Bool,
     matches: @escaping @Sendable (String) -> Bool,
     setNoting: @escaping @Sendable (inout State, Int?) -> Void,
@@ -229,11 +254,13 @@ package struct TableSource<State>: Sendable {
     collection: @escaping @Sendable (State, String) -> SourceCollection?,
     has: @escaping @Sendable (State, String) -> Bool,
     forEachName: @escaping @Sendable (State, (String) -> Void) -> Void,
+    holds: @escaping @Sendable (State, String) -> Bool,
     size: @escaping @Sendable (State, String) -> Int,
     sizeOfAll: @escaping @Sendable (State, (String) -> Bool) -> Int,
     isEmpty: @escaping @Sendable (State) -> Bool
   ) {
     self.pattern = pattern
+    self.streams = streams
     self.doc = doc
     self.shape = shape
     self.kind = kind
@@ -250,6 +277,7 @@ package struct TableSource<State>: Sendable {
     self.collection = collection
     self.has = has
     self.forEachName = forEachName
+    self.holds = holds
     self.size = size
     self.sizeOfAll = sizeOfAll
     self.isEmpty = isEmpty
@@ -278,8 +306,8 @@ extension TableSource {
   ) -> TableSource {
     let pattern = name.map(SourcePattern.init)
     return TableSource(
-      pattern: pattern, doc: doc, shape: Shape(of: Row.self), kind: .state, path: path,
-      hasKey: false,
+      pattern: pattern, streams: pattern, doc: doc, shape: Shape(of: Row.self), kind: .state,
+      path: path, hasKey: false,
       matches: { $0 == pattern?.text },
       setNoting: { state, number in access(&state) { $0.setNoting(as: number) } },
       makeUnique: { _ in },
@@ -330,6 +358,7 @@ extension TableSource {
       collection: { _, _ in nil },
       has: { _, name in name == pattern?.text },
       forEachName: { _, body in if let pattern { body(pattern.text) } },
+      holds: { _, name in name == pattern?.text },
       size: { state, name in
         name == pattern?.text ? RowText.size(get(state).row, JSONEncoder()) : 0
       },
@@ -355,83 +384,106 @@ extension TableSource {
   }
 
   /// Shows each list of a table as a source, where a key path does not reach the table.
+  ///
+  /// - Parameters:
+  ///   - streams: The names of the streams, if they are not those of the sources.
+  ///   - form: The form that clients see; `nil` for the stored one.
+  ///   - isMerging: Whether the step of a changed element has only its changed members.
   @usableFromInline
   package static func lists<Key: TableKey, Element: TableRow>(
     _ name: String?, _ doc: String, path: (any PartialKeyPath<State> & Sendable)? = nil,
+    in streams: String? = nil, form: ShownForm<Key, Element>? = nil, isMerging: Bool = false,
     get: @escaping @Sendable (State) -> ListTable<Key, Element>,
     access: @escaping Access<ListTable<Key, Element>>
   ) -> TableSource {
     let pattern = name.map(SourcePattern.init)
-    @Sendable func list(_ state: State, _ name: String) -> [Element]? {
+    let streams = streams.map(SourcePattern.init) ?? pattern
+    @Sendable func list(_ state: State, _ name: String, _ pattern: SourcePattern?) -> [Element]? {
       guard let key: Key = pattern?.key(of: name) else { return nil }
       return get(state).lists[key]
     }
-    @Sendable func text(_ elements: [Element]) -> [JSONText] {
+    @Sendable func texts(_ state: State, _ name: String) -> [JSONText]? {
+      guard let key: Key = pattern?.key(of: name), let list = get(state).lists[key] else {
+        return nil
+      }
       let encoder = JSONEncoder()
-      return elements.map { RowText.text($0, encoder) }
+      return list.map { RowText.text($0, of: key, in: form, encoder) }
     }
     @Sendable func size(_ elements: [Element]) -> Int {
       let encoder = JSONEncoder()
       return elements.reduce(0) { $0 + RowText.size($1, encoder) }
     }
     return TableSource(
-      pattern: pattern, doc: doc, shape: .array(Shape(of: Element.self)), kind: .list,
-      path: path, hasKey: true, matches: { (pattern?.key(of: $0) as Key?) != nil },
+      pattern: pattern, streams: streams, doc: doc,
+      shape: .array(form?.shape ?? Shape(of: Element.self)),
+      kind: .list, path: path, hasKey: true, matches: { (pattern?.key(of: $0) as Key?) != nil },
       setNoting: { state, number in access(&state) { $0.setNoting(as: number) } },
       makeUnique: { state in access(&state) { $0.makeUnique() } },
-      finish: { state, seq, report in
-        access(&state) { lists in
-          guard report.checkIsNoted(lists.notes) else { return }
-          lists.finishEvent(at: seq) { key, step in
-            let growth = step.growth(before: { RowText.size($0, report.encoder) }) {
-              report.size($0)
-            }
-            guard let pattern else { return report.chargeService(growth) }
-            report.setName(pattern, key)
-            report.charge(growth)
-            report.checkName(pattern, key)
-          }
-        }
-      },
+      finish: finishLists(pattern, streams, access),
       revert: { state, seq in access(&state) { $0.revertEvent(at: seq) } },
-      show: showLists(pattern, access),
+      show: showLists(pattern, form, isMerging: isMerging, access),
       popChanges: { state, seq in
         var changes: [SourceChange] = []
         access(&state) { lists in
           lists.finishEvent(at: seq) { key, step in
-            guard let pattern else { return }
-            changes.append(
-              SourceChange(
-                source: pattern.name(key), seq: seq,
-                step: step.change { RowText.text($0, JSONEncoder()) }))
+            guard let pattern,
+              let change = step.change(
+                isMerging: isMerging, { RowText.text($0, of: key, in: form, JSONEncoder()) })
+            else { return }
+            changes.append(SourceChange(source: pattern.name(key), seq: seq, step: change))
           }
           lists.notes.queue.removeAll()
         }
         return changes
       },
-      value: { state, name in list(state, name).map { JSONText(elements: text($0)) } },
+      value: { state, name in texts(state, name).map { JSONText(elements: $0) } },
       collection: { state, name in
         guard (pattern?.key(of: name) as Key?) != nil else { return nil }
-        return .list(text(list(state, name) ?? []))
+        return .list(texts(state, name) ?? [])
       },
-      has: { list($0, $1) != nil },
+      has: { list($0, $1, pattern) != nil },
       forEachName: { state, body in
         guard let pattern else { return }
         for key in get(state).lists.keys { body(pattern.name(key)) }
       },
-      size: { state, name in list(state, name).map(size) ?? 0 },
+      holds: { list($0, $1, streams) != nil },
+      size: { state, name in list(state, name, streams).map(size) ?? 0 },
       sizeOfAll: { state, isExcluded in
         get(state).lists.reduce(0) { sum, list in
-          if let pattern, isExcluded(pattern.name(list.key)) { return sum }
+          if let streams, isExcluded(streams.name(list.key)) { return sum }
           return sum + size(list.value)
         }
       },
       isEmpty: { get($0).lists.isEmpty })
   }
 
+  /// Returns a function that ends an event of the pending state.
+  private static func finishLists<Key: TableKey, Element: TableRow>(
+    _ pattern: SourcePattern?, _ streams: SourcePattern?,
+    _ access: @escaping Access<ListTable<Key, Element>>
+  ) -> @Sendable (inout State, UInt64, TableReport) -> Void {
+    { state, seq, report in
+      access(&state) { lists in
+        guard report.checkIsNoted(lists.notes) else { return }
+        lists.finishEvent(at: seq) { key, step in
+          let growth = step.growth(before: { RowText.size($0, report.encoder) }) {
+            report.size($0)
+          }
+          guard let streams else { return report.chargeService(growth) }
+          report.setName(streams, key)
+          report.charge(growth)
+          guard let pattern else { return }
+          report.setName(pattern, key)
+          report.checkName(pattern, key)
+        }
+      }
+    }
+  }
+
   /// Returns a function that applies the steps of the oldest event to the committed state.
   private static func showLists<Key: TableKey, Element: TableRow>(
-    _ pattern: SourcePattern?, _ access: @escaping Access<ListTable<Key, Element>>
+    _ pattern: SourcePattern?, _ form: ShownForm<Key, Element>?, isMerging: Bool,
+    _ access: @escaping Access<ListTable<Key, Element>>
   ) -> @Sendable (inout State, inout State, UInt64, Int, TableReport) -> Void {
     { pending, committed, seq, _, report in
       access(&pending) { pending in
@@ -441,8 +493,10 @@ extension TableSource {
             guard let pattern else { return }
             report.setName(pattern, key)
             if wasThere != isThere { report.updateName(isThere: isThere) }
-            guard let source = report.watchedName else { return }
-            let change = step.change { RowText.text($0, report.encoder) }
+            guard let source = report.watchedName,
+              let change = step.change(
+                isMerging: isMerging, { RowText.text($0, of: key, in: form, report.encoder) })
+            else { return }
             report.add(
               SourceChange(
                 source: source, seq: seq, step: change, isNew: !wasThere, isGone: !isThere))

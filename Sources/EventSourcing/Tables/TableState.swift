@@ -117,7 +117,23 @@ extension TableState {
 
   @usableFromInline
   package func size(of stream: Stream) -> Int {
-    tables.table(of: stream.name)?.size(self, stream.name) ?? 0
+    tables.sources.reduce(0) { $0 + $1.size(self, stream.name) }
+  }
+
+  /// Returns whether there are rows whose stream has a name.
+  func holds(_ stream: String) -> Bool {
+    tables.sources.contains { $0.holds(self, stream) }
+  }
+
+  /// Returns whether clients can look at a source, with or without a value.
+  ///
+  /// Lists that belong to rows of another table are there as long as their row is.
+  package func isSource(_ name: String) -> Bool {
+    guard let table = tables.table(of: name) else { return false }
+    guard let streams = table.streams, streams != table.pattern,
+      let key: String = table.pattern?.key(of: name)
+    else { return true }
+    return holds(streams.name(key))
   }
 
   /// Never called: which rows an event changes depends on the state; see
