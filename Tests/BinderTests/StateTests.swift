@@ -428,8 +428,11 @@ struct MistakeTests {
       enum Event: Codable { case put(at: Int) }
       var rows = Table<Int, Int>()
       var other = Table<Int, Int>()
+      var third = Table<Int, Int>()
       var count = 0
-      static let sources = [Source.rows(\Odd.rows, "even/*", "")]
+      static let sources = [
+        Source.rows(\Odd.rows, "even/*", ""), .hidden(\.other, in: "others/*"),
+      ]
       mutating func apply(_ event: Event, at context: EventContext) {}
     }
     let odd = mistakes { host, catalog in
@@ -472,7 +475,8 @@ struct MistakeTests {
     ] { #expect(twin.contains(part), "\(part): \(twin)") }
     for part in [
       "'even/*' is no name of sources of 'odd': it does not begin with odd/",
-      "'count' of Odd is no table", "Odd has 2 tables and lists 1",
+      "'count' of Odd is no table", "Odd has 3 tables and lists 2",
+      "'others/*' is no name of streams of 'odd': it does not begin with odd/",
       "odd.set records 'set', which is no event of odd", "the method 'odd.put' exists, from",
     ] { #expect(odd.contains(part), "\(part): \(odd)") }
   }
