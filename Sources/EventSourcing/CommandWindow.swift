@@ -209,9 +209,15 @@ struct OriginTable {
     let method: String
     let origin: EventOrigin
 
+    /// The ``Meta`` text without its end, to which a cause is added.
+    let start: String
+
     init(_ method: String, _ caller: Peer) {
       (self.caller, self.method) = (caller, method)
-      origin = EventOrigin(user: caller.uid, meta: OriginTable.meta(method, caller, nil))
+      let program = caller.program.map { #","program":\#(JSONText(string: $0))"# } ?? ""
+      start =
+        #"{"uid":\#(caller.uid),"pid":\#(caller.pid),"method":\#(JSONText(string: method))\#(program)"#
+      origin = EventOrigin(user: caller.uid, meta: start + "}")
     }
 
     @inline(__always)
@@ -228,33 +234,40 @@ struct OriginTable {
 
   /// Returns the origin for a method and a caller.
   mutating func origin(of method: String, by caller: Peer) -> EventOrigin {
-    if let last, last.isOf(method, caller) { return last.origin }
+    entry(of: method, by: caller).origin
+  }
+
+  private mutating func entry(of method: String, by caller: Peer) -> Entry {
+    if let last, last.isOf(method, caller) { return last }
     if entries.isEmpty { entries = ContiguousArray(repeating: nil, count: 1 << Self.bits) }
     let address = UInt64(UInt(bitPattern: ObjectIdentifier(caller)))
     let mixed = (address &+ UInt64(method.utf8.count)) &* 0x9E37_79B9_7F4A_7C15
     let place = Int(mixed >> UInt64(64 - Self.bits))
     if let entry = entries[place], entry.isOf(method, caller) {
       last = entry
-      return entry.origin
+      return entry
     }
     let entry = Entry(method, caller)
     entries[place] = entry
     last = entry
-    return entry.origin
+    return entry
   }
 
   /// Returns the ``Meta`` text of a command without a key.
-  static func meta(_ method: String, _ caller: Peer, _ cause: Command.Cause?) -> String {
-    let program = caller.program.map { #","program":\#(JSONText(string: $0))"# } ?? ""
-    let origin =
-      #"{"uid":\#(caller.uid),"pid":\#(caller.pid),"method":\#(JSONText(string: method))\#(program)"#
-    guard let cause else { return origin + "}" }
-    let members = [
-      cause.source.map { #""source":\#(JSONText(string: $0))"# },
-      cause.seq.map { #""seq":\#($0)"# },
-      cause.binding.map { #""binding":\#(JSONText(string: $0))"# },
-    ]
-    return origin + #","cause":{\#(members.compactMap(\.self).joined(separator: ","))}}"#
+  ///
+  /// A binding writes one for each of its events, so the parts that stay are not written again.
+  mutating func meta(_ method: String, _ caller: Peer, _ cause: Command.Cause?) -> String {
+    let start = entry(of: method, by: caller).start
+    guard let cause else { return start + "}" }
+    var text = ByteBuffer()
+    text.append(start)
+    text.object("cause") { text in
+      text.member("source", cause.source)
+      text.member("seq", cause.seq)
+      text.member("binding", cause.binding)
+    }
+    text.append("}")
+    return text.string
   }
 }
 

@@ -53,7 +53,7 @@ struct RunningCommand {
     if command.hasOwnOrigin {
       origin = EventOrigin(
         user: user, command: command.id,
-        meta: OriginTable.meta(command.method, command.caller, command.cause))
+        meta: origins.meta(command.method, command.caller, command.cause))
     } else {
       // A store to a field that holds a reference costs more than the look at it.
       let known = origins.origin(of: command.method, by: command.caller)
