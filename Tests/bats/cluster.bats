@@ -458,3 +458,43 @@ END
     run grep -l geheim "$directory"/log* "$directory/info"
     is "$output" ''
 }
+
+@test "a service in a file has its sources, its methods and its views on a follower too" {
+    mkdir "$directory/service.d" "$directory/view.d"
+    echo '{}' > "$directory/binder.conf"
+    cat > "$directory/service.d/doors.service" << 'END'
+service("doors", "How often each door was opened.")
+local doors = rows("doors/*", "The number of times.")
+on["cells.set cells/door/*"] = function(e, at)
+  local door = at.name:sub(6)
+  doors[door] = (doors[door] or 0) + 1
+end
+on.reset = function(e) doors[e.door] = 0 end
+command.reset = { "Begins again.", door = "name", run = function(p) record("reset", { door = p.door }) end }
+END
+    printf '%s\n' 'view "Doors."' 'doors/* ~> doors' 'reset -> doors.reset door=row.id' > "$directory/view.d/panel.view"
+    start_server
+    tool --init --journal "$database" --without-replication
+    start_node a --config "$directory/binder.conf"
+    start_node b --config "$directory/binder.conf"
+    is "$(role b)" following
+    at a set cells/door/front true
+    eventually shows b doors/front 1
+    at b set cells/door/front false
+    is "$(at b get doors/front)" 2
+    is "$(at a get doors/front)" 2
+    # By its name in a file, as the view that every service has, and as a text.
+    at b open panel < /dev/null | grep -q '"value":2'
+    at b open doors < /dev/null | grep -q '"value":2'
+    cp "$directory/view.d/panel.view" "$directory/own.view"
+    at b open "$directory/own.view" < /dev/null | grep -q '"value":2'
+    echo '{"intent":"reset","args":{"id":"front"}}' | at b open "$directory/own.view" > "$directory/answers"
+    eventually shows a doors/front 0
+    is "$(at b get doors/front)" 0
+    # After the active one is gone, the other goes on with the state.
+    kill -KILL "${nodes[a]}"
+    eventually is_role b active
+    at b set cells/door/front true
+    is "$(at b get doors/front)" 1
+    at b open doors < /dev/null | grep -q '"value":1'
+}
