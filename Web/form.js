@@ -73,7 +73,7 @@ let lastField = 0;
 class Field {
   isTouched = false;
 
-  constructor({ name, type, optional, doc, format, words: choices, isFilled }, initial, onchange) {
+  constructor({ name, title, type, optional, doc, format, words: choices, isFilled }, initial, onchange) {
     Object.assign(this, { name, type, isOptional: optional, format, choices, isFilled });
     // The text of a row is removed if that is sent twice.
     this.mayBeEmptied = type === "string" && !choices && !format && typeof initial === "string" && initial !== "";
@@ -97,7 +97,7 @@ class Field {
       onchange(this);
     });
     this.element = h("div.field", {},
-      h("label", { for: id }, words(name), optional ? h("span.hint", {}, " optional") : undefined, this.reading),
+      h("label", { for: id }, title ?? words(name), optional ? h("span.hint", {}, " optional") : undefined, this.reading),
       this.control, doc ? h("p.hint", { id: `${id}-doc` }, doc) : undefined, this.fault);
   }
 

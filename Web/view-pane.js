@@ -266,7 +266,8 @@ export class ViewPane {
   #filled(parameters, intent) {
     const { properties } = this.view;
     const isShown = ({ name }) => name in properties || (name === "value" && intent.name in properties);
-    return parameters.map((parameter) => ({ ...parameter, isFilled: !intent.isLive && !parameter.optional && !isShown(parameter) }));
+    const titleOf = ({ name }) => properties[name]?.title ?? (name === "value" ? properties[intent.name]?.title : undefined);
+    return parameters.map((parameter) => ({ ...parameter, title: titleOf(parameter), isFilled: !intent.isLive && !parameter.optional && !isShown(parameter) }));
   }
 
   /** A line to write in, which stays after it was sent; of a live intent each key is sent. */

@@ -27,6 +27,21 @@ struct ViewFormTests {
   }
 
   @Test
+  func `a field has the title of what it edits`() throws {
+    var view = try ShownView(
+      "panel", props: #""wanted":{"kind":"state","value":21,"title":"The wanted warmth"}"#,
+      intents: #""wanted":{"params":{"value":"number"}},"other":{"params":{"value":"number"}}"#)
+    view.type("w")
+    #expect(view.screen.contains { $0.hasPrefix("> The wanted warmth  21") }, "\(view.screen)")
+    view.press(.control("u"))
+    view.press(.enter)
+    #expect(view.screen.contains { $0.contains("'The wanted warmth' needs a value") })
+    view.press(.escape)
+    view.type("o")
+    #expect(view.screen.contains { $0.hasPrefix("> value  ") })
+  }
+
+  @Test
   func `a form for a new name is not filled with an existing one`() throws {
     var view = try ShownView(
       "login", props: #""names":{"kind":"list","value":[{"id":"kim"}]}"#,

@@ -86,6 +86,7 @@ class Views(FeedCase):
         for name, value in [("t", 20.5), ("wanted", 21), ("away", False), ("level", "none")]:
             self.place.call("cells.set", {"name": name, "value": value})
         self.place.call("lists.append", {"name": "l", "value": "milk"})
+        self.place.call("types.set", {"pattern": "cells/wanted", "type": 'number, "°C", "The wanted warmth"'})
         self.place.call("types.set", {"pattern": "lists/l", "type": 'string, "Things to buy"'})
         browser = self.browser = self.open_browser()
         self.open("panel")
@@ -93,6 +94,7 @@ class Views(FeedCase):
         self.assertEqual(browser.find(".rows h3").text, "Things to buy 1", "the title of the type")
         cell = lambda name: self.place.call("get", {"source": "cells/" + name})["value"]
         self.act("Change Wanted")
+        self.assertEqual(browser.find(".fact label").text, "The wanted warmth")
         self.send("Set", value="19")
         eventually(lambda: cell("wanted") == 19)
         browser.find(".fact [role=switch]").click()

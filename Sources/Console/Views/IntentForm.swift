@@ -9,6 +9,9 @@ package struct IntentForm: Equatable {
   /// The parameters with a field.
   let parameters: [ViewState.Intent.Parameter]
 
+  /// The name of each field: the title of what it edits, otherwise that of the parameter.
+  let labels: [String]
+
   /// The arguments without a field: those that name the chosen row.
   private let fixed: JSONObject
 
@@ -53,6 +56,12 @@ package struct IntentForm: Equatable {
     self.intent = intent
     fixed = intent.fixed(by: row, of: list)
     parameters = intent.parameters.filter { [fixed] in fixed[$0.name] == nil }
+    labels = parameters.map { parameter in
+      let edited =
+        view?.properties[parameter.name]
+        ?? (parameter.name == "value" ? view?.properties[intent.name] : nil)
+      return edited?.title?.harmless() ?? parameter.name.shownName
+    }
     filled = parameters.map { parameter in
       let isEdited = parameter.name == "value" && view?.properties[intent.name] != nil
       let name = isEdited ? intent.name : parameter.name
@@ -115,11 +124,11 @@ package struct IntentForm: Equatable {
         current += 1
         break
       }
-      for (i, parameter) in parameters.enumerated() {
+      for i in parameters.indices {
         guard !emptied.contains(i), let fault = fault(at: i) else { continue }
         current = i
         if isEmptied(i) { emptied.insert(i) }
-        return .refused("'\(parameter.name.shownName)' \(fault)")
+        return .refused("'\(labels[i])' \(fault)")
       }
       return .done(arguments)
     case .escape, .control("c"): return .cancelled

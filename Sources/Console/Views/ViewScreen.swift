@@ -281,7 +281,7 @@ package struct ViewScreen {
   }
 
   private func fields(_ form: IntentForm) -> [String] {
-    let names = form.parameters.map { $0.name.shownName + ($0.isOptional ? "?" : "") }
+    let names = zip(form.labels, form.parameters).map { $0 + ($1.isOptional ? "?" : "") }
     let indent = (names.map(\.columns).max() ?? 0) + 2
     let room = max(1, width - indent - 3)
     var lines: [String] = []
