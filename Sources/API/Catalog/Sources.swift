@@ -13,7 +13,7 @@ extension Catalog {
     of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
     exists: @escaping (String) -> Bool
   ) {
-    offerSources(of: ledger, descriptions, exists: exists, beside: nil)
+    offerSources(of: ledger, descriptions, exists: exists, beside: nil) { _ in }
   }
 
   /// Offers the tables of a ledger that clients see as sources.
@@ -54,14 +54,6 @@ extension Catalog {
         try remove(source)
       }
     }
-  }
-
-  /// Offers the sources of a ledger, with loaded sources beside them.
-  package func offerSources<State>(
-    of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
-    exists: @escaping (String) -> Bool, beside loading: LoadingSources?
-  ) {
-    offerSources(of: ledger, descriptions, exists: exists, beside: loading) { _ in }
   }
 
   /// Offers the sources of a ledger, some of which are writable.

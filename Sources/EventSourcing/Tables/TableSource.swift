@@ -462,7 +462,8 @@ extension TableSource {
     _ pattern: SourcePattern?, _ streams: SourcePattern?,
     _ access: @escaping Access<ListTable<Key, Element>>
   ) -> @Sendable (inout State, UInt64, TableReport) -> Void {
-    { state, seq, report in
+    let isOther = streams != pattern
+    return { state, seq, report in
       access(&state) { lists in
         guard report.checkIsNoted(lists.notes) else { return }
         lists.finishEvent(at: seq) { key, step in
@@ -473,7 +474,7 @@ extension TableSource {
           report.setName(streams, key)
           report.charge(growth)
           guard let pattern else { return }
-          report.setName(pattern, key)
+          if isOther { report.setName(pattern, key) }
           report.checkName(pattern, key)
         }
       }
