@@ -237,7 +237,7 @@ let package = Package(
     .testTarget(
       name: "EventSourcingTests",
       dependencies: [
-        "Apps", "EventSourcing", "Features", "JSON", "Journal", "JournalMemory", "Model",
+        "Apps", "Binder", "EventSourcing", "Features", "JSON", "Journal", "JournalMemory", "Model",
         "ServiceTestSupport",
         "Signals", "TestSupport",
       ]),

@@ -154,10 +154,14 @@ extension Catalog {
     body: @escaping (CallContext, repeat each Value) throws -> JSONText?
   ) -> Method {
     var described: [API.Method.Parameter] = []
+    var (reasons, isPersonal): ([String], Bool) = ([], false)
     repeat described.append((each parameters).described)
+    repeat reasons += (each parameters).reasons
+    repeat isPersonal = isPersonal || (each parameters).isUser
     let target = stream.flatMap { host.template($0, described, "the method '\(name)'", place) }
     return addMethod(
-      name, doc, described, value: value, records: records, rejects: rejects, place
+      name, doc, described, value: value, records: records, rejects: reasons + rejects,
+      isPersonal: isPersonal, place
     ) { context, texts, decoder in
       var rest = texts[...]
       let values = try (repeat (each parameters).value(of: rest.removeFirst(), decoder))

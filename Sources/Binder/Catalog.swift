@@ -145,10 +145,11 @@ public final class Catalog {
   ///
   /// - Parameters:
   ///   - records: The kinds of events that it may record; `nil` for a query.
+  ///   - isPersonal: Whether the same `cmd` of another user is another call.
   ///   - prepare: Reads the parameters, and returns the function that runs the method.
   func addMethod(
     _ name: String, _ doc: String, _ parameters: [API.Method.Parameter], value: Shape?,
-    records: [String]?, rejects: [String], _ place: SourcePlace,
+    records: [String]?, rejects: [String], isPersonal: Bool, _ place: SourcePlace,
     prepare: @escaping (CallContext, [JSONText?], JSONDecoder) throws -> () throws -> JSONText?
   ) -> Method {
     let method = Method(name, parameters, isCommand: records != nil)
@@ -161,7 +162,8 @@ public final class Catalog {
       if let records {
         catalog.command(
           name, doc, taking: parameters, value: value, writes: records.map { "\(service).\($0)" },
-          errors: rejects
+          errors: rejects, isPersonal: isPersonal, isKept: method.isKept,
+          changesSession: method.changesSession
         ) { context, texts in
           let run = try prepare(context, texts, context.catalog.decoder)
           return {
@@ -247,7 +249,30 @@ public final class Method {
 
   let isCommand: Bool
 
+  /// Whether answers are stored for `_meta.cmd`.
+  private(set) var isKept = true
+  private(set) var changesSession = false
+
   init(_ name: String, _ parameters: [API.Method.Parameter], isCommand: Bool) {
     (self.name, self.parameters, self.isCommand) = (name, parameters, isCommand)
+  }
+
+  /// Declares effects beyond the recorded events, for example on a login, or a secret as the answer.
+  ///
+  /// The answer is never stored, so clients cannot send a `_meta.cmd`, and the method cannot be part
+  /// of an `atomic`.
+  @discardableResult public func unkept() -> Method {
+    isKept = false
+    return self
+  }
+
+  /// Declares that the function changes the session of its client, for example its login.
+  ///
+  /// In a cluster, a daemon that follows runs the function too, behind the active one, for its own
+  /// session of the client. What the active daemon has recorded is there then, and nothing may be
+  /// recorded again.
+  @discardableResult public func changingSession() -> Method {
+    changesSession = true
+    return self
   }
 }

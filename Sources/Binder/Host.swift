@@ -112,17 +112,41 @@ public final class Host {
     engine.whenDurable(values)
   }
 
-  /// Records without a client, for example when a timer has ended.
+  /// A signal that emits once when the events that were recorded before its observation are durable,
+  /// or were taken back.
+  public var settled: SafeSignal<Void> {
+    Signal { [engine] observer in
+      engine.durability(of: engine.last).observe { event in
+        if case .completed = event { return }
+        observer.receive(lastElement: ())
+      }
+    }
+  }
+
+  /// Emits after all services have applied newly durable events.
+  public var progress: SafeSignal<Void> { engine.progress.map { _ in () } }
+
+  /// Whether a command runs now; another one cannot begin within it.
+  public var isPerforming: Bool { engine.isPerforming }
+
+  /// Records outside a method, for example when a timer has ended.
   ///
-  /// The events have the daemon itself as their user. All of them are recorded, or none.
+  /// All events are recorded, or none. Their user is that of the caller, whose role must allow each
+  /// stream; without a caller it is the daemon itself.
   ///
   /// - Parameters:
   ///   - method: The name that `history --who` shows: `chores.expire`.
+  ///   - caller: The client on whose behalf the events are recorded; `nil` for none.
   ///   - body: Calls a method of a service.
   /// - Returns: The result of `body`.
   /// - Throws: The error of `body`; ``NotRecorded`` if the journal takes nothing now.
-  public func perform<Value>(_ method: String, _ body: () throws -> Value) throws -> Value {
-    try perform(Command(method: method, caller: engine.daemon), body)
+  public func perform<Value>(
+    _ method: String, as caller: Caller? = nil, _ body: () throws -> Value
+  ) throws -> Value {
+    let command = Command(
+      method: method, caller: caller?.peer ?? engine.daemon,
+      mayRecord: caller?.context?.now.rights.mayRecord)
+    return try perform(command, body)
   }
 
   /// Runs a command that no client has sent.

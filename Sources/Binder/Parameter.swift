@@ -12,6 +12,12 @@ public struct Parameter<Value: Decodable> {
   /// A line for people; empty if the name says it all.
   public let doc: String
   private let fallback: Value?
+
+  /// The reasons with which a method that has the parameter may reject; see ``user(_:_:rejects:)``.
+  private(set) var reasons: [String] = []
+
+  /// Whether the parameter names the user in whose name a method acts.
+  private(set) var isUser = false
   private let read: (JSONText, JSONDecoder) throws(JSONDecodingError) -> Value
 
   /// Creates a parameter.
@@ -39,12 +45,34 @@ public struct Parameter<Value: Decodable> {
     }
   }
 
+  /// Returns a parameter that names the user in whose name a method acts; left out: the one who is
+  /// logged in.
+  ///
+  /// The same `_meta.cmd` of a client that is logged in as another user is another call.
+  ///
+  ///     let user = Parameter.user("as", "One of your names.", rejects: "not_logged_in")
+  ///
+  /// - Parameter reasons: The reasons with which each method with the parameter may reject, besides its
+  ///   own.
+  public static func user(
+    _ name: String, _ doc: String = "", rejects reasons: String...
+  ) -> Parameter where Value == String? {
+    var parameter = Parameter(name, doc)
+    (parameter.reasons, parameter.isUser) = (reasons, true)
+    return parameter
+  }
+
   /// The parameter as the catalogue describes it.
   var described: API.Method.Parameter {
     let wrapped = (Value.self as? any OptionalValue.Type)?.wrapped ?? Value.self
     return API.Method.Parameter(
       name: name, shape: shape(of: wrapped), isOptional: fallback != nil,
       doc: doc.isEmpty ? nil : doc)
+  }
+
+  /// Returns the value of the member of an object.
+  func value(in object: JSONText, _ decoder: JSONDecoder) throws(JSONDecodingError) -> Value {
+    try value(of: object.members?[name], decoder)
   }
 
   /// Returns the value of a text; `nil` is a parameter that was left out.

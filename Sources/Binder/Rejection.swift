@@ -56,11 +56,19 @@ public protocol Rejecting: Error, CustomStringConvertible {
 
   /// Whether the error is temporary, so that a retry may succeed; clients get it as `retry`.
   var isPassing: Bool { get }
+
+  /// Whether the command waits for a result that is not there yet.
+  ///
+  /// It has no effect then, and runs again after ``Caller/runAgain()``.
+  var isPending: Bool { get }
 }
 
 extension Rejecting {
   /// By default the same call fails again.
   public var isPassing: Bool { false }
+
+  /// By default no result is missing.
+  public var isPending: Bool { false }
 
   /// The sentence of the rejection.
   public var description: String { rejection.description }
@@ -70,9 +78,10 @@ extension Rejecting {
 package struct ServiceRejection: ServiceError {
   let rejection: Rejection
   package let isPassing: Bool
+  package let isPending: Bool
 
   package init(_ error: some Rejecting) {
-    (rejection, isPassing) = (error.rejection, error.isPassing)
+    (rejection, isPassing, isPending) = (error.rejection, error.isPassing, error.isPending)
   }
 
   /// Returns the error for the engine, in place of one that a service has thrown.

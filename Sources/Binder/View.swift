@@ -38,6 +38,23 @@ public final class View {
     if let engine { signal.bind(to: engine[name]) }
   }
 
+  /// Shows each loaded array of a signal as a list, and whether it is loading or has failed.
+  public func bindList<Element: Encodable, Failure: Error>(
+    _ name: String, toLoading signal: LoadingSignal<[Element], Failure>
+  ) {
+    guard let engine else { return }
+    signal.mapLoadingError { ServiceRejection.adapted($0) }
+      .consumeLoadingState(by: engine[name]).bind(to: engine[name])
+  }
+
+  /// Shows a list that emits each change; the changes are sent as they are made.
+  public func bindList<Element: Encodable>(
+    _ name: String,
+    toChanges signal: some SignalProtocol<OrderedCollectionChangeset<[Element]>, Never>
+  ) {
+    if let engine { signal.bind(to: engine[name]) }
+  }
+
   /// Shows rows, which all views share; the cost of a change depends on the changed rows only.
   public func bind<Key, Row: Encodable>(_ name: String, to rows: RowList<Key, Row>) {
     if let engine { rows.bind(to: engine[name]) }
@@ -84,6 +101,10 @@ public final class View {
     case seconds
     /// The fractions are parts of 1, which people read as percentages.
     case share
+    /// The number of elements before the first one of the list that is shown.
+    case before
+    /// The number of elements after the last one of the list that is shown.
+    case after
     /// The value is shown only while it is there, and neither null, false, 0 nor empty.
     case quiet
     /// The value is for programs, and not shown.
@@ -94,6 +115,8 @@ public final class View {
       case .bytes: .bytes
       case .seconds: .seconds
       case .share: .share
+      case .before: .before
+      case .after: .after
       case .quiet: .quiet
       case .hidden: .hidden
       }
@@ -202,10 +225,95 @@ public final class View {
     }
   }
 
+  /// Lets the client open a view that has no name of its own in the catalogue.
+  ///
+  ///     view.intent("show", Parameter<String>("id"), opens: "user", fill: { bindUser($0, $1) })
+  ///
+  /// It is opened again after a restart of the daemon.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the intent in this view.
+  ///   - parameters: One for each parameter of the functions, in its order.
+  ///   - target: The name of the view that it opens.
+  ///   - fill: Fills that view.
+  ///   - body: Runs before, as a method. If it throws, no view is opened.
+  @discardableResult
+  public func intent<each Value: Decodable>(
+    _ name: String, _ parameters: repeat Parameter<each Value>, opens target: String,
+    as style: Style = .push, fill: @escaping (View, repeat each Value) -> Void,
+    calls body: ((repeat each Value) throws -> Void)? = nil
+  ) -> Intent {
+    let opened = {
+      [context] (engine: Connections.View, given: JSONText, value: repeat each Value) in
+      _ = engine.open(target, as: style.engine, with: given) {
+        fill(View($0, context), repeat each value)
+      }
+    }
+    engine?.reopens(target) { [context, weak engine] given in
+      guard let engine,
+        let values = try? (repeat (each parameters).value(in: given, context.catalog.decoder))
+      else { return }
+      opened(engine, given, repeat each values)
+    }
+    let intent = intent(name, repeat each parameters) {
+      [weak engine] (given: JSONText, value: repeat each Value) in
+      try body?(repeat each value)
+      if let engine { opened(engine, given, repeat each value) }
+      return nil
+    }
+    intent.engine?.leads(to: target)
+    return intent
+  }
+
+  /// Lets the client run a function whose result comes later, and shows it in a property: loading,
+  /// then the value or the error.
+  ///
+  /// A newer request supersedes the previous one.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the intent in this view.
+  ///   - parameters: One for each parameter of the function, in its order.
+  ///   - property: The property that shows the result; it has none before the first request.
+  ///   - body: Gets the parameters. The signal is observed at once, within the command.
+  @discardableResult
+  public func intent<each Value: Decodable, Loaded: Encodable, Failure: Error>(
+    _ name: String, _ parameters: repeat Parameter<each Value>, loads property: String,
+    calls body: @escaping (repeat each Value) throws -> LoadingSignal<Loaded, Failure>
+  ) -> Intent {
+    guard let engine else { return Intent(nil) }
+    let shown = engine[property].loadedWhenAsked()
+    let requests = PassthroughSubject<LoadingSignal<Loaded, any Error>, Never>()
+    requests.flatMapLatest { $0 }.consumeLoadingState(by: shown).bind(to: shown)
+    return intent(name, repeat each parameters) { (_: JSONText, value: repeat each Value) in
+      requests.send(try body(repeat each value).mapLoadingError { ServiceRejection.adapted($0) })
+      return nil
+    }
+  }
+
   private func intent<each Value: Decodable>(
     _ name: String, _ parameters: repeat Parameter<each Value>,
     opens target: (name: String, style: Style)?,
     calls body: @escaping (repeat each Value) throws -> JSONText?
+  ) -> Intent {
+    let intent = intent(name, repeat each parameters) {
+      [context, weak engine] (given: JSONText, value: repeat each Value) in
+      let value = try body(repeat each value)
+      if let target, let engine {
+        try context.open(target.name, as: target.style.engine, with: given, from: engine)
+      }
+      return value
+    }
+    if let target {
+      intent.engine?.leads(to: target.name)
+      reopen(target.name, target.style)
+    }
+    return intent
+  }
+
+  /// Lets the client run a function with the values of the parameters, and with their text.
+  private func intent<each Value: Decodable>(
+    _ name: String, _ parameters: repeat Parameter<each Value>,
+    runs body: @escaping (JSONText, repeat each Value) throws -> JSONText?
   ) -> Intent {
     guard let engine else { return Intent(nil) }
     var described: [API.Method.Parameter] = []
@@ -213,27 +321,18 @@ public final class View {
     let all = described
     let intent = engine.intent(name, taking: shape(of: all, without: [:]))
     intent.describe(fields(of: all, without: [:]))
-    intent.runs { [context, unowned engine] given in
+    intent.runs { [context] given in
       let members = given.members ?? [:]
       var rest = all.map { members[$0.name] }[...]
-      let value: JSONText?
       do {
         let values = try
           (repeat (each parameters).value(of: rest.removeFirst(), context.catalog.decoder))
-        value = try body(repeat each values)
+        return try body(given, repeat each values)
       } catch let fault as JSONDecodingError {
         throw WireError(fault).inArguments
       } catch {
         throw ServiceRejection.adapted(error)
       }
-      if let target {
-        try context.open(target.name, as: target.style.engine, with: given, from: engine)
-      }
-      return value
-    }
-    if let target {
-      intent.leads(to: target.name)
-      reopen(target.name, target.style)
     }
     return Intent(intent)
   }
@@ -244,6 +343,10 @@ public final class View {
       if let engine { try? context.open(target, as: style.engine, with: text, from: engine) }
     }
   }
+
+  /// Lets the client do what is declared for it: for example close the view.
+  @discardableResult
+  public func intent(_ name: String) -> Intent { intent(name) {} }
 
   /// Lets the client open another view, by its name.
   ///
@@ -280,6 +383,16 @@ public final class View {
       })
   }
 
+  /// Opens views beside each other that have no names of their own in the catalogue.
+  ///
+  ///     view.tabs(("rooms", { bindRooms($0, user) }), ("profile", { bindProfile($0, user) }))
+  public func tabs(_ tabs: (name: String, fill: (View) -> Void)...) {
+    engine?.tabs(
+      tabs.map { tab in
+        Connections.View.Tab(tab.name) { [context] in tab.fill(View($0, context)) }
+      })
+  }
+
   /// The presentation of a view that another one opens.
   public enum Style: Sendable {
     /// One level deeper, with a way back.
@@ -298,6 +411,17 @@ public final class View {
     }
   }
 
+  /// Opens a view that has no name of its own in the catalogue.
+  ///
+  /// The client learns of it after the answer to its request.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the view that clients see.
+  ///   - fill: Fills it.
+  public func open(_ name: String, as style: Style = .push, fill: (View) -> Void) {
+    _ = engine?.open(name, as: style.engine) { [context] in fill(View($0, context)) }
+  }
+
   /// Closes the view because its purpose is fulfilled.
   public func dismiss() { engine?.dismiss() }
 }
@@ -305,7 +429,7 @@ public final class View {
 /// Something that a client can do in a view.
 public struct Intent {
   /// `nil` if the client is not offered it.
-  private let engine: Connections.Intent<JSONText>?
+  fileprivate let engine: Connections.Intent<JSONText>?
 
   init(_ engine: Connections.Intent<JSONText>?) { self.engine = engine }
 
@@ -317,6 +441,9 @@ public struct Intent {
 
   /// Lets clients send the intent with each typed key; a newer one supersedes the one before.
   @discardableResult public func live() -> Intent { declared { $0.live() } }
+
+  /// Declares effects beyond the recorded events, as ``Method/unkept()`` does for a method.
+  @discardableResult public func unkept() -> Intent { declared { $0.unkept() } }
 
   /// Closes the view afterwards, unless the method has failed.
   @discardableResult public func dismisses() -> Intent { declared { $0.dismisses() } }
@@ -330,6 +457,11 @@ public struct Intent {
   /// Offers the intent only while a property says nothing; see ``when(_:)``.
   @discardableResult public func unless(_ property: String) -> Intent {
     declared { $0.unless(property) }
+  }
+
+  /// Offers the intent only for rows of which a member says something; see ``when(_:)``.
+  @discardableResult public func whenRow(_ member: String) -> Intent {
+    declared { $0.whenRow(member, isMet: true) }
   }
 
   private func declared(_ declare: (Connections.Intent<JSONText>) -> Void) -> Intent {

@@ -361,7 +361,7 @@ package final class ServiceHost {
   private func chargeServices(in heads: inout StreamHeads) {
     for ledger in ledgers {
       let known = streamNames.number(of: ledger.service)
-      if let known, streamNames.isHeld(known, by: .stream) { continue }
+      if let known, heads[known].version > 0 { continue }
       let bytes = ledger.sizes.withoutStream()
       guard bytes > 0 else { continue }
       let stream = known ?? streamNames.add(ledger.service)

@@ -17,54 +17,55 @@ import Wire
 /// The daemon works without them; a build without the trait `Apps` leaves them out.
 func applications(_ parts: ProgramParts) throws -> [Feature] {
   #if Apps
-    let (host, loop, scheduler) = (parts.host, parts.loop, parts.scheduler)
+    let (loop, scheduler) = (parts.loop, parts.scheduler)
     let configuration = parts.configuration
-    let threads = ThreadsService(in: host)
     let secrets = CryptSecrets(on: loop)
-    let users = UsersService(in: host, secrets: secrets, account: PasswordFile().user(named:))
-    let presence = PresenceService()
-    let chat = ChatService(in: host)
-    let sessions = SessionFactory(
-      in: host, users: users, presence: presence, chat: chat, on: scheduler)
-    let clients = SessionTable(sessions.session)
     let web = CurlClient(
       on: loop, agent: "binderd/\(Release.version)", allowsLocal: configuration.web.allowsLocal,
       mayConnect: { [isOffline = parts.isOffline] in !isOffline && Process.mayUseNetwork })
     let reader = FeedWorker(on: loop)
-    let index = TextIndex([threads.corpus(in: host), chat.corpus], on: loop)
     let webSearch = WebSearch(configuration.web.search, by: web)
-    var feeds: FeedsService?
+    var others: [Feature] = []
     let library = try Daemon.feature(parts) { host, catalog in
+      let threads = ThreadsService(in: host)
+      let users = UsersService(
+        in: host, secrets: secrets, account: PasswordFile().user(named:))
+      let (presence, chat) = (PresenceService(), ChatService(in: parts.host))
+      let sessions = SessionFactory(
+        in: host, users: users, presence: presence, chat: chat, on: scheduler)
+      let clients = SessionTable(sessions.session) { $0.end() }
+      let index = TextIndex([threads.corpus, chat.corpus], on: loop)
       bindPeople(catalog, to: PeopleService(in: host))
       bindTodo(catalog, to: TodoService(in: host))
-      let service = FeedsService(
+      let feeds = FeedsService(
         in: host, web: web, reader: reader, schedule: .init(configuration.feeds))
-      bindFeeds(catalog, to: service)
-      feeds = service
+      bindThreads(catalog, to: threads, clients)
+      bindUsers(catalog, to: users, clients)
+      bindPresence(catalog, to: presence)
+      bindFeeds(catalog, to: feeds)
       bindSearch(
         catalog, to: SearchService([index, webSearch], on: host.scheduler),
         opening: SearchHit.views
       ) { view, hit in
         try openSelected(hit, from: view, clients, threads, chat)
       }
+      others = [
+        .chat(chat, clients, stop: sessions.marks.finish),
+        Feature(
+          configure: {
+            feeds.schedule = .init($0.feeds)
+            web.allowsLocal = $0.web.allowsLocal
+            webSearch.address = $0.web.search
+          },
+          stop: {
+            web.close()
+            reader.close()
+            index.stop()
+          }, close: secrets.close
+        ) { _ in },
+      ]
     }
-    return [
-      library, .threads(threads, clients),
-      .users(users, presence, clients, close: secrets.close),
-      .chat(chat, clients, stop: sessions.marks.finish),
-      Feature(
-        configure: { [feeds] in
-          feeds?.schedule = .init($0.feeds)
-          web.allowsLocal = $0.web.allowsLocal
-          webSearch.address = $0.web.search
-        },
-        stop: {
-          web.close()
-          reader.close()
-          index.stop()
-        }
-      ) { _ in },
-    ]
+    return [library] + others
   #else
     return []
   #endif

@@ -29,6 +29,20 @@ func bindSearch(
   }
 }
 
+func bindUsers(_ catalog: API.Catalog, to users: UsersService, _ clients: SessionTable) {
+  bind(catalog, users.ledger.host) { Apps.bindUsers($0, to: users, clients) }
+}
+
+func bindPresence(_ catalog: API.Catalog, to presence: PresenceService) {
+  bind(catalog, catalog.host.library) { Apps.bindPresence($0, to: presence) }
+}
+
+func bindThreads(
+  _ catalog: API.Catalog, to threads: ThreadsService, _ clients: SessionTable
+) {
+  bind(catalog, threads.ledger.host) { Apps.bindThreads($0, to: threads, clients) }
+}
+
 /// Offers what a binder offers in a catalogue of the library.
 private func bind(
   _ catalog: API.Catalog, _ host: Host, _ build: (Binder.Catalog) -> Void

@@ -42,16 +42,18 @@ struct NumberTests {
     bench = try Bench(
       time: time,
       sessions: { host in
-        let users = UsersService(in: host, secrets: NoSecrets())
+        let users = UsersService(in: host.library, secrets: NoSecrets())
         let (chat, presence) = (ChatService(in: host), PresenceService())
         logins = (users, chat)
-        return SessionFactory(in: host, users: users, presence: presence, chat: chat, on: time)
-          .session
+        return SessionFactory(
+          in: host.library, users: users, presence: presence, chat: chat, on: time
+        )
+        .session
       },
       services: { parts in
         let host = parts.host
         let (lists, maps) = (ListsService(in: host), MapsService(in: host))
-        let (people, threads) = (PeopleService(in: host.library), ThreadsService(in: host))
+        let (people, threads) = (PeopleService(in: host.library), ThreadsService(in: host.library))
         let feeds = FeedsService(
           in: host.library(on: time), web: FakeWeb(), reader: NoReader())
         end = { [unowned host] in #expect(throws: Never.self) { try feeds.end(in: host) } }

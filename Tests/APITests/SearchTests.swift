@@ -81,7 +81,7 @@ struct SearchTests {
       time: time,
       services: { parts in
         let host = parts.host
-        let threads = ThreadsService(in: host)
+        let threads = ThreadsService(in: host.library)
         let chat = ChatService(in: host)
         let search = SearchService([backend], on: time)
         return { catalog in

@@ -1,5 +1,6 @@
 import API
 import Apps
+import struct Binder.Caller
 import BinderTesting
 import Configuration
 import Connections
@@ -51,7 +52,7 @@ final class Bench {
   init(
     _ store: MemoryStore? = nil, time: ManualTime = ManualTime(),
     bind: (Catalog, Parts) -> Void = { _, _ in },
-    sessions: ((ServiceHost) -> (Peer) -> ClientSession)? = nil,
+    sessions: ((ServiceHost) -> (Caller) -> ClientSession)? = nil,
     services: (Parts) -> (Catalog) -> Void = { _ in { _ in } },
     lineOrder: @escaping ([Assembly.Line]) -> [Assembly.Line] = { $0 }
   ) throws {
@@ -70,8 +71,7 @@ final class Bench {
     catalog = Catalog(over: host)
     rights = RightsTable(for: catalog)
     liveBindings = LiveBindings(on: time, in: table.context)
-    clients = SessionTable(
-      sessions?(host) ?? { [unowned host] in ClientSession(caller: $0, host: host) })
+    clients = SessionTable(sessions?(host) ?? { ClientSession($0) }) { $0.end() }
     let parts = Parts(host: host, clients: clients, live: liveBindings)
     table.context.views.lineOrder = lineOrder
     catalog.lineOrder = lineOrder

@@ -15,7 +15,7 @@ struct ThreadsTests {
   private static func bench(posts: Int = 2) throws -> Bench {
     let bench = try Bench { catalog, parts in
       let host = parts.host
-      bindThreads(catalog, to: ThreadsService(in: host), parts.clients)
+      bindThreads(catalog, to: ThreadsService(in: host.library), parts.clients)
     }
     let client = bench.connect(uid: 7)
     _ = client.call(#"{"id":1,"method":"threads.start","params":["Tea"]}"#)
@@ -37,7 +37,7 @@ struct ThreadsTests {
   func `a refused start of a thread does not reveal the number of threads`() throws {
     let bench = try Bench(services: { parts in
       let host = parts.host
-      let threads = ThreadsService(in: host)
+      let threads = ThreadsService(in: host.library)
       return { bindThreads($0, to: threads, parts.clients) }
     })
     let all = Rules(allow: [Rule(try #require(Pattern("**")))])

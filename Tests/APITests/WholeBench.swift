@@ -37,10 +37,10 @@ final class WholeBench {
     bench = try Bench(
       time: time,
       sessions: { host in
-        let users = UsersService(in: host, secrets: CountedSecrets())
+        let users = UsersService(in: host.library, secrets: CountedSecrets())
         let (presence, chat) = (PresenceService(), ChatService(in: host))
         let sessions = SessionFactory(
-          in: host, users: users, presence: presence, chat: chat, on: time)
+          in: host.library, users: users, presence: presence, chat: chat, on: time)
         logins = (users, presence, chat)
         return sessions.session
       },
@@ -49,7 +49,7 @@ final class WholeBench {
         guard let (users, presence, chat) = logins else { preconditionFailure("no sessions") }
         let (lists, maps) = (ListsService(in: host), MapsService(in: host))
         let people = PeopleService(in: host.library)
-        let (threads, todo) = (ThreadsService(in: host), TodoService(in: host.library))
+        let (threads, todo) = (ThreadsService(in: host.library), TodoService(in: host.library))
         let bindings = BindingsService(in: host)
         let journal = JournalService(
           in: host, on: time,
@@ -90,9 +90,9 @@ final class WholeBench {
           try Self.checkNames(locks.ledger)
           try Self.checkNames(programs.ledger)
           try people.ledger.checkNames()
-          try Self.checkNames(threads.ledger)
+          try threads.ledger.checkNames()
           try todo.ledger.checkNames()
-          try Self.checkNames(users.ledger)
+          try users.ledger.checkNames()
           try Self.checkNames(chat.ledger)
           try feeds.ledger.checkNames()
           try Self.checkNames(bindings.ledger)

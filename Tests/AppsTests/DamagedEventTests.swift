@@ -25,11 +25,11 @@ struct DamagedEventTests {
     store.seal(meta: nil)
     store.commit()
     let host = ServiceHost(store: store)
-    let (people, threads) = (PeopleService(in: host.library), ThreadsService(in: host))
+    let (people, threads) = (PeopleService(in: host.library), ThreadsService(in: host.library))
     let others: [AnyObject] = [
       CellsService(in: host), ListsService(in: host), MapsService(in: host),
       ReadersService(in: host), ChatService(in: host),
-      UsersService(in: host, secrets: CountedSecrets()),
+      UsersService(in: host.library, secrets: CountedSecrets()),
       FeedsService(in: host.library, web: FakeWeb(), reader: FakeReader()),
       TodoService(in: host.library),
     ]

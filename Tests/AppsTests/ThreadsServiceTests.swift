@@ -1,4 +1,5 @@
 import Apps
+import Binder
 import EventSourcing
 import JSON
 import Journal
@@ -17,7 +18,7 @@ struct ThreadsServiceTests {
 
   init() throws {
     host = ServiceHost(store: store)
-    threads = ThreadsService(in: host)
+    threads = ThreadsService(in: host.library)
     try host.start()
   }
 
@@ -46,10 +47,13 @@ struct ThreadsServiceTests {
     store.commit()
 
     let again = ServiceHost(store: store)
-    let reborn = ThreadsService(in: again)
+    let reborn = ThreadsService(in: again.library)
     try again.start()
-    #expect(reborn.all == threads.all)
-    #expect(reborn.all.first?.posts.map(\.id) == [2, 3])
+    let (now, then) = (reborn.ledger.committed, threads.ledger.committed)
+    #expect(now.threads[1] == then.threads[1])
+    #expect(now.posts[1] == then.posts[1])
+    #expect(now.posts[1].map(\.id) == [2, 3])
+    #expect(now.threads[1]?.posts == 2)
   }
 
   @Test
@@ -88,8 +92,8 @@ struct ThreadsServiceTests {
     try host.run { _ = try threads.start(name: "Tea", by: 7, as: "kim") }
     try host.run { _ = try threads.start(name: "Tea") }
     store.commit()
-    let old = ThreadEvent(
-      kind: "started", data: try JSONText(parsing: #"{"name":"Tea"}"#), EventCoder())
+    let old: Threads.Event? = EventCoder().event(
+      "started", try JSONText(parsing: #"{"name":"Tea"}"#))
     #expect(old == .started(name: "Tea"))
     func may(_ id: Int, _ user: UInt32?, _ name: String?) -> Bool {
       (try? host.run { try threads.rename(id, to: "Tea", by: user, as: name) }) != nil
@@ -108,11 +112,11 @@ struct ThreadsServiceTests {
     var steps: [CollectionChange] = []
     var heads: [String?] = []
     let bag = DisposeBag()
-    threads.ledger.changes(of: "threads/1/posts").observeNext {
+    threads.ledger.engine.changes(of: "threads/1/posts").observeNext {
       if let step = $0.step { steps.append(step) }
     }
     .dispose(in: bag)
-    threads.ledger.changes(of: "threads/1").observeNext { heads.append($0.value?.text) }
+    threads.ledger.engine.changes(of: "threads/1").observeNext { heads.append($0.value?.text) }
       .dispose(in: bag)
     try host.run { _ = try threads.start(name: "Tea") }
     for body in ["a", "b", "c"] { try host.run { _ = try threads.post(body, to: 1, by: 7) } }
@@ -152,9 +156,10 @@ struct ThreadsServiceTests {
     try host.run { _ = try threads.post("a", to: 1, by: 7) }
     store.commit()
     let posts = threads.posts(of: 1)
+    let rows = threads.ledger.rows(\.threads)
     var told: [String] = []
     let bag = DisposeBag()
-    threads.rows.changes.observeNext { [self] in told.append("threads " + text($0)) }
+    rows.changes.observeNext { [self] in told.append("threads " + text($0)) }
       .dispose(in: bag)
     posts.changes.observeNext { [self] in told.append("posts " + text($0)) }.dispose(in: bag)
     try host.run { _ = try threads.post("b", to: 1, by: 7) }
@@ -176,34 +181,29 @@ struct ThreadsServiceTests {
         "threads [1]", "threads [2]", "threads [2]", "threads [1]", "threads [1]",
       ])
     #expect(posts.keys() == [])
-    #expect(threads.rows.keys() == [2])
+    #expect(rows.keys() == [2])
     bag.dispose()
   }
 
   @Test
-  func `a like replaces the stored text of one post only`() throws {
-    let body = String(repeating: "long enough not to be kept in place ", count: 3)
-    try host.run { _ = try threads.start(name: "Tea") }
-    for _ in 0..<10 { try host.run { _ = try threads.post(body, to: 1, by: 7) } }
-    store.commit()
-    /// Returns the address of each stored text.
-    func places() -> [UnsafeRawPointer?] {
-      guard case .list(let texts)? = threads.ledger.collection(of: "threads/1/posts") else {
-        return []
-      }
-      return texts.map { text in
-        text.text.utf8.withContiguousStorageIfAvailable { UnsafeRawPointer($0.baseAddress) } ?? nil
-      }
-    }
-    let before = places()
-    #expect(before.count == 10)
-    #expect(!before.contains(nil))
-    #expect(places() == before)
-    try host.run { _ = try threads.like(4, of: 1, by: 8) }
-    store.commit()
-    let after = places()
-    #expect(zip(before, after).map { $0 == $1 }.enumerated().allSatisfy { $0 == 3 || $1 })
-    #expect(threads.ledger.value(of: "threads/1/posts")?.text.contains(#""likes":1"#) == true)
+  func `a snapshot of the first form is read`() throws {
+    let store = MemoryStore()
+    let post = #"{"id":2,"author":7,"name":"kim","body":"a","likers":[8]}"#
+    let thread = #"{"id":3,"name":"Tea","posts":[\#(post)],"lastPost":4,"starter":7}"#
+    store.save(
+      Snapshot(
+        service: "threads", seq: 0, schema: 1,
+        data: #"{"threads":{"3":\#(thread)},"lastID":5}"#))
+    let host = ServiceHost(store: store)
+    let threads = ThreadsService(in: host.library)
+    try host.start()
+    #expect(
+      threads.ledger.value(of: "threads/3")?.text == #"{"id":3,"name":"Tea","posts":1}"#)
+    #expect(
+      threads.ledger.value(of: "threads/3/posts")?.text
+        == #"[{"id":2,"author":7,"name":"kim","body":"a","likes":1}]"#)
+    #expect(try host.run { try threads.post("b", to: 3, by: 7) } == 5)
+    #expect(try host.run { try threads.start(name: "Milk") } == 6)
   }
 
   @Test

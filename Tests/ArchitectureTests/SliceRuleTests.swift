@@ -58,7 +58,7 @@ struct SliceRuleTests {
     "Apps/Chat/MessageWindow.swift": .noted, "Apps/Chat/MessagesService.swift": .passed,
     "Apps/Chat/ReadMarks.swift": .short, "Apps/Feeds/FeedsService+Loading.swift": .passed,
     "Apps/Feeds/FeedsService.swift": .passed,
-    "Apps/Threads/ThreadsService.swift": .passed, "Apps/Users/PresenceService.swift": .passed,
+    "Apps/Users/PresenceService.swift": .passed,
     "Apps/Users/ClientSession.swift": .short, "Apps/Users/ProfileService.swift": .passed,
     "Apps/Users/UsersService.swift": .short,
   ]

@@ -126,6 +126,16 @@ struct OldJournalTests {
     #expect(try value("feeds/news/episodes", reader) == "[]")
   }
 
+  @Test
+  func `24: threads and users are restored from snapshots of their tables`() throws {
+    let daemon = try start("format-3-journal-6-threads-2.sql")
+    let client = try TestSocket(daemon.socket)
+    #expect(try value("threads/1", client) == #"{"id":1,"name":"Tea","posts":2}"#)
+    #expect(try value("threads/1/posts", client)?.contains(#""name":"kim","body":"black""#) == true)
+    #expect(try value("users/kim", client)?.contains(#""about":"tea""#) == true)
+    #expect(try client.call(#"{"id":2,"method":"threads.post","params":[1,"x"]}"#).contains(":3,"))
+  }
+
   @Test(arguments: journals.filter { !$0.hasPrefix("format-1") })
   func `24: values that exist only in snapshots are restored`(name: String) throws {
     let daemon = try start(name)

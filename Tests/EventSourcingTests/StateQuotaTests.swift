@@ -1,4 +1,5 @@
 import Apps
+import Binder
 import EventSourcing
 import Features
 import JSON
@@ -30,7 +31,7 @@ struct StateQuotaTests {
       cells = CellsService(in: host)
       lists = ListsService(in: host)
       maps = MapsService(in: host)
-      threads = ThreadsService(in: host)
+      threads = ThreadsService(in: host.library)
       chat = ChatService(in: host)
       people = PeopleService(in: host.library)
       try host.start()
@@ -218,10 +219,10 @@ struct StateQuotaTests {
 
   /// Returns the newest values of all sources.
   private func kept(_ house: House) -> [String] {
-    let (threads, chat) = (house.threads.ledger.pending, house.chat.ledger.pending)
+    let (threads, chat) = (house.threads.ledger.engine, house.chat.ledger.pending)
     let discussions = (0..<12).flatMap { i in
       [
-        threads.value(of: "threads/\(i)"), threads.value(of: "threads/\(i)/posts"),
+        threads.pendingValue(of: "threads/\(i)"), threads.pendingValue(of: "threads/\(i)/posts"),
         chat.value(of: "chat/rooms/\(i)"), chat.value(of: "chat/rooms/\(i)/messages"),
       ]
     }

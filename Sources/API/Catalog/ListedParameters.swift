@@ -16,12 +16,17 @@ extension Catalog {
   ///   - value: The type of the result; `nil` for none.
   ///   - writes: The types of the events that the method may record.
   ///   - errors: The `reason` of each `rejected` error that the method may return.
+  ///   - isPersonal: Whether the same `cmd` of another user is another call.
+  ///   - isKept: Whether the answer is stored for `_meta.cmd`.
+  ///   - changesSession: Whether the function has an effect on the connection, also of a daemon that
+  ///     follows.
   ///   - prepare: Gets a text for each parameter, in their order; `nil` for one that was left out,
   ///     which only optional ones can be. Its types are not checked. Returns the function that runs
   ///     the command. A ``JSONDecodingError`` that it throws is the error of a parameter.
   package func command(
     _ name: String, _ doc: String, taking parameters: [Method.Parameter], value: Shape?,
-    writes: [String], errors: [String] = [],
+    writes: [String], errors: [String] = [], isPersonal: Bool = false,
+    isKept: Bool = true, changesSession: Bool = false,
     prepare: @escaping (CallContext, [JSONText?]) throws -> () throws -> JSONText?
   ) {
     let prepared: (CallContext, [JSONText?]) throws(WireError) -> () throws -> JSONText? = {
@@ -31,16 +36,26 @@ extension Catalog {
     let step: Method.Step = { context, text throws(WireError) in
       try prepared(context, try ParameterValues(of: parameters, in: text).texts)
     }
+    let site = Method.Site.both { context, text in
+      do {
+        let values = try ParameterValues(of: parameters, in: text).texts
+        _ = try prepared(context, values)()
+        return .done
+      } catch {
+        return (error as? any ServiceError)?.isPending == true ? .pending : .failed
+      }
+    }
     add(
       Method(
         name: name, doc: doc, kind: .command, parameters: parameters, value: value,
         result: ResultShape.command(value).whole, writes: writes, errors: errors,
-        takesUnknown: false, isPersonal: false, step: step
+        takesUnknown: false, isPersonal: isPersonal, site: changesSession ? site : .active,
+        step: isKept ? step : nil
       ) { context, call, request, line in
         do throws(WireError) {
           let (values, options) = try context.values(of: parameters, request, line)
           let command = try context.command(
-            name, options, isKept: true, isPersonal: false, request, line)
+            name, options, isKept: isKept, isPersonal: isPersonal, request, line)
           return try context.perform(command, call, options, try prepared(context, values))
         } catch {
           call.refuse(error)

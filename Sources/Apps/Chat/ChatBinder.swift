@@ -1,4 +1,5 @@
 package import API
+internal import Binder
 internal import Configuration
 internal import Connections
 internal import EventSourcing
@@ -12,7 +13,7 @@ package let chatSummaries = ["chat/rooms": "chat/rooms/*"]
 
 /// Offers the chat rooms and their messages to clients.
 package func bindChat(
-  _ catalog: Catalog, to chat: ChatService, _ clients: SessionTable
+  _ catalog: API.Catalog, to chat: ChatService, _ clients: SessionTable
 ) {
   catalog.offer(
     "Rooms and their messages. Log in with users.log_in, or give one of your names in 'as'.",
@@ -32,12 +33,18 @@ package func bindChat(
   bindReading(catalog, to: chat, clients)
   catalog.offerView("chat", of: "chat", "Rooms and people: log in, browse and chat.") {
     view, context in
-    bindChat(view, clients[context])
+    bindChat(Binder.View(view, context), clients[Caller(context)])
   }
   catalog.offerView("room", of: "chat", "One room: read it, and join to write.", EnterRoom.self) {
     view, context, enter in
-    let session = clients[context]
-    let user = try session.userSession(as: enter.as)
+    let session = clients[Caller(context)]
+    let view = Binder.View(view, context)
+    let user: LoggedInUser
+    do {
+      user = try session.userSession(as: enter.as)
+    } catch {
+      throw ServiceRejection.adapted(error)
+    }
     bindRoom(view, user, try chat.shownRoom(enter.room).id)
     view.isFor(user, in: session)
   }
@@ -58,7 +65,7 @@ extension Feature {
 }
 
 private func bindRooms(
-  _ catalog: Catalog, to chat: ChatService, _ clients: SessionTable
+  _ catalog: API.Catalog, to chat: ChatService, _ clients: SessionTable
 ) {
   let errors = asErrors
   catalog.command(
@@ -67,7 +74,8 @@ private func bindRooms(
       + "\(ChatService.maxOwnRooms) of one user.", CreateRoom.self,
     writes: ["chat.created"], errors: errors + ["too_many"]
   ) { context, room throws(ChatError) in
-    try chat.create(room.name, topic: room.topic ?? "", by: clients[context].chatter(room.as))
+    let user = try clients[Caller(context)].chatter(room.as)
+    return try chat.create(room.name, topic: room.topic ?? "", by: user)
   }
   catalog.command(
     "chat.remove",
@@ -78,7 +86,7 @@ private func bindRooms(
     let isAnyAllowed = context.role == .owner
     let user =
       isAnyAllowed && room.as == nil
-      ? clients[context].name : try context.chatter(in: room, clients, chat)
+      ? clients[Caller(context)].name : try context.chatter(in: room, clients, chat)
     return try chat.remove(room.room, by: user, isAnyAllowed: isAnyAllowed)
   }
   catalog.command(
@@ -110,7 +118,7 @@ private func bindRooms(
 }
 
 private func bindMessages(
-  _ catalog: Catalog, to chat: ChatService, _ clients: SessionTable
+  _ catalog: API.Catalog, to chat: ChatService, _ clients: SessionTable
 ) {
   let errors = asErrors
   catalog.command(
@@ -139,7 +147,7 @@ private func bindMessages(
 }
 
 private func bindReading(
-  _ catalog: Catalog, to chat: ChatService, _ clients: SessionTable
+  _ catalog: API.Catalog, to chat: ChatService, _ clients: SessionTable
 ) {
   catalog.command(
     "chat.read", "Marks a room as read; returns how many messages are unread.",
@@ -161,7 +169,7 @@ private func bindReading(
     "chat.unread", "The number of unread messages in each room that you have joined.",
     OfUser.self, of: UnreadRoom.self
   ) { context, who in
-    let name = try clients[context].chatter(who.as)
+    let name = try clients[Caller(context)].chatter(who.as)
     return (
       "chat.unread \(name)",
       context.rows(
@@ -173,6 +181,12 @@ private func bindReading(
     )
   }
 }
+
+/// The documentation of the parameter `as`.
+private let asDoc = "One of your names; left out: the one you are logged in as."
+
+/// The reasons for which a call with the parameter `as` may be rejected.
+private let asErrors = ["not_logged_in", "logged_in", "name_taken"]
 
 extension ClientSession {
   /// Returns the name of the user who acts.
@@ -190,7 +204,7 @@ extension CallContext {
   fileprivate func chatter(
     in parameters: some RoomParameters, _ clients: SessionTable, _ chat: ChatService
   ) throws(ChatError) -> String {
-    let user = try clients[self].chatter(parameters.as)
+    let user = try clients[Caller(self)].chatter(parameters.as)
     // The service looks the room up again, so only restricted roles pay for this check.
     if !role.read.allowsAll {
       try checkMayKnow(try chat.room(parameters.room), as: parameters.room)

@@ -1,3 +1,4 @@
+internal import Binder
 package import EventSourcing
 
 /// An error from reading or changing a room or its messages.
@@ -40,7 +41,7 @@ package enum ChatError: ServiceError, Equatable {
     case .notCreator: .rejected(reason: "not_creator")
     case .notAuthor: .rejected(reason: "not_author")
     case .isRemoved: .rejected(reason: "removed")
-    case .user(let error): error.kind
+    case .user(let error): ServiceRejection(error).kind
     }
   }
 

@@ -1,4 +1,4 @@
-internal import Connections
+internal import Binder
 internal import Signals
 
 /// Shows the chat: the main view for a logged-in user, otherwise the login view.
@@ -8,22 +8,26 @@ func bindChat(_ view: View, _ session: ClientSession) {
 
 /// Shows the tabs of a logged-in user: rooms and profile.
 func bindMain(_ view: View, _ session: LoggedInUser) {
-  session.presence.rows.bind(to: view["here"])
+  view.bind("here", to: session.presence.rows)
   view.tabs(("rooms", { bindRooms($0, session) }), ("profile", { bindProfile($0, session) }))
 }
 
 /// Shows the rooms with their unread counts, and lets the user enter one.
 func bindRooms(_ view: View, _ session: LoggedInUser) {
+  let id = Parameter<Int>("id")
   // A terminal shows this view alone, and a page the main view beside it.
-  session.presence.all.bind(to: view["here"].hint(.quiet), as: NamesLine.self)
-  session.rooms.all.bind(to: view["rooms"], as: RoomRow.self)
-  view.intent("enter", RoomRow.ID.self).calls { try session.rooms.enter($0.id) }
-    .opens("room") { view, room in bindRoom(view, session, room.id) }
-    .main()
-  view.intent("create", NewRoom.self)
-    .calls { try session.rooms.create($0.name, topic: $0.topic ?? "") }
-  view.intent("leave", RoomRow.ID.self).calls { try session.rooms.leave($0.id) }.destructive()
-    .whenRow("joined", isMet: true)
+  view.bind("here", to: session.presence.all.value(as: NamesLine.self))
+  view.hint("here", .quiet)
+  view.bind("rooms", to: session.rooms.all.rows(as: RoomRow.self))
+  view.intent("enter", id, opens: "room", fill: { bindRoom($0, session, $1) }) {
+    try session.rooms.enter($0)
+  }
+  .main()
+  view.intent("create", Parameter("name"), Parameter("topic")) {
+    (name: String, topic: String?) in try session.rooms.create(name, topic: topic ?? "")
+  }
+  view.intent("leave", id) { (id: Int) in try session.rooms.leave(id) }.destructive()
+    .whenRow("joined")
 }
 
 /// Names in one line.
@@ -47,15 +51,6 @@ private struct RoomRow: Encodable, ListRow {
     (self.id, name, topic) = (id, entry.room.name, entry.room.topic)
     (unread, members, joined) = (entry.unread, entry.room.members.count, entry.isJoined)
   }
-
-  struct ID: Decodable {
-    let id: Int
-  }
-}
-
-private struct NewRoom: Decodable {
-  let name: String
-  let topic: String?
 }
 
 /// Lets members change the name and topic of a room, and its creator remove it.
@@ -63,19 +58,13 @@ func bindDescribeRoom(_ view: View, _ messages: MessagesService) {
   let shown = messages.roomNow
   view.assign("name", shown?.name)
   view.assign("topic", shown?.topic)
-  view.intent("save", DescribedRoom.self).calls { new in
+  view.intent("save", Parameter("name"), Parameter("topic")) { (name: String, topic: String) in
     // Saves only edited fields: another user may have changed the others meanwhile.
     try messages.describe(
-      name: new.name == shown?.name ? nil : new.name,
-      topic: new.topic == shown?.topic ? nil : new.topic)
+      name: name == shown?.name ? nil : name, topic: topic == shown?.topic ? nil : topic)
   }
   .dismisses()
   .main()
   view.intent("dismiss").dismisses()
-  view.intent("remove").calls { _ in try messages.remove() }.destructive()
-}
-
-private struct DescribedRoom: Decodable {
-  let name: String
-  let topic: String
+  view.intent("remove") { try messages.remove() }.destructive()
 }

@@ -1,3 +1,4 @@
+internal import Binder
 internal import EventSourcing
 package import JSON
 package import Signals
@@ -161,7 +162,7 @@ package final class MessageWindow {
   /// Marks the end as seen, once the services have handled all durable events.
   private func seeWhenTold() {
     guard telling.otherDisposable == nil else { return }
-    telling.otherDisposable = service.host.progress.observeNext { [weak self] _ in
+    telling.otherDisposable = service.host.progress.observeNext { [weak self] in
       guard let self else { return }
       telling.otherDisposable?.dispose()
       telling.otherDisposable = nil

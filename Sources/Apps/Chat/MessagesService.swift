@@ -1,3 +1,4 @@
+internal import Binder
 internal import EventSourcing
 package import Signals
 
@@ -9,18 +10,17 @@ package final class MessagesService {
   package let room: Int
   package let name: String
   let chat: ChatService
-  let host: ServiceHost
+  let host: Host
   private let presence: PresenceService
   private let marks: ReadMarks
   private let loginCheck: LoginCheck
-  private let reading: () -> Command?
+  private let reading: () -> Caller?
 
-  /// - Parameter reading: Returns the command that records a read mark; `nil` after the client
-  ///   has disconnected.
+  /// - Parameter reading: Returns the client that reads; `nil` after it has disconnected.
   init(
     of room: Int, _ name: String, _ chat: ChatService, _ presence: PresenceService,
-    _ host: ServiceHost, _ marks: ReadMarks, _ loginCheck: LoginCheck,
-    reading: @escaping () -> Command?
+    _ host: Host, _ marks: ReadMarks, _ loginCheck: LoginCheck,
+    reading: @escaping () -> Caller?
   ) {
     self.presence = presence
     (self.room, self.name, self.chat, self.host) = (room, name, chat, host)
@@ -78,7 +78,7 @@ package final class MessagesService {
 
   /// Marks the room as read to its end, if the user is still logged in.
   func see() {
-    if loginCheck.isGood(), let command = reading() { marks.see(room, by: name, as: command) }
+    if loginCheck.isGood(), let caller = reading() { marks.see(room, by: name, as: caller) }
   }
 
   // MARK: Actions

@@ -1,3 +1,4 @@
+internal import Binder
 internal import EventSourcing
 internal import Signals
 
@@ -10,29 +11,29 @@ package final class ReadMarks {
   package static let pause = 1.0
 
   private let chat: ChatService
-  private unowned let host: ServiceHost
+  private let host: Host
   private let scheduler: any Scheduler
   private let bag = DisposeBag()
 
-  /// The command to record each pending mark with.
-  private var waiting: [ReadMark: Command] = [:]
+  /// The client that records each pending mark.
+  private var waiting: [ReadMark: Caller] = [:]
   private var pauses: [ReadMark: any Disposable] = [:]
 
-  init(of chat: ChatService, in host: ServiceHost, on scheduler: any Scheduler) {
+  init(of chat: ChatService, in host: Host, on scheduler: any Scheduler) {
     (self.chat, self.host, self.scheduler) = (chat, host, scheduler)
     chat.ledger.happened.observeNext { [weak self] event, _ in self?.dropDurable(event) }
       .dispose(in: bag)
   }
 
   /// Marks a room as read to its end for a user.
-  func see(_ room: Int, by name: String, as command: Command) {
+  func see(_ room: Int, by name: String, as caller: Caller) {
     guard chat.unread(by: name, in: room) > 0,
       let count = chat.ledger.committed.room(room)?.count,
-      command.mayRecord?("chat/read/\(name)") ?? true
+      caller.mayRecord(in: "chat/read/\(name)")
     else { return }
     let mark = ReadMark(room: room, name: name)
     chat.setSeen(seen: count, mark)
-    waiting[mark] = command
+    waiting[mark] = caller
     guard pauses[mark] == nil else { return }
     guard host.isPerforming else { return record(mark) }
     // Commands do not nest: record the mark after the current command.
@@ -49,13 +50,12 @@ package final class ReadMarks {
   private func record(_ mark: ReadMark) {
     pauses[mark]?.dispose()
     pauses[mark] = nil
-    guard let command = waiting.removeValue(forKey: mark), let id = chat.seen[mark] else {
+    guard let caller = waiting.removeValue(forKey: mark), let id = chat.seen[mark] else {
       return
     }
-    do throws(Refusal) {
-      _ = try host.perform(command) {
-        try chat.read(RoomKey(mark.room), upTo: id, by: mark.name)
-        return nil
+    do {
+      try host.perform("chat.read", as: caller) {
+        _ = try chat.read(RoomKey(mark.room), upTo: id, by: mark.name)
       }
       pauses[mark] = scheduler.schedule(after: Self.pause) { [weak self] in self?.record(mark) }
       forgetIfKept(mark)

@@ -1,4 +1,4 @@
-internal import Connections
+internal import Binder
 internal import Signals
 internal import Wire
 
@@ -13,43 +13,48 @@ internal import Wire
 func bindRoom(_ view: View, _ session: LoggedInUser, _ room: Int, at message: Int? = nil) {
   let messages = session.messages(in: room)
   let window = messages.window(at: message)
+  let (id, text) = (Parameter<Int>("id"), Parameter<String>("text"))
   view.remember("window", { window.place }, restore: window.show)
-  messages.info.map(\.name).bind(to: view["name"])
-  messages.info.map(\.topic).bind(to: view["topic"].hint(.quiet))
-  messages.members.bind(to: view["members"].hint(.quiet), as: MembersLine.self)
-  messages.info.map { $0.members[session.name] != nil }.removeDuplicates()
-    .bind(to: view["joined"].hint(.hidden))
+  view.bind("name", to: messages.info.map(\.name))
+  view.bind("topic", to: messages.info.map(\.topic))
+  view.hint("topic", .quiet)
+  view.bind("members", to: messages.members.value(as: MembersLine.self))
+  view.hint("members", .quiet)
+  view.bind(
+    "joined", to: messages.info.map { $0.members[session.name] != nil }.removeDuplicates())
+  view.hint("joined", .hidden)
   if let message {
-    view["chosen"].hint(.hidden)
+    view.hint("chosen", .hidden)
     view.assign("chosen", message)
   }
-  window.messages
-    .mapCollection { MessageRow($0, session.name, creator: messages.roomNow?.creator) }
-    .bind(to: view["messages"].hiding("mine", "removable"))
-  window.beyond.map(\.before).bind(to: view["before"].hint(.before))
-  window.beyond.map(\.after).bind(to: view["after"].hint(.after))
-  messages.removal.bind(to: view) { view, _ in view.dismiss() }
-  view.intent("join").calls { _ in try messages.join() }.main().unless("joined")
-  view.intent("send", NewText.self).calls { new in
-    let id = try messages.send(new.text)
+  view.bindList(
+    "messages",
+    toChanges: window.messages.mapCollection {
+      MessageRow($0, session.name, creator: messages.roomNow?.creator)
+    })
+  view.hide("mine", "removable", of: "messages")
+  view.bind("before", to: window.beyond.map(\.before))
+  view.hint("before", .before)
+  view.bind("after", to: window.beyond.map(\.after))
+  view.hint("after", .after)
+  view.observe(messages.removal) { view.dismiss() }
+  view.intent("join") { try messages.join() }.main().unless("joined")
+  view.intent("send", text) { (text: String) throws -> Int in
+    let id = try messages.send(text)
     window.showEnd()
     return id
   }
-  .main()
-  .when("joined")
-  view.intent("edit", ChangedText.self).calls { try messages.edit($0.id, to: $0.text) }
-    .when("joined").whenRow("mine", isMet: true)
-  view.intent("older").calls { _ in window.showOlder() }.when("before")
-  view.intent("newer").calls { _ in window.showNewer() }.when("after")
-  view.intent("end").calls { _ in window.showEnd() }.when("after")
-  view.intent("describe").opens("describe_room", as: .present) { view, _ in
-    bindDescribeRoom(view, messages)
-  }
-  .when("joined")
-  view.intent("remove", MessageID.self).calls { try messages.removeMessage($0.id) }.destructive()
-    .when("joined").whenRow("removable", isMet: true)
-  view.intent("leave").calls { _ in try messages.leave() }.dismisses().destructive()
+  .main().when("joined")
+  view.intent("edit", id, text) { (id: Int, text: String) in try messages.edit(id, to: text) }
+    .when("joined").whenRow("mine")
+  view.intent("older") { window.showOlder() }.when("before")
+  view.intent("newer") { window.showNewer() }.when("after")
+  view.intent("end") { window.showEnd() }.when("after")
+  view.intent("describe", opens: "describe_room", as: .present) { bindDescribeRoom($0, messages) }
     .when("joined")
+  view.intent("remove", id) { (id: Int) in try messages.removeMessage(id) }.destructive()
+    .when("joined").whenRow("removable")
+  view.intent("leave") { try messages.leave() }.dismisses().destructive().when("joined")
 }
 
 /// The members of a room in one line; online members are marked with `*`.
@@ -87,17 +92,4 @@ private struct MessageRow: Encodable {
     self.time = String(time.dropFirst(5).prefix(11).map { $0 == "T" ? " " : $0 })
     note = message.isRemoved ? "removed" : message.isEdited ? "edited" : ""
   }
-}
-
-private struct NewText: Decodable {
-  let text: String
-}
-
-private struct ChangedText: Decodable {
-  let id: Int
-  let text: String
-}
-
-private struct MessageID: Decodable {
-  let id: Int
 }

@@ -1,19 +1,27 @@
 internal import API
 package import Binder
-internal import Connections
 internal import Signals
 
 extension SearchHit {
   /// The sources that the result reveals: its own, and the thread or room named by its title.
   var sources: [String] {
     guard let source else { return [] }
-    if let thread = Threads.Part(source)?.id { return [source, "threads/\(thread)"] }
+    if let thread = thread(of: source) { return [source, "threads/\(thread)"] }
     if let room = Chat.room(of: source)?.id { return [source, "chat/rooms/\(room)"] }
     return [source]
   }
 
   /// The views that ``openSelected(_:from:_:_:_:)`` may open.
   package static let views = ["thread", "room", "login"]
+}
+
+/// Returns the thread that a source shows, or whose posts it shows; `nil` for other sources.
+private func thread(of source: String) -> Int? {
+  let parts = source.split(separator: "/", omittingEmptySubsequences: false)
+  guard parts.first == "threads", parts.count == 2 || parts.count == 3 && parts[2] == "posts" else {
+    return nil
+  }
+  return Int(parts[1])
 }
 
 /// Opens the thread or room of a search result.
@@ -24,16 +32,14 @@ package func openSelected(
   _ threads: ThreadsService, _ chat: ChatService
 ) throws {
   guard let source = hit.source else { return }
-  let session = clients[view.context]
-  if let part = Threads.Part(source) {
-    let shown = ["threads/\(part.id)", "threads/\(part.id)/posts"]
+  let session = clients[view.caller]
+  if let thread = thread(of: source) {
+    let shown = ["threads/\(thread)", "threads/\(thread)/posts"]
     guard shown.allSatisfy(view.caller.mayRead) else { throw SearchError.notFound(id: hit.id) }
-    _ = try threads.thread(part.id)
+    _ = try threads.thread(thread)
     view.open("thread", with: hit) {
       // The line above has checked that the thread exists.
-      if let view = $0.engine {
-        try? bindThread(view, session, to: threads, ThreadArguments(id: part.id))
-      }
+      try? bindThread($0, to: threads, thread)
     }
   } else if let room = Chat.room(of: source)?.id {
     guard view.context.mayOpen("room") else { throw SearchError.notFound(id: hit.id) }
@@ -51,16 +57,14 @@ private func open(
   _ = try chat.shownRoom(RoomKey(room))
   func visit(_ user: LoggedInUser) {
     view.open("room", with: hit) {
-      guard let view = $0.engine else { return }
-      bindRoom(view, user, room, at: message)
-      view.isFor(user, in: session)
+      bindRoom($0, user, room, at: message)
+      $0.isFor(user, in: session)
     }
   }
   if let user = session.user.value { return visit(user) }
-  view.open("login", with: hit) {
-    guard let login = $0.engine else { return }
+  view.open("login", with: hit) { login in
     bindLogin(login, session)
-    session.user.ignoreNils().bind(to: login) { login, user in
+    login.observe(session.user.ignoreNils()) { user in
       visit(user)
       login.dismiss()
     }

@@ -1,10 +1,12 @@
-internal import EventSourcing
+internal import Signals
 
-/// A discussion thread: a name and its posts, the oldest first.
+/// A discussion thread; its posts are in ``Threads/posts``.
 package struct DiscussionThread: Codable, Equatable, Sendable {
   package let id: Int
   package var name: String
-  package var posts: [Post] = []
+
+  /// The number of its posts.
+  package var posts = 0
 
   /// The id of the last post.
   var lastPost = 0
@@ -26,20 +28,17 @@ package struct DiscussionThread: Codable, Equatable, Sendable {
     if let starterName { return starterName == name }
     return starter == nil || starter == user
   }
+}
 
-  /// Returns the index of a post, or `nil` if it does not exist.
-  ///
-  /// Uses a binary search, because ids ascend.
-  package func index(of post: Int) -> Int? {
-    var (low, high) = (0, posts.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if posts[middle].id < post { low = middle + 1 } else { high = middle }
-    }
-    return low < posts.count && posts[low].id == post ? low : nil
+/// A thread as clients see it.
+package struct ThreadRow: Codable, ListRow, Sendable {
+  let id: Int
+  let name: String
+  let posts: Int
+
+  package init(_ id: Int, _ thread: DiscussionThread) {
+    (self.id, name, posts) = (id, thread.name, thread.posts)
   }
-
-  mutating func change(at index: Int, _ body: (inout Post) -> Void) { body(&posts[index]) }
 }
 
 /// A post in a thread.
@@ -68,23 +67,30 @@ package struct Post: Codable, Equatable, Sendable {
   }
 }
 
-/// The events of a thread; the stream is `threads/ID`.
-package enum ThreadEvent: ServiceEvent, Codable, Equatable {
-  case started(name: String, author: UInt32? = nil, by: String? = nil)
-  case renamed(name: String)
-  case posted(post: Int, author: UInt32, body: String, name: String? = nil)
-  case edited(post: Int, body: String)
-  case postRemoved(post: Int)
-  case liked(post: Int, by: UInt32)
-  case unliked(post: Int, by: UInt32)
-  case removed
+/// A post as its source shows it.
+package struct ShownPost: Codable, Rendering, Sendable {
+  let id: Int
+  let author: UInt32
+  let name: String?
+  let body: String
+  let likes: Int
 
-  /// The words of the event types in the journal and on the wire.
-  private enum CodingKeys: String, CodingKey, CaseIterable {
-    case started, renamed, posted, edited
-    case postRemoved = "post_removed"
-    case liked, unliked, removed
+  package init(_ post: Post) {
+    (id, author, name) = (post.id, post.author, post.name)
+    (body, likes) = (post.body, post.likes)
   }
+}
 
-  package static var kinds: Set<String> { Set(CodingKeys.allCases.map(\.rawValue)) }
+extension [Post] {
+  /// Returns the index of a post, or `nil` if it does not exist.
+  ///
+  /// Uses a binary search, because ids ascend.
+  package func index(of post: Int) -> Int? {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].id < post { low = middle + 1 } else { high = middle }
+    }
+    return low < count && self[low].id == post ? low : nil
+  }
 }

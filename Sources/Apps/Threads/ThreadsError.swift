@@ -1,7 +1,7 @@
-package import EventSourcing
+package import Binder
 
 /// An error from reading or changing a thread.
-package enum ThreadsError: ServiceError, Equatable {
+package enum ThreadsError: Rejecting, Equatable, CustomStringConvertible {
   case unknownThread(Int)
   case unknownPost(Int)
   case badName
@@ -12,19 +12,15 @@ package enum ThreadsError: ServiceError, Equatable {
   /// All ids have been used.
   case noNumberLeft
 
-  /// The caller has no valid user name.
-  case user(UsersError)
-
-  package var kind: ServiceErrorKind {
+  package var rejection: Rejection {
     switch self {
-    case .unknownThread(let id): .notFound(what: "thread", id: "\(id)")
-    case .unknownPost(let id): .notFound(what: "post", id: "\(id)")
-    case .badName: .invalid(parameter: "name", expected: description)
-    case .badBody: .invalid(parameter: "body", expected: description)
-    case .notTheAuthor: .rejected(reason: "not_author")
-    case .notTheStarter: .rejected(reason: "not_creator")
-    case .tooMany, .noNumberLeft: .rejected(reason: "too_many")
-    case .user(let error): error.kind
+    case .unknownThread(let id): .notFound("thread", id).saying(description)
+    case .unknownPost(let id): .notFound("post", id).saying(description)
+    case .badName: .invalid("name", description)
+    case .badBody: .invalid("body", description)
+    case .notTheAuthor: .rejected("not_author", description)
+    case .notTheStarter: .rejected("not_creator", description)
+    case .tooMany, .noNumberLeft: .rejected("too_many", description)
     }
   }
 
@@ -42,7 +38,6 @@ package enum ThreadsError: ServiceError, Equatable {
     case .notTheStarter: "only the user who started a thread can rename or remove it"
     case .tooMany(let what, let max): "there are at most \(max) \(what)"
     case .noNumberLeft: "there is no number left"
-    case .user(let error): "\(error)"
     }
   }
 }

@@ -1,43 +1,37 @@
-package import EventSourcing
-internal import JSON
-internal import Model
+internal import Binder
 internal import Signals
 
 extension ThreadsService {
   /// The searchable texts of threads and posts, with the ids `threads/ID` and `threads/ID/POST`.
-  package func corpus(in host: ServiceHost) -> SearchCorpus {
-    let ledger = ledger
-    return SearchCorpus(
+  package var corpus: SearchCorpus {
+    SearchCorpus(
       "threads",
-      all: {
-        ledger.committed.threads.values.flatMap { thread in
+      all: { [ledger] in
+        let state = ledger.committed
+        return state.threads.rows.flatMap { thread in
           [SearchText(id: "threads/\(thread.id)", text: thread.name)]
-            + thread.posts.map {
+            + state.posts[thread.id].map {
               SearchText(id: "threads/\(thread.id)/\($0.id)", text: $0.body)
             }
         }
       },
-      changes: host.events(
-        EventFilter(types: [Pattern("threads.*", separator: ".")].compactMap(\.self))
-      ).map { event in
-        let kind = String(event.type.dropFirst("threads.".count))
-        let change = ThreadEvent(kind: kind, data: event.data, EventCoder())?
-          .searchChange(in: event.stream)
-        return change.map { [$0] } ?? []
+      changes: ledger.events.compactMap { event, context in
+        event.searchChange(in: context.stream).map { [$0] }
       },
-      describe: { id in
+      describe: { [ledger] id in
         let parts = id.split(separator: "/")
         guard parts.count >= 2, let number = Int(parts[1]),
           let thread = ledger.committed.threads[number]
         else { return nil }
         guard parts.count > 2 else { return (thread.name, "threads/\(number)") }
-        guard let post = Int(parts[2]), thread.index(of: post) != nil else { return nil }
+        guard let post = Int(parts[2]), ledger.committed.posts[number].index(of: post) != nil
+        else { return nil }
         return (thread.name, "threads/\(number)/posts")
       })
   }
 }
 
-extension ThreadEvent {
+extension Threads.Event {
   fileprivate func searchChange(in thread: String) -> SearchChange? {
     switch self {
     case .started(let name, _, _), .renamed(let name): .put(SearchText(id: thread, text: name))

@@ -1,5 +1,4 @@
-package import EventSourcing
-internal import Model
+package import Binder
 package import Signals
 
 /// Discussion threads with posts, which can be liked.
@@ -17,9 +16,7 @@ package final class ThreadsService {
 
   package let ledger: Ledger<Threads>
 
-  package init(in host: ServiceHost) {
-    ledger = Ledger("threads", in: host)
-  }
+  package init(in host: Host) { ledger = Ledger("threads", in: host) }
 
   // MARK: Threads
 
@@ -37,9 +34,9 @@ package final class ThreadsService {
     guard ledger.pending.threads.count < Self.maxThreads else {
       throw .tooMany(what: "threads", max: Self.maxThreads)
     }
-    guard ledger.pending.lastID < Int.max else { throw .noNumberLeft }
-    let id = ledger.pending.lastID + 1
-    ledger.record(.started(name: name, author: user, by: author), in: "threads/\(id)")
+    let id = ledger.pending.threads.nextID
+    guard id > 0 else { throw .noNumberLeft }
+    record(.started(name: name, author: user, by: author), id)
     return id
   }
 
@@ -56,7 +53,7 @@ package final class ThreadsService {
     let thread = try thread(id)
     guard isAnyAllowed || thread.isOf(user, author) else { throw .notTheStarter }
     try check(name: name)
-    if thread.name != name { ledger.record(.renamed(name: name), in: "threads/\(id)") }
+    if thread.name != name { record(.renamed(name: name), id) }
     return name
   }
 
@@ -69,8 +66,8 @@ package final class ThreadsService {
   ) throws(ThreadsError) -> Int {
     let thread = try thread(id)
     guard isAnyAllowed || thread.isOf(user, author) else { throw .notTheStarter }
-    ledger.record(.removed, in: "threads/\(id)")
-    return thread.posts.count
+    record(.removed, id)
+    return thread.posts
   }
 
   // MARK: Posts
@@ -87,13 +84,12 @@ package final class ThreadsService {
   ) throws(ThreadsError) -> Int {
     let thread = try thread(id)
     try check(body: body)
-    guard thread.posts.count < Self.maxPosts else {
+    guard thread.posts < Self.maxPosts else {
       throw .tooMany(what: "posts", max: Self.maxPosts)
     }
     guard thread.lastPost < Int.max else { throw .noNumberLeft }
     let post = thread.lastPost + 1
-    ledger.record(
-      .posted(post: post, author: author, body: body, name: name), in: "threads/\(id)")
+    record(.posted(post: post, author: author, body: body, name: name), id)
     return post
   }
 
@@ -103,7 +99,7 @@ package final class ThreadsService {
   ) throws(ThreadsError) -> String {
     let before = try own(post, of: id, user, name)
     try check(body: body)
-    if before.body != body { ledger.record(.edited(post: post, body: body), in: "threads/\(id)") }
+    if before.body != body { record(.edited(post: post, body: body), id) }
     return body
   }
 
@@ -114,7 +110,7 @@ package final class ThreadsService {
     _ post: Int, of id: Int, by user: UInt32, as name: String? = nil
   ) throws(ThreadsError) -> String {
     let before = try own(post, of: id, user, name)
-    ledger.record(.postRemoved(post: post), in: "threads/\(id)")
+    record(.postRemoved(post: post), id)
     return before.body
   }
 
@@ -123,7 +119,7 @@ package final class ThreadsService {
   /// - Returns: The number of likes.
   package func like(_ post: Int, of id: Int, by user: UInt32) throws(ThreadsError) -> Int {
     if !(try self.post(post, of: id).likers.contains(user)) {
-      ledger.record(.liked(post: post, by: user), in: "threads/\(id)")
+      record(.liked(post: post, by: user), id)
     }
     return try self.post(post, of: id).likes
   }
@@ -133,7 +129,7 @@ package final class ThreadsService {
   /// - Returns: The number of likes.
   package func unlike(_ post: Int, of id: Int, by user: UInt32) throws(ThreadsError) -> Int {
     if try self.post(post, of: id).likers.contains(user) {
-      ledger.record(.unliked(post: post, by: user), in: "threads/\(id)")
+      record(.unliked(post: post, by: user), id)
     }
     return try self.post(post, of: id).likes
   }
@@ -146,53 +142,24 @@ package final class ThreadsService {
     return thread
   }
 
-  /// The durable threads, ordered by id.
-  package var all: [DiscussionThread] {
-    ledger.committed.threads.values.sorted { $0.id < $1.id }
-  }
-
   /// Emits the durable name of a thread, now and after each change.
   ///
   /// Completes when the thread is removed.
   package func name(of id: Int) -> SafeSignal<String> {
-    Signal { [ledger] observer in
-      guard let name = ledger.committed.threads[id]?.name else {
-        observer.complete()
-        return NonDisposable.instance
-      }
-      observer.receive(name)
-      return ledger.changes(of: "threads/\(id)").observeNext { _ in
-        if let name = ledger.committed.threads[id]?.name {
-          observer.receive(name)
-        } else {
-          observer.complete()
-        }
-      }
-    }
-    .removeDuplicates()
-  }
-
-  /// The durable threads by id; a row changes with the name or the number of posts.
-  package var rows: RowList<Int, DiscussionThread> {
-    ledger.rows(of: \.threads) { event, place in
-      switch event {
-      case .started, .renamed, .posted, .postRemoved, .removed:
-        Threads.Part(place.stream).map { [$0.id] } ?? []
-      case .edited, .liked, .unliked: []
-      }
-    }
+    ledger.values(of: \.threads, id).prefix { $0 != nil }.compactMap { $0?.name }
+      .removeDuplicates()
   }
 
   /// Returns the durable posts of a thread, by id.
   package func posts(of id: Int) -> RowList<Int, Post> {
     RowList(
       Identity(ledger, "posts", id),
-      keys: { [ledger] in ledger.committed.threads[id]?.posts.map(\.id) ?? [] },
+      keys: { [ledger] in ledger.committed.posts[id].map(\.id) },
       row: { [ledger] post in
-        let thread = ledger.committed.threads[id]
-        return thread?.index(of: post).flatMap { thread?.posts[$0] }
+        let posts = ledger.committed.posts[id]
+        return posts.index(of: post).map { posts[$0] }
       },
-      changes: ledger.events(in: "threads/\(id)").compactMap { event, _ in
+      changes: ledger.events(of: \.threads, id).compactMap { event, _ in
         switch event {
         case .posted(let post, _, _, _), .edited(let post, _), .postRemoved(let post),
           .liked(let post, _), .unliked(let post, _):
@@ -205,13 +172,18 @@ package final class ThreadsService {
 
   /// Emits when the removal of a thread is durable.
   package func removal(of id: Int) -> SafeSignal<Void> {
-    ledger.changes(of: "threads/\(id)").filter(\.isGone).map { _ in }
+    ledger.values(of: \.threads, id).dropFirst(1).filter { $0 == nil }.map { _ in }
   }
 
   private func post(_ post: Int, of id: Int) throws(ThreadsError) -> Post {
-    let thread = try thread(id)
-    guard let index = thread.index(of: post) else { throw .unknownPost(post) }
-    return thread.posts[index]
+    _ = try thread(id)
+    let posts = ledger.pending.posts[id]
+    guard let index = posts.index(of: post) else { throw .unknownPost(post) }
+    return posts[index]
+  }
+
+  private func record(_ event: Threads.Event, _ id: Int) {
+    ledger.record(event, of: \.threads, id)
   }
 
   private func own(

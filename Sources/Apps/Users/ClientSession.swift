@@ -1,5 +1,4 @@
-package import EventSourcing
-package import Model
+package import Binder
 package import Signals
 
 /// The factory of client sessions; it holds the services that all sessions share.
@@ -7,13 +6,13 @@ package final class SessionFactory {
   package let users: UsersService
   package let presence: PresenceService
   package let chat: ChatService
-  let host: ServiceHost
+  let host: Host
 
   /// The read marks of all users.
   package let marks: ReadMarks
 
   package init(
-    in host: ServiceHost, users: UsersService, presence: PresenceService, chat: ChatService,
+    in host: Host, users: UsersService, presence: PresenceService, chat: ChatService,
     on scheduler: any Scheduler
   ) {
     (self.host, self.users, self.presence, self.chat) = (host, users, presence, chat)
@@ -21,44 +20,34 @@ package final class SessionFactory {
   }
 
   /// Creates the session of a new client.
-  package func session(of caller: Peer) -> ClientSession {
-    ClientSession(caller: caller, host: host, in: self)
-  }
+  package func session(of caller: Caller) -> ClientSession { ClientSession(caller, in: self) }
 }
+
+/// The sessions of connected clients.
+package typealias SessionTable = Sessions<ClientSession>
 
 /// A client's session: its identity and its logged-in user, from connect to disconnect.
 ///
 /// Binders receive it together with the client. It provides the dependencies of all views that
 /// are opened later.
 package final class ClientSession {
-  package let caller: Peer
-
-  /// The host of the services.
-  package let host: ServiceHost
+  package let caller: Caller
 
   /// The logged-in user with their services; `nil` if nobody is logged in.
   ///
   /// A newly registered user is logged in once the registration is durable.
   package var user: AnyProperty<LoggedInUser?> { current.readOnlyView }
 
-  /// Returns whether the client may cause events in a stream outside of commands; `nil` allows
-  /// all streams.
-  package var mayRecord: ((_ stream: String) -> Bool)?
-
-  /// Returns whether the client may know that a source exists; `nil` allows all sources.
-  package var mayKnow: ((_ source: String) -> Bool)?
-
-  /// Called when a pending result is available and the command should run again.
-  package var onReady: (() -> Void)?
-
-  /// Called when a user logs in, with the name and the token that was used, and with `nil` when the
-  /// user logs out.
-  package var onLogin: ((Login?) -> Void)?
-
-  /// A login as it survives a restart of the daemon.
+  /// A login: the name, and the token if one was used; without one, the name belongs to the caller.
+  ///
+  /// It is kept in this form over a restart of the daemon.
   package struct Login: Codable {
     let name: String
     let token: Int?
+
+    func stands(in users: Users) -> Bool {
+      users[name] != nil && token.map { users.tokens[$0]?.user == name } ?? true
+    }
   }
 
   /// The last token check, running or finished.
@@ -82,28 +71,17 @@ package final class ClientSession {
 
   private let current = Property<LoggedInUser?>(nil)
   private let sessions: SessionFactory?
-  private var claim: Claim?
+  private var login: Login?
+  private var isEnded = false
   private let observation = SerialDisposable(otherDisposable: nil)
 
   /// Counts the logins and logouts of this session.
   private var turn = 0
   private let live = LiveNode("ClientSession")
 
-  /// A login: the name, and the token if one was used.
-  ///
-  /// Without a token, the name belongs to the caller.
-  private struct Claim {
-    let name: String
-    let token: Int?
-
-    func stands(in users: Users) -> Bool {
-      users[name] != nil && token.map { users.tokens[$0]?.user == name } ?? true
-    }
-  }
-
   /// - Parameter sessions: `nil` if login is not supported.
-  package init(caller: Peer, host: ServiceHost, in sessions: SessionFactory? = nil) {
-    (self.caller, self.host, self.sessions) = (caller, host, sessions)
+  package init(_ caller: Caller, in sessions: SessionFactory? = nil) {
+    (self.caller, self.sessions) = (caller, sessions)
   }
 
   /// The names that the calling user has claimed; for views.
@@ -125,7 +103,7 @@ package final class ClientSession {
       throw .hidden(name: name)
     }
     let user = try users.claim(name, by: caller.uid)
-    begin(Claim(name: name, token: nil))
+    begin(Login(name: name, token: nil))
     return user
   }
 
@@ -137,14 +115,14 @@ package final class ClientSession {
 
   /// Logs in with a token.
   ///
-  /// - Throws: `pending` while the token is being verified; ``onReady`` is called afterwards.
+  /// - Throws: `pending` while the token is being verified; the command runs again afterwards.
   package func logIn(token: String) throws(UsersError) -> User {
     let (user, id, isGood) = try users.user(withToken: token)
     let check = check?.token == token ? self.check : nil
     let isTheOne = try (check ?? begin(TokenCheck(token), isGood)).result()
     self.check = nil
     guard isTheOne else { throw .badToken }
-    begin(Claim(name: user.name, token: id))
+    begin(Login(name: user.name, token: id))
     return user
   }
 
@@ -152,7 +130,7 @@ package final class ClientSession {
     self.check = check
     check.work = isGood.observeNext { [weak self, weak check] isGood in
       check?.isGood = isGood
-      self?.onReady?()
+      self?.caller.runAgain()
     }
     return check
   }
@@ -167,19 +145,19 @@ package final class ClientSession {
     try users.prepareToken(wake: wake)
   }
 
-  private var wake: () -> Void { { [weak self] in self?.onReady?() } }
+  private var wake: () -> Void { { [weak self] in self?.caller.runAgain() } }
 
   /// Returns whether a user's existence is hidden from the client.
-  private func isHidden(_ name: String) -> Bool { mayKnow?("users/" + name) == false }
+  private func isHidden(_ name: String) -> Bool { !caller.mayKnow("users/" + name) }
 
   /// Logs out.
   ///
   /// - Returns: Whether a user was logged in.
   @discardableResult
   package func logOut() -> Bool {
-    let wasIn = claim != nil
-    claim = nil
-    if wasIn { onLogin?(nil) }
+    let wasIn = login != nil
+    login = nil
+    if wasIn, !isEnded { caller.keepLogin(login) }
     watch(nil)
     updateUser()
     return wasIn
@@ -187,7 +165,7 @@ package final class ClientSession {
 
   /// Ends the session when the client has disconnected.
   package func end() {
-    (onReady, onLogin) = (nil, nil)
+    isEnded = true
     check = nil
     logOut()
     observation.dispose()
@@ -220,28 +198,27 @@ package final class ClientSession {
   package func userSession(as name: String? = nil) throws(UsersError) -> LoggedInUser {
     if let user = current.value, name == nil || user.name == name { return user }
     let name = try actor(as: name)
-    if claim?.name != name { begin(Claim(name: name, token: nil)) }
+    if login?.name != name { begin(Login(name: name, token: nil)) }
     guard let user = current.value else { throw .notLoggedIn }
     return user
   }
 
   /// The name of the login, if it is valid in the pending state.
   private var claimed: String? {
-    claim.flatMap { $0.stands(in: users.ledger.pending) ? $0.name : nil }
+    login.flatMap { $0.stands(in: users.ledger.pending) ? $0.name : nil }
   }
 
   /// Logs in again after a restart of the daemon, if the login is still valid.
   package func resume(_ login: Login) {
-    let claim = Claim(name: login.name, token: login.token)
-    if claim.stands(in: users.ledger.pending) { begin(claim) }
+    if login.stands(in: users.ledger.pending) { begin(login) }
   }
 
-  private func begin(_ claim: Claim) {
-    self.claim = claim
-    onLogin?(Login(name: claim.name, token: claim.token))
+  private func begin(_ login: Login) {
+    self.login = login
+    caller.keepLogin(login)
     updateUser()
     // The validity of the login depends only on events of this user.
-    watch(users.events(of: claim.name).observeNext { [weak self] _ in self?.updateUser() })
+    watch(users.events(of: login.name).observeNext { [weak self] _ in self?.updateUser() })
   }
 
   /// Replaces the observation; a serial disposable does not dispose the previous one.
@@ -252,7 +229,7 @@ package final class ClientSession {
 
   /// Updates ``user`` to match the login in the durable state.
   private func updateUser() {
-    let name = claim.flatMap { $0.stands(in: users.ledger.committed) ? $0.name : nil }
+    let name = login.flatMap { $0.stands(in: users.ledger.committed) ? $0.name : nil }
     let before = current.value?.name
     guard name != before, let sessions else { return }
     if let name { sessions.presence.enter(name) }

@@ -1,4 +1,3 @@
-internal import EventSourcing
 internal import Signals
 
 /// A logged-in user and their services.
@@ -42,11 +41,7 @@ package final class LoggedInUser {
     makeMessages = { [weak session] room in
       MessagesService(
         of: room, name, sessions.chat, sessions.presence, sessions.host, sessions.marks, loginCheck
-      ) {
-        session.map {
-          Command(method: "chat.read", caller: $0.caller, mayRecord: $0.mayRecord)
-        }
-      }
+      ) { session?.caller }
     }
   }
 

@@ -1,16 +1,16 @@
-internal import EventSourcing
+internal import Binder
 package import Signals
 
 /// The profile and the friends of one logged-in user.
 package final class ProfileService {
   package let name: String
   private let users: UsersService
-  private let host: ServiceHost
+  private let host: Host
   private let presence: PresenceService
   private let loginCheck: LoginCheck
 
   init(
-    of name: String, _ users: UsersService, _ presence: PresenceService, _ host: ServiceHost,
+    of name: String, _ users: UsersService, _ presence: PresenceService, _ host: Host,
     _ loginCheck: LoginCheck
   ) {
     (self.name, self.users, self.host, self.loginCheck) = (name, users, host, loginCheck)
@@ -51,10 +51,23 @@ package final class ProfileService {
     .removeDuplicates()
   }
 
-  /// A friend and their presence.
-  package struct Friend {
+  /// A friend and their presence, as a row of a list.
+  package struct Friend: Encodable {
     package let user: User
     package let isHere: Bool
+
+    private enum CodingKeys: String, CodingKey {
+      case id
+      case fullName = "full_name"
+      case isHere = "here"
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+      var members = encoder.container(keyedBy: CodingKeys.self)
+      try members.encode(user.name, forKey: .id)
+      try members.encode(user.fullName, forKey: .fullName)
+      try members.encode(isHere, forKey: .isHere)
+    }
   }
 
   /// The friends and their presence; for views.
@@ -112,8 +125,7 @@ package final class ProfileService {
         return NonDisposable.instance
       }
       observer.receive(.loading)
-      return host.durability(of: host.last).observe { event in
-        if case .completed = event { return }
+      return host.settled.observeNext {
         // The decision may have been rolled back, and its position reused by another event.
         let isThere = decided.isKept(users.ledger.committed)
         observer.receive(lastElement: isThere ? .loaded(decided.value) : .failed(.lost))

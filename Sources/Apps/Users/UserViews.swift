@@ -1,12 +1,19 @@
-internal import Connections
+internal import Binder
 internal import Signals
 
 /// Shows the profile of another user.
 func bindUser(_ view: View, _ session: LoggedInUser, _ name: String) {
   view.assign("name", name)
-  session.users.profile(of: name).map(\.fullName).bind(to: view["full_name"].hint(.quiet))
-  session.users.profile(of: name).map(\.about).bind(to: view["about"].hint(.quiet))
-  session.presence.presence(of: name).bind(to: view["here"])
+  bind(view, session.users.profile(of: name))
+  view.bind("here", to: session.presence.presence(of: name))
+}
+
+/// Shows the full name of a user, and what they say of themselves.
+private func bind(_ view: View, _ profile: SafeSignal<User>) {
+  view.bind("full_name", to: profile.map(\.fullName))
+  view.hint("full_name", .quiet)
+  view.bind("about", to: profile.map(\.about))
+  view.hint("about", .quiet)
 }
 
 /// Shows a view to the logged-in user, and the login view while nobody is logged in.
@@ -18,8 +25,9 @@ func bindLoggedIn(
   _ view: View, _ session: ClientSession, _ name: String,
   _ bind: @escaping (View, LoggedInUser) -> Void
 ) {
-  session.user.map { $0?.name }.bind(to: view["user"].hint(.quiet))
-  session.user.bind(to: view) { view, user in
+  view.bind("user", to: session.user.map { $0?.name })
+  view.hint("user", .quiet)
+  view.observe(session.user) { user in
     if let user {
       view.open(name, as: .replace) { bind($0, user) }
     } else {
@@ -31,12 +39,19 @@ func bindLoggedIn(
 /// Lets a user log in with a known name, a new name or a token.
 func bindLogin(_ view: View, _ session: ClientSession) {
   view.assign("welcome", "Choose a name. A new one becomes yours.")
-  session.names.bind(to: view["names"], as: NameRow.self)
-  view.intent("log_in", NewName.self).calls { _ = try session.logIn(name: $0.name) }.unkept()
-    .main()
-  view.intent("choose", NameRow.self).calls { _ = try session.logIn(known: $0.id) }.unkept()
-    .main()
-  view.intent("token", GivenToken.self).calls { _ = try session.logIn(token: $0.token) }.unkept()
+  view.bind("names", to: session.names.rows(as: NameRow.self))
+  view.intent("log_in", Parameter("name")) { (name: String) in
+    _ = try session.logIn(name: name)
+  }
+  .unkept().main()
+  view.intent("choose", Parameter("id")) { (name: String) in
+    _ = try session.logIn(known: name)
+  }
+  .unkept().main()
+  view.intent("token", Parameter("token")) { (token: String) in
+    _ = try session.logIn(token: token)
+  }
+  .unkept()
 }
 
 private struct NameRow: Codable, ListRow {
@@ -45,35 +60,18 @@ private struct NameRow: Codable, ListRow {
   init(_ name: String, _: String) { id = name }
 }
 
-private struct NewName: Decodable {
-  let name: String
-}
-
-private struct GivenToken: Decodable {
-  let token: String
-}
-
 /// Shows the profile of the logged-in user.
 func bindProfile(_ view: View, _ session: LoggedInUser) {
   view.assign("name", session.name)
-  session.users.profile.map(\.fullName).bind(to: view["full_name"].hint(.quiet))
-  session.users.profile.map(\.about).bind(to: view["about"].hint(.quiet))
-  session.users.friends.mapValue { $0.map(\.name) }
-    .consumeLoadingState(by: view["friends"]).bind(to: view["friends"])
-  view.intent("edit_profile").opens("edit_profile", as: .present) { view, _ in
-    bindEditProfile(view, session)
-  }
-  .main()
-  view.intent("friends").opens("friends") { view, _ in bindFriends(view, session) }
-  let added = view["added"].hint(.quiet).loadedWhenAsked()
-  view.intent("add_friend", NamedFriend.self).flatMapLatest { session.users.addFriend($0.name) }
-    .consumeLoadingState(by: added).bind(to: added)
-  view.intent("token").opens("token", as: .present) { view, _ in bindToken(view, session) }
-  view.intent("log_out").calls { _ in session.logOut() }.unkept()
-}
-
-private struct NamedFriend: Decodable {
-  let name: String
+  bind(view, session.users.profile)
+  view.bindList("friends", toLoading: session.users.friends.mapValue { $0.map(\.name) })
+  view.intent("edit_profile", opens: "edit_profile", as: .present) { bindEditProfile($0, session) }
+    .main()
+  view.intent("friends", opens: "friends") { bindFriends($0, session) }
+  view.hint("added", .quiet)
+  view.intent("add_friend", Parameter("name"), loads: "added") { session.users.addFriend($0) }
+  view.intent("token", opens: "token", as: .present) { bindToken($0, session) }
+  view.intent("log_out") { session.logOut() }.unkept()
 }
 
 /// Lets a user edit their profile and save or dismiss it.
@@ -81,61 +79,29 @@ func bindEditProfile(_ view: View, _ session: LoggedInUser) {
   let shown = session.users.user
   view.assign("full_name", shown?.fullName)
   view.assign("about", shown?.about)
-  view.intent("save", EditedProfile.self).calls { new in
+  view.intent("save", Parameter("full_name"), Parameter("about")) {
+    (fullName: String, about: String) in
     // Saves only edited fields: the others may have been changed elsewhere meanwhile.
     try session.users.edit(
-      fullName: new.fullName == shown?.fullName ? nil : new.fullName,
-      about: new.about == shown?.about ? nil : new.about)
+      fullName: fullName == shown?.fullName ? nil : fullName,
+      about: about == shown?.about ? nil : about)
   }
   .dismisses()
   .main()
   view.intent("dismiss").dismisses()
 }
 
-private struct EditedProfile: Decodable {
-  let fullName: String
-  let about: String
-
-  private enum CodingKeys: String, CodingKey {
-    case fullName = "full_name"
-    case about
-  }
-}
-
 /// Shows the friends of the logged-in user and which of them are online.
 func bindFriends(_ view: View, _ session: LoggedInUser) {
-  session.users.friendsHere.bind(to: view["friends"], as: FriendRow.self)
-  view.intent("show", FriendRow.ID.self).calls { try session.users.check($0.id) }
-    .opens("user") { view, friend in bindUser(view, session, friend.id) }
-    .main()
-  let added = view["added"].hint(.quiet).loadedWhenAsked()
-  view.intent("add", NewFriend.self).flatMapLatest { session.users.addFriend($0.name) }
-    .consumeLoadingState(by: added).bind(to: added)
-  view.intent("remove", FriendRow.ID.self).calls { try session.users.removeFriend($0.id) }
-}
-
-private struct FriendRow: Encodable, Rendering {
-  let id: String
-  let fullName: String
-  let isHere: Bool
-
-  private enum CodingKeys: String, CodingKey {
-    case id
-    case fullName = "full_name"
-    case isHere = "here"
+  let name = Parameter<String>("id")
+  view.bindList("friends", to: session.users.friendsHere)
+  view.intent("show", name, opens: "user", fill: { bindUser($0, session, $1) }) {
+    try session.users.check($0)
   }
-
-  init(_ friend: ProfileService.Friend) {
-    (id, fullName, isHere) = (friend.user.name, friend.user.fullName, friend.isHere)
-  }
-
-  struct ID: Decodable {
-    let id: String
-  }
-}
-
-private struct NewFriend: Decodable {
-  let name: String
+  .main()
+  view.hint("added", .quiet)
+  view.intent("add", Parameter("name"), loads: "added") { session.users.addFriend($0) }
+  view.intent("remove", name) { try session.users.removeFriend($0) }
 }
 
 /// Creates login tokens for the logged-in user.
@@ -144,17 +110,19 @@ private struct NewFriend: Decodable {
 func bindToken(_ view: View, _ session: LoggedInUser) {
   view.assign(
     "how", "a token lets you log in as \(session.name) from elsewhere; it is shown only once")
-  let token = view["token"].hint(.quiet).loadedWhenAsked()
-  view.intent("make").calls { _ in try session.prepareToken() }.unkept().main()
-    .flatMapLatest { _ in session.users.token }
-    .consumeLoadingState(by: token).bind(to: token)
+  view.hint("token", .quiet)
+  view.intent("make", loads: "token") {
+    try session.prepareToken()
+    return session.users.token
+  }
+  .unkept().main()
   view.intent("done").dismisses()
-  view.intent("revoke_all").calls { _ in try session.users.revokeTokens() }.destructive()
+  view.intent("revoke_all") { try session.users.revokeTokens() }.destructive()
 }
 
 extension View {
   /// Closes the view when the user logs out or another one logs in.
   func isFor(_ user: LoggedInUser, in session: ClientSession) {
-    session.user.bind(to: self) { view, now in if now !== user { view.dismiss() } }
+    observe(session.user) { [self] now in if now !== user { dismiss() } }
   }
 }

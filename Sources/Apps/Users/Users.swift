@@ -1,5 +1,6 @@
-package import EventSourcing
-package import JSON
+package import Binder
+internal import JSON
+internal import Signals
 
 /// A user of the services, with a unique name.
 package struct User: Codable, Equatable, Sendable {
@@ -26,128 +27,131 @@ package struct User: Codable, Equatable, Sendable {
   }
 }
 
+/// A user as clients see them.
+package struct Profile: Codable, ListRow, Sendable {
+  let name: String
+  let fullName: String
+  let about: String
+  let friends: [String]
+
+  private enum CodingKeys: String, CodingKey {
+    case name
+    case fullName = "full_name"
+    case about, friends
+  }
+
+  package init(_ name: String, _ user: User) {
+    (self.name, fullName, about, friends) = (name, user.fullName, user.about, user.friends)
+  }
+}
+
 /// A stored token; the hash verifies a token but cannot reproduce it.
-struct Token: Codable, Equatable, Sendable {
-  let user: String
+package struct Token: Codable, Equatable, Sendable {
+  package let user: String
   let hash: String
 }
 
-/// The events of a user; the stream is `users/NAME`.
-package enum UserEvent: ServiceEvent, Codable, Equatable {
-  /// The name was claimed by a uid.
-  case registered(uid: UInt32)
-  case edited(fullName: String, about: String)
-  case friendAdded(name: String)
-  case friendRemoved(name: String)
+/// The users and their tokens; the events of a user are in the stream `users/NAME`.
+package struct Users: State {
+  package enum Event: Codable, Equatable, Sendable {
+    /// The name was claimed by a uid.
+    case registered(uid: UInt32)
+    case edited(fullName: String, about: String)
+    case friendAdded(name: String)
+    case friendRemoved(name: String)
 
-  /// A token with a number was issued; only its hash is stored.
-  case tokenIssued(id: Int, hash: String)
+    /// A token with a number was issued; only its hash is stored.
+    case tokenIssued(id: Int, hash: String)
 
-  /// All tokens of the user were revoked.
-  case tokensRevoked
+    /// All tokens of the user were revoked.
+    case tokensRevoked
 
-  /// The words of the event types in the journal and on the wire.
-  private enum CodingKeys: String, CodingKey, CaseIterable {
-    case registered, edited
-    case friendAdded = "friend_added"
-    case friendRemoved = "friend_removed"
-    case tokenIssued = "token_issued"
-    case tokensRevoked = "tokens_revoked"
+    /// The words of the event types in the journal and on the wire.
+    private enum CodingKeys: String, CodingKey {
+      case registered, edited
+      case friendAdded = "friend_added"
+      case friendRemoved = "friend_removed"
+      case tokenIssued = "token_issued"
+      case tokensRevoked = "tokens_revoked"
+    }
+
+    private enum EditedCodingKeys: String, CodingKey {
+      case fullName = "full_name"
+      case about
+    }
   }
 
-  private enum EditedCodingKeys: String, CodingKey {
-    case fullName = "full_name"
-    case about
-  }
-
-  package static var kinds: Set<String> { Set(CodingKeys.allCases.map(\.rawValue)) }
-}
-
-/// The state of all users and their tokens.
-package struct Users: ServiceState, Codable {
-  private var users: [String: User] = [:]
-  private(set) var tokens: [Int: Token] = [:]
-  private(set) var lastToken = 0
+  package private(set) var users = Table<String, User>()
+  package private(set) var tokens = Table<Int, Token>()
 
   /// The names claimed by each uid, sorted.
-  private var namesByUID: [UInt32: [String]] = [:]
-
-  private enum CodingKeys: String, CodingKey {
-    case users, tokens, lastToken
-  }
+  private var names = Table<Int, [String]>()
 
   package init() {}
 
-  package init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    users = try container.decode([String: User].self, forKey: .users)
-    tokens = try container.decode([Int: Token].self, forKey: .tokens)
-    lastToken = try container.decode(Int.self, forKey: .lastToken)
-    for user in users.values { namesByUID[user.uid, default: []].append(user.name) }
-    namesByUID = namesByUID.mapValues { $0.sorted() }
-  }
+  package static let sources = [
+    Source.rows(
+      \Users.users, "users/*", "The profile: name, full_name, about, friends.", as: Profile.self,
+      keys: { UsersService.isName($0) }),
+    .hidden(\.tokens), .hidden(\.names),
+  ]
 
   package subscript(name: String) -> User? { users[name] }
 
-  /// The names of all users, sorted.
-  package var names: [String] { users.keys.sorted() }
+  /// The number of the token that was issued last; 0 before the first one.
+  package var lastToken: Int { tokens.nextID - 1 }
 
   /// Returns the names claimed by a uid, sorted.
-  package func names(of uid: UInt32) -> [String] {
-    namesByUID[uid] ?? []
-  }
+  package func names(of uid: UInt32) -> [String] { names[Int(uid)] ?? [] }
 
   /// Checks that token numbers ascend.
-  package func fault(of event: UserEvent, at place: EventContext) -> String? {
-    guard case .tokenIssued(let id, _) = event else { return nil }
-    return Self.fault(ofNumber: id, after: lastToken)
+  package func fault(of event: Event, at context: EventContext) -> String? {
+    guard case .tokenIssued(let id, _) = event, id <= lastToken else { return nil }
+    return "number \(id) is not after \(lastToken)"
   }
 
-  package mutating func apply(_ event: UserEvent, at place: EventContext) {
-    guard fault(of: event, at: place) == nil else { return }
-    let name = Self.name(of: place.stream)
+  package mutating func apply(_ event: Event, at context: EventContext) {
+    guard let name: String = context.key(), fault(of: event, at: context) == nil else { return }
     switch event {
     case .registered(let uid): register(name, by: uid)
     case .edited(let fullName, let about):
-      users[name]?.fullName = fullName
-      users[name]?.about = about
+      guard var user = users[name] else { break }
+      (user.fullName, user.about) = (fullName, about)
+      users[name] = user
     case .friendAdded(let friend): users[name]?.friends.append(friend)
     case .friendRemoved(let friend): users[name]?.friends.removeAll { $0 == friend }
-    case .tokenIssued(let id, let hash):
-      tokens[id] = Token(user: name, hash: hash)
-      lastToken = id
-    case .tokensRevoked: tokens = tokens.filter { $0.value.user != name }
+    case .tokenIssued(let id, let hash): tokens[id] = Token(user: name, hash: hash)
+    case .tokensRevoked:
+      for (id, token) in tokens where token.user == name { tokens[id] = nil }
     }
   }
 
   private mutating func register(_ name: String, by uid: UInt32) {
-    if let before = users[name]?.uid { namesByUID[before]?.removeAll { $0 == name } }
+    if let before = users[name]?.uid { names[Int(before)]?.removeAll { $0 == name } }
     users[name] = User(name: name, uid: uid)
-    let names = namesByUID[uid] ?? []
-    namesByUID[uid, default: []].insert(name, at: names.firstIndex { $0 > name } ?? names.count)
+    names[Int(uid)] = (names(of: uid) + [name]).sorted()
   }
 
-  package func value(of source: String) -> JSONText? {
-    users[Self.name(of: source)].map { user in
-      JSONValue.object([
-        "name": .string(user.name), "full_name": .string(user.fullName),
-        "about": .string(user.about), "friends": .array(user.friends.map { .string($0) }),
-      ]).text
+  /// 1: `{"users":{"kim":{…}},"tokens":{"1":{…}},"lastToken":1}`; 2: tables, and the names of each
+  /// uid.
+  package static let forms = [
+    Upcaster.ofMembers { kept in
+      func table(_ rows: JSONText?, _ others: [String: JSONText]) -> JSONText {
+        JSONText(members: others.merging(["rows": rows ?? JSONText(members: [:])]) { $1 })
+      }
+      var names: [String: [String]] = [:]
+      for (name, user) in kept["users"]?.members ?? [:] {
+        if let uid = user.members?["uid"] { names[uid.text, default: []].append(name) }
+      }
+      kept = [
+        "users": table(kept["users"], [:]),
+        "tokens": table(kept["tokens"], ["lastID": kept["lastToken"] ?? JSONText(0)]),
+        "names": table(
+          JSONText(
+            members: names.mapValues { names in
+              JSONText(elements: names.sorted().map { JSONText(string: $0) })
+            }), [:]),
+      ]
     }
-  }
-
-  package func has(_ source: String) -> Bool { users[Self.name(of: source)] != nil }
-
-  package var sources: some Sequence<String> { users.keys.lazy.map { "users/" + $0 } }
-
-  package static func sources(changedBy event: UserEvent, at place: EventContext) -> [String] {
-    switch event {
-    case .registered, .edited, .friendAdded, .friendRemoved: [place.stream]
-    case .tokenIssued, .tokensRevoked: []
-    }
-  }
-
-  private static func name(of stream: String) -> String {
-    String(stream.dropFirst("users/".count))
-  }
+  ]
 }

@@ -1,58 +1,40 @@
-package import API
-internal import Connections
-internal import EventSourcing
-internal import JSON
-internal import Model
+package import Binder
 internal import Signals
 
 /// Offers the users, their logins, profiles and friends to clients.
 package func bindUsers(
   _ catalog: Catalog, to users: UsersService, _ clients: SessionTable
 ) {
-  catalog.actor = { clients.known($0)?.name }
-  clients.restore(catalog)
   catalog.offer(
     "The users of the services, their profiles and friends. A name belongs to the machine user who "
       + "claims it first, an account name to its account. From elsewhere, log in with a token.",
     users.ledger)
-  catalog.offerSources(
-    of: users.ledger,
-    [.init("users/*", "The profile: name, full_name, about, friends.", Shape(of: Profile.self))],
-    exists: UsersService.isUser)
+  catalog.logins(in: clients, name: \.name) { $0.resume($1 as ClientSession.Login) }
   bindLogin(catalog, to: users, clients)
   bindProfiles(catalog, to: users, clients)
-  catalog.offerView(
-    "profile", of: "users", "Your profile and friends; also logs you out.", As.self
-  ) { view, context, who in
-    let session = clients[context]
-    guard who.as != nil || session.user.value != nil else {
+  let name = Parameter<String?>("as")
+  catalog.view("profile", "Your profile and friends; also logs you out.", name) { view, name in
+    let session = clients[view.caller]
+    guard name != nil || session.user.value != nil else {
       return bindLoggedIn(view, session, "profile", bindProfile)
     }
-    let user = try session.userSession(as: who.as)
+    let user = try session.userSession(as: name)
     bindProfile(view, user)
     view.isFor(user, in: session)
   }
-  catalog.offerView("friends", of: "users", "Your friends, and which of them are online.", As.self)
-  {
-    view, context, who in
-    let session = clients[context]
-    let user = try session.userSession(as: who.as)
+  catalog.view("friends", "Your friends, and which of them are online.", name) { view, name in
+    let session = clients[view.caller]
+    let user = try session.userSession(as: name)
     bindFriends(view, user)
     view.isFor(user, in: session)
   }
 }
 
-extension Feature {
-  /// - Parameter close: Ends the thread that compares secrets.
-  package static func users(
-    _ users: UsersService, _ presence: PresenceService, _ clients: SessionTable,
-    close: @escaping () -> Void
-  ) -> Feature {
-    Feature(close: close) { catalog in
-      bindUsers(catalog, to: users, clients)
-      bindPresence(catalog, to: presence)
-    }
-  }
+/// The parameter `as` of methods that act in the name of a user.
+package var asUser: Parameter<String?> {
+  .user(
+    "as", "One of your names; left out: the one you are logged in as.",
+    rejects: "not_logged_in", "logged_in", "name_taken")
 }
 
 private func bindLogin(_ catalog: Catalog, to users: UsersService, _ clients: SessionTable) {
@@ -60,143 +42,64 @@ private func bindLogin(_ catalog: Catalog, to users: UsersService, _ clients: Se
     "users.log_in",
     "Logs this connection in, with a token or a name; a free name becomes yours. "
       + "Returns the name.",
-    Login.self, writes: ["users.registered"], errors: ["name_taken", "bad_token", "too_many"],
-    isKept: false,
-    site: .both { context, params in
-      guard let params, let login: Login = try? context.decode(params, ["name", "token"]) else {
-        return .failed
-      }
-      do throws(UsersError) {
-        _ = try login.run(clients[context])
-        return .done
-      } catch {
-        return error.isPending ? .pending : .failed
-      }
+    Parameter<String?>("name", "1 to 32 of a-z 0-9 _ - with a letter first."),
+    Parameter<String?>("token", "The result of users.token."),
+    records: "registered", rejects: "name_taken", "bad_token", "too_many"
+  ) { (caller: Caller, name: String?, token: String?) throws -> String in
+    switch (name, token) {
+    case (let name?, nil): try clients[caller].logIn(name: name).name
+    case (nil, let token?): try clients[caller].logIn(token: token).name
+    default: throw UsersError.nameOrToken
     }
-  ) { context, login throws(UsersError) in try login.run(clients[context]).name }
+  }
+  .unkept().changingSession()
   catalog.command(
-    "users.log_out", "Logs this connection out; returns whether it was logged in.",
-    NoParameters.self, writes: [], isKept: false,
-    site: .both { context, _ in
-      clients[context].logOut()
-      return .done
-    }
-  ) { context, _ throws(UsersError) in clients[context].logOut() }
+    "users.log_out", "Logs this connection out; returns whether it was logged in."
+  ) { (caller: Caller) in clients[caller].logOut() }
+  .unkept().changingSession()
   catalog.command(
     "users.token", "Creates a token to log in with from elsewhere; it is shown only once.",
-    As.self, writes: ["users.token_issued"], errors: asErrors + ["too_many"],
-    isKept: false
-  ) { context, who throws(UsersError) in
-    try clients[context].issueToken(as: who.as)
-  }
+    asUser, records: "token_issued", rejects: "too_many"
+  ) { (caller: Caller, name: String?) in try clients[caller].issueToken(as: name) }
+  .unkept()
   catalog.command(
-    "users.revoke", "Revokes all your tokens and ends their logins; returns how many.",
-    As.self, writes: ["users.tokens_revoked"], errors: asErrors
-  ) { context, who throws(UsersError) in
-    try users.revokeTokens(of: clients[context].actor(as: who.as))
+    "users.revoke", "Revokes all your tokens and ends their logins; returns how many.", asUser,
+    records: "tokens_revoked"
+  ) { (caller: Caller, name: String?) in
+    try users.revokeTokens(of: clients[caller].actor(as: name))
   }
 }
 
 private func bindProfiles(_ catalog: Catalog, to users: UsersService, _ clients: SessionTable) {
   catalog.command(
     "users.edit", "Changes your profile; omitted members stay. Returns the profile.",
-    EditUser.self, writes: ["users.edited"], errors: asErrors
-  ) { context, edit throws(UsersError) in
-    let name = try clients[context].actor(as: edit.as)
-    return Profile(try users.edit(name, fullName: edit.fullName, about: edit.about))
+    Parameter<String?>("full_name", "Your full name, 64 bytes at most."),
+    Parameter<String?>("about", "400 bytes at most."), asUser, records: "edited"
+  ) { (caller: Caller, fullName: String?, about: String?, name: String?) in
+    let name = try clients[caller].actor(as: name)
+    return Profile(name, try users.edit(name, fullName: fullName, about: about))
+  }
+  let friend = Parameter<String>("name", "The name of the friend.")
+  catalog.command(
+    "users.add_friend", "Adds a friend; returns whether they were not one before.", friend, asUser,
+    records: "friend_added", rejects: "oneself"
+  ) { (caller: Caller, friend: String, name: String?) in
+    let name = try clients[caller].actor(as: name)
+    guard caller.mayKnow("users/" + friend) else { throw UsersError.unknown(name: friend) }
+    return try users.befriend(friend, of: name)
   }
   catalog.command(
-    "users.add_friend", "Adds a friend; returns whether they were not one before.",
-    Friend.self, writes: ["users.friend_added"], errors: asErrors + ["oneself"]
-  ) { context, friend throws(UsersError) in
-    let name = try clients[context].actor(as: friend.as)
-    guard context.mayKnow("users/" + friend.name) else { throw .unknown(name: friend.name) }
-    return try users.befriend(friend.name, of: name)
-  }
-  catalog.command(
-    "users.remove_friend", "Removes a friend; returns whether they were one.",
-    Friend.self, writes: ["users.friend_removed"], errors: asErrors
-  ) { context, friend throws(UsersError) in
-    try users.unfriend(friend.name, of: clients[context].actor(as: friend.as))
+    "users.remove_friend", "Removes a friend; returns whether they were one.", friend, asUser,
+    records: "friend_removed"
+  ) { (caller: Caller, friend: String, name: String?) in
+    try users.unfriend(friend, of: clients[caller].actor(as: name))
   }
   catalog.query(
-    "users.whoami", "Returns the name this connection is logged in as, and your names.",
-    NoParameters.self
-  ) { context, _, _ in
+    "users.whoami", "Returns the name this connection is logged in as, and your names."
+  ) { (caller: Caller) in
     Who(
-      user: clients[context].user.value?.name,
-      names: users.ledger.committed.names(of: context.caller.uid))
-  }
-}
-
-/// The documentation of the parameter `as`.
-package let asDoc = "One of your names; left out: the one you are logged in as."
-
-/// The reasons for which a call with the parameter `as` may be rejected.
-package let asErrors = ["not_logged_in", "logged_in", "name_taken"]
-
-private struct As: DocumentedParameters, PersonalParameters {
-  let `as`: String?
-
-  static let docs = ["as": asDoc]
-}
-
-private struct Login: DocumentedParameters {
-  let name: String?
-  let token: String?
-
-  static let docs = [
-    "name": "1 to 32 of a-z 0-9 _ - with a letter first.",
-    "token": "The result of users.token.",
-  ]
-
-  /// Logs a session in.
-  func run(_ session: ClientSession) throws(UsersError) -> User {
-    switch (name, token) {
-    case (let name?, nil): try session.logIn(name: name)
-    case (nil, let token?): try session.logIn(token: token)
-    default: throw .nameOrToken
-    }
-  }
-}
-
-private struct EditUser: DocumentedParameters, PersonalParameters {
-  let fullName: String?
-  let about: String?
-  let `as`: String?
-
-  private enum CodingKeys: String, CodingKey {
-    case fullName = "full_name"
-    case about, `as`
-  }
-
-  static let docs = [
-    "full_name": "Your full name, 64 bytes at most.", "about": "400 bytes at most.",
-    "as": asDoc,
-  ]
-}
-
-private struct Friend: DocumentedParameters, PersonalParameters {
-  let name: String
-  let `as`: String?
-
-  static let docs = ["name": "The name of the friend.", "as": asDoc]
-}
-
-private struct Profile: Codable {
-  let name: String
-  let fullName: String
-  let about: String
-  let friends: [String]
-
-  private enum CodingKeys: String, CodingKey {
-    case name
-    case fullName = "full_name"
-    case about, friends
-  }
-
-  init(_ user: User) {
-    (name, fullName, about, friends) = (user.name, user.fullName, user.about, user.friends)
+      user: clients[caller].user.value?.name,
+      names: users.ledger.committed.names(of: caller.uid))
   }
 }
 
@@ -208,6 +111,5 @@ private struct Who: Codable {
 /// Offers the names of the online users to clients.
 package func bindPresence(_ catalog: Catalog, to presence: PresenceService) {
   catalog.offer("presence", "Who is online: users logged in on a connection.")
-  catalog.offerSource(
-    "presence/online", "The names of the users online, sorted.", presence.online)
+  catalog.source("presence/online", "The names of the users online, sorted.", presence.online)
 }

@@ -1,7 +1,7 @@
-package import EventSourcing
+package import Binder
 
 /// An error from a login, or from reading or changing users.
-package enum UsersError: ServiceError, Equatable {
+package enum UsersError: Rejecting, Equatable {
   case badName
   case tooLong(parameter: String, max: Int)
   case badText(parameter: String)
@@ -34,23 +34,27 @@ package enum UsersError: ServiceError, Equatable {
   /// A secret is being made or verified; run the same command again afterwards.
   case pending
 
-  package var kind: ServiceErrorKind {
+  package var rejection: Rejection {
     switch self {
-    case .badName: .invalid(parameter: "name", expected: description)
-    case .tooLong(let parameter, _), .badText(let parameter):
-      .invalid(parameter: parameter, expected: description)
-    case .nameOrToken: .invalid(parameter: "name", expected: description)
-    case .unknown(let name): .notFound(what: "user", id: name)
-    case .taken: .rejected(reason: "name_taken")
-    case .tooManyNames, .tooManyTokens, .tooManyFriends: .rejected(reason: "too_many")
-    case .badToken: .rejected(reason: "bad_token")
-    case .noTokens: .rejected(reason: "no_tokens")
-    case .oneself: .rejected(reason: "oneself")
-    case .notLoggedIn: .rejected(reason: "not_logged_in")
-    case .loggedIn: .rejected(reason: "logged_in")
-    case .lost: .rejected(reason: "not_kept")
-    case .hidden(let name): .notFound(what: "source", id: "users/" + name)
-    case .pending: .rejected(reason: "pending")
+    case .badName, .nameOrToken: .invalid("name", description)
+    case .tooLong(let parameter, _), .badText(let parameter): .invalid(parameter, description)
+    case .unknown(let name): .notFound("user", name).saying(description)
+    case .hidden(let name): .notFound("source", "users/" + name).saying(description)
+    default: .rejected(reason, description)
+    }
+  }
+
+  private var reason: String {
+    switch self {
+    case .taken: "name_taken"
+    case .tooManyNames, .tooManyTokens, .tooManyFriends: "too_many"
+    case .badToken: "bad_token"
+    case .noTokens: "no_tokens"
+    case .oneself: "oneself"
+    case .notLoggedIn: "not_logged_in"
+    case .loggedIn: "logged_in"
+    case .lost: "not_kept"
+    default: "pending"
     }
   }
 

@@ -1,4 +1,4 @@
-package import EventSourcing
+package import Binder
 package import Signals
 
 /// The users of the services: names, profiles, friends and login tokens.
@@ -27,15 +27,15 @@ package final class UsersService {
   /// - Parameter account: Returns the uid of the machine account with a name. Only that uid may
   ///   claim the name.
   package init(
-    in host: ServiceHost, secrets: any Secrets,
+    in host: Host, secrets: any Secrets,
     account: @escaping (_ name: String) -> UInt32? = { _ in nil }
   ) {
     ledger = Ledger("users", in: host)
     self.secrets = secrets
     self.account = account
-    observation.otherDisposable = ledger.happened.observeNext { [claims] event, place in
-      guard case .registered(let uid) = event else { return }
-      claims.send(String(place.stream.dropFirst("users/".count)), to: uid)
+    observation.otherDisposable = ledger.events.observeNext { [claims] event, context in
+      guard case .registered(let uid) = event, let name: String = context.key() else { return }
+      claims.send(name, to: uid)
     }
   }
 
@@ -48,8 +48,8 @@ package final class UsersService {
   }
 
   /// Emits the durable events of a user, from now on.
-  func events(of name: String) -> SafeSignal<(event: UserEvent, place: EventContext)> {
-    ledger.events(in: "users/" + name)
+  func events(of name: String) -> SafeSignal<(event: Users.Event, context: EventContext)> {
+    ledger.events(of: \.users, name)
   }
 
   // MARK: Identity
@@ -92,11 +92,11 @@ package final class UsersService {
     to name: String, wake: @escaping () -> Void = {}
   ) throws(UsersError) -> String {
     _ = try user(name)
-    let count = ledger.pending.tokens.values.count { $0.user == name }
+    let count = tokenCount(of: name)
     guard count < Self.maxTokens else { throw .tooManyTokens(max: Self.maxTokens) }
     try prepareToken(wake: wake)
-    guard let new = made.removeFirst(), ledger.pending.lastToken < .max else { throw .noTokens }
-    let id = ledger.pending.lastToken + 1
+    let id = ledger.pending.tokens.nextID
+    guard let new = made.removeFirst(), id > 0 else { throw .noTokens }
     record(.tokenIssued(id: id, hash: new.hash), of: name)
     return "\(id).\(new.secret)"
   }
@@ -118,7 +118,7 @@ package final class UsersService {
   /// - Returns: The number of tokens.
   package func revokeTokens(of name: String) throws(UsersError) -> Int {
     _ = try user(name)
-    let count = ledger.pending.tokens.values.count { $0.user == name }
+    let count = tokenCount(of: name)
     if count > 0 { record(.tokensRevoked, of: name) }
     return count
   }
@@ -161,12 +161,12 @@ package final class UsersService {
     return true
   }
 
-  /// Returns whether a source name is a valid user, registered or not.
-  package static func isUser(_ source: String) -> Bool {
-    source.hasPrefix("users/") && isName(source.dropFirst("users/".count))
+  private func tokenCount(of name: String) -> Int {
+    ledger.pending.tokens.rows.count { $0.user == name }
   }
 
-  private static func isName(_ name: some StringProtocol) -> Bool {
+  /// Returns whether a text is a valid name, registered or not.
+  package static func isName(_ name: String) -> Bool {
     guard 1...32 ~= name.utf8.count, let first = name.utf8.first else { return false }
     return UInt8(ascii: "a")...UInt8(ascii: "z") ~= first
       && name.utf8.allSatisfy { byte in
@@ -190,8 +190,8 @@ package final class UsersService {
     guard !text.hasControlCharacters else { throw .badText(parameter: parameter) }
   }
 
-  private func record(_ event: UserEvent, of name: String) {
-    ledger.record(event, in: "users/" + name)
+  private func record(_ event: Users.Event, of name: String) {
+    ledger.record(event, of: \.users, name)
   }
 }
 

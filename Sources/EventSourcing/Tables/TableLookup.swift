@@ -152,7 +152,14 @@ package enum TableLookup<State: TableState>: StateLookup {
     guard !name.utf8.contains(UInt8(ascii: "/")) else {
       return !state.holds(name)
     }
-    return state.tables.sources.allSatisfy { $0.isEmpty(state) }
+    // Rows that have streams of their own are not charged to that of the service.
+    let names = ledger.streamNames
+    return state.tables.sources.allSatisfy { source in
+      source.isEmpty(state)
+        || source.sizeOfAll(state) { row in
+          row != name && names.number(of: row).map { names.isHeld($0, by: .stream) } == true
+        } == 0
+    }
   }
 
   @usableFromInline

@@ -37,10 +37,10 @@ final class ChatBench {
     bench = try Bench(
       time: time,
       sessions: { host in
-        let users = UsersService(in: host, secrets: secrets)
+        let users = UsersService(in: host.library, secrets: secrets)
         let (presence, chat) = (PresenceService(), ChatService(in: host))
         let sessions = SessionFactory(
-          in: host, users: users, presence: presence, chat: chat, on: time)
+          in: host.library, users: users, presence: presence, chat: chat, on: time)
         logins = (users, presence, chat)
         return {
           let session = sessions.session(of: $0)
@@ -51,7 +51,7 @@ final class ChatBench {
       services: { parts in
         let (host, clients) = (parts.host, parts.clients)
         guard let (users, presence, chat) = logins else { preconditionFailure("no sessions") }
-        let threads = ThreadsService(in: host)
+        let threads = ThreadsService(in: host.library)
         let search = SearchService([FixedBackend(hits)], on: time)
         return { catalog in
           bindUsers(catalog, to: users, clients)

@@ -1,4 +1,5 @@
 import Apps
+import struct Binder.Caller
 import EventSourcing
 import JSON
 import Journal
@@ -21,9 +22,10 @@ final class ChatBench {
   init(_ store: MemoryStore = MemoryStore()) throws {
     self.store = store
     host = ServiceHost(store: store)
-    users = UsersService(in: host, secrets: CountedSecrets())
+    users = UsersService(in: host.library, secrets: CountedSecrets())
     chat = ChatService(in: host)
-    sessions = SessionFactory(in: host, users: users, presence: presence, chat: chat, on: time)
+    sessions = SessionFactory(
+      in: host.library, users: users, presence: presence, chat: chat, on: time)
     try host.start()
   }
 
@@ -33,7 +35,9 @@ final class ChatBench {
     return try ChatBench(store)
   }
 
-  func session(uid: UInt32 = 1) -> ClientSession { sessions.session(of: Peer(uid: uid, pid: 2)) }
+  func session(uid: UInt32 = 1) -> ClientSession {
+    sessions.session(of: Caller(Peer(uid: uid, pid: 2)))
+  }
 
   /// Runs a method as a command, and rethrows its error.
   @discardableResult

@@ -1,4 +1,5 @@
 import Apps
+import Binder
 import EventSourcing
 import JSON
 import Journal
@@ -193,7 +194,7 @@ struct SessionTests {
   func `only the system user of an account can claim its name`() throws {
     let host = ServiceHost(store: MemoryStore())
     let users = UsersService(
-      in: host, secrets: CountedSecrets(), account: { ["root": 0, "kim": 7][$0] })
+      in: host.library, secrets: CountedSecrets(), account: { ["root": 0, "kim": 7][$0] })
     try host.start()
     for name in ["root", "kim"] {
       #expect(throws: UsersError.taken(name: name)) {

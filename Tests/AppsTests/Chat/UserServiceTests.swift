@@ -1,4 +1,5 @@
 import Apps
+import Binder
 import EventSourcing
 import JSON
 import Journal
@@ -116,5 +117,23 @@ struct UserServiceTests {
     #expect(throws: UsersError.tooManyTokens(max: 16)) {
       try bench.run { _ = try bench.users.issueToken(to: "kim") }
     }
+  }
+
+  @Test
+  func `a snapshot of the first form is read`() throws {
+    let store = MemoryStore()
+    let kim = #"{"name":"kim","uid":7,"full_name":"Kim","about":"","friends":["lee"]}"#
+    let ann = #"{"name":"ann","uid":7,"full_name":"","about":"","friends":[]}"#
+    let tokens = #"{"2":{"user":"kim","hash":"hash of s"}}"#
+    store.save(
+      Snapshot(
+        service: "users", seq: 0, schema: 1,
+        data: #"{"users":{"kim":\#(kim),"ann":\#(ann)},"tokens":\#(tokens),"lastToken":3}"#))
+    let bench = try ChatBench(store)
+    let state = bench.users.ledger.committed
+    #expect(state["kim"]?.friends == ["lee"])
+    #expect(state.names(of: 7) == ["ann", "kim"])
+    #expect(state.tokens[2]?.user == "kim")
+    #expect(try bench.run { try bench.users.issueToken(to: "kim") }.hasPrefix("4."))
   }
 }
