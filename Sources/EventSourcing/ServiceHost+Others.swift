@@ -1,5 +1,5 @@
-internal import Journal
-internal import Model
+package import Journal
+package import Model
 internal import Signals
 
 extension ServiceHost {
@@ -39,6 +39,45 @@ extension ServiceHost {
         for stream in effect.released { store.followRelease(of: stream) }
       }
     }
+  }
+}
+
+extension ServiceHost {
+  /// The services whose states lack events, and which fold those of others.
+  package var incompleteFolds: [IncompleteFold] {
+    ledgers.compactMap { ledger in
+      let others = ledger.others().services
+      guard !ledger.isKept, !others.isEmpty else { return nil }
+      return IncompleteFold(
+        service: ledger.service, others: others, makeProjection: ledger.makeProjection)
+    }
+  }
+}
+
+/// A service whose state lacks events, and which folds those of others.
+///
+/// It writes no snapshots, so the next start needs all events after its last one.
+package struct IncompleteFold: Sendable {
+  private let service: String
+
+  /// The services whose events it folds.
+  package let others: Set<String>
+  private let makeProjection: @Sendable () -> any Projection
+
+  init(
+    service: String, others: Set<String>, makeProjection: @escaping @Sendable () -> any Projection
+  ) {
+    (self.service, self.others, self.makeProjection) = (service, others, makeProjection)
+  }
+
+  /// Returns the position of the snapshot from which the next start goes on; 0 if there is none.
+  package func snapshot(_ reader: any JournalReader) throws(JournalError) -> UInt64 {
+    let projection = makeProjection()
+    return try ReplayStart(
+      upTo: try reader.bounds().last, form: projection.snapshotForm,
+      { end throws(JournalError) in try reader.snapshot(of: service, upTo: end) },
+      projection.start(from:)
+    ).position
   }
 }
 

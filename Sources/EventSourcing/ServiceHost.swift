@@ -37,7 +37,7 @@ package final class ServiceHost {
   package private(set) var startWarnings: [String] = []
 
   let store: any EventStore
-  private var ledgers: [AnyLedger] = []
+  private(set) var ledgers: [AnyLedger] = []
 
   /// The ledgers that get events of other services.
   @usableFromInline
@@ -273,7 +273,8 @@ package final class ServiceHost {
 
   /// Tells whether the state of a service has all of its events.
   ///
-  /// If it has not, no snapshot of it is written, and none of its events is removed.
+  /// If it has not, no snapshot of it is written, and none of its events is removed, nor one of
+  /// the services that it folds.
   package func setComplete(_ isComplete: Bool, _ service: String) {
     guard let ledger = ledger(service) else { return }
     ledger.isComplete = isComplete

@@ -162,3 +162,27 @@ END
     restart_daemon
     is_count a 10
 }
+
+@test "retention keeps the events that a stopped service folds, until its text works" {
+    doors | sed 's/local door = at.name/if e.value == "broken" then error("broken door") end local door = at.name/' > service.d/doors.service
+    bindctl reload
+    bindctl set cells/door/a true
+    bindctl set cells/door/b broken
+    for i in 1 2 3; do bindctl set cells/lamp "$i"; done
+    bindctl journal compact --before 6
+    restart_daemon
+    is_count a 1
+    run -2 bindctl doctor
+    [[ "$output" == *"service 'doors' stops at event 3 (cells.set)"* ]]
+    ! grep 'lacks events' log
+    # The events are gone when the state has a snapshot without a fault.
+    doors > service.d/doors.service
+    bindctl reload
+    eventually is_count a 1
+    bindctl journal compact --before 6
+    [ -z "$(bindctl history cells/door/a -j)" ]
+    kill_daemon
+    start_daemon --config "$directory/binder.conf"
+    is_count a 1
+    run -0 bindctl call doors.close door=a
+}

@@ -214,6 +214,11 @@ struct CompactionPlan: Sendable {
   /// Events of other services are retained.
   let makeProjections: [String: @Sendable () -> any Projection]
 
+  /// The services whose states lack events, and which fold those of others.
+  ///
+  /// The events that they fold are retained from their last snapshots on.
+  let incomplete: [IncompleteFold]
+
   /// The bytes of each stream.
   var tallies: StreamTallies
 
@@ -237,6 +242,9 @@ struct CompactionPlan: Sendable {
 
     /// The bytes that such streams keep.
     fileprivate(set) var kept: [String: Int] = [:]
+
+    /// The last position that may be removed of services whose events others need.
+    fileprivate var byService: [String: UInt64] = [:]
     let last: UInt64
 
     /// The position of the snapshots.
@@ -266,7 +274,19 @@ struct CompactionPlan: Sendable {
     let last = max(ends.max() ?? 0, byStream.values.max() ?? 0)
     let removed = try reader.lastRemoval(of: Removal.anyService, upTo: .max)
     return Ends(
-      byRule: ends, byStream: byStream, kept: kept, last: last, snapshot: max(last, removed))
+      byRule: ends, byStream: byStream, kept: kept, byService: try held(reader), last: last,
+      snapshot: max(last, removed))
+  }
+
+  /// Returns, for each service whose events an incomplete state consists of, the position of the
+  /// snapshot of that state.
+  private func held(_ reader: any JournalReader) throws(JournalError) -> [String: UInt64] {
+    var ends: [String: UInt64] = [:]
+    for fold in incomplete {
+      let position = try fold.snapshot(reader)
+      for service in fold.others { ends[service] = min(ends[service] ?? .max, position) }
+    }
+    return ends
   }
 
   /// Returns, for each stream with more bytes than its rule allows, its last event beyond them, and
@@ -340,7 +360,9 @@ struct CompactionPlan: Sendable {
     let folds = makeProjections.mapValues { $0() }
     return try Removal.steps(reader, after: seq, upTo: ends.last, of: count) { record in
       // Events outside the known states would be lost.
-      guard let fold = folds[record.service], fold.knows(record) else { return false }
+      let service = record.service
+      guard let fold = folds[service], fold.knows(record) else { return false }
+      if let end = ends.byService[service], record.seq > end { return false }
       guard record.command == nil || record.time < commandTime else { return false }
       switch wish {
       case .before: return true

@@ -205,7 +205,7 @@ package final class JournalService {
     let plan = CompactionPlan(
       wish: wish, commandTime: host.now - Self.commandAge,
       makeProjections: host.retainedProjections,
-      tallies: tallies, isPatient: isPatient)
+      incomplete: host.incompleteFolds, tallies: tallies, isPatient: isPatient)
     let run = CompactionRun(plan, host, on: scheduler) { [unowned self] in finish($0) }
     self.run = run
     run.start()

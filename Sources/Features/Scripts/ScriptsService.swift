@@ -255,6 +255,8 @@ package final class ScriptsService {
         return .done
       }
       services[script.name]?.isNew = true
+      // Until then no snapshot may be made of it.
+      host.setComplete(false, script.name)
       onChange()
       return fold(script)
     }
@@ -387,8 +389,10 @@ package final class ScriptsService {
 
   /// Hides a service whose end is durable, in each daemon of the journal.
   private func hide(_ name: String) {
-    guard services[name] != nil, ledger.pending.texts[name] == nil else { return }
+    guard let service = services[name], ledger.pending.texts[name] == nil else { return }
     endFolding(name)
+    // A later text folds the past first; until then retention need not wait for it.
+    if service.stopped != nil || service.isNew { service.ledger.otherTypes = [] }
     forgotten.insert(name)
     onChange()
   }
