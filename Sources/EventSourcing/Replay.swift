@@ -18,8 +18,11 @@ final class Replay {
   ///
   /// - Parameter added: The services that are replayed later.
   func warnings(besides added: [String]) -> [String] {
-    snapshotWarnings + unknownWarnings + missingWarnings(besides: added)
+    ownWarnings + missingWarnings(besides: added)
   }
+
+  /// The warnings about the services that are replayed here.
+  var ownWarnings: [String] { snapshotWarnings + unknownWarnings }
 
   private let snapshotWarnings: [String]
 

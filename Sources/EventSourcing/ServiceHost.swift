@@ -293,6 +293,8 @@ package final class ServiceHost {
         let replay = try Replay(ledgers: [ledger], store: store)
         try replay.run { _ in }
         oldest = min(oldest, replay.oldest)
+        // Each replay reads the snapshot of the host again.
+        startWarnings += replay.ownWarnings.filter { !startWarnings.contains($0) }
       } catch {
         startWarnings.append("\(ledger.service): \(error)")
         ledger.startFault = error

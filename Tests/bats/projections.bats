@@ -159,6 +159,11 @@ END
     bindctl reload
     eventually is_count a 10
     grep -q "service 'doors' has folded 1 events by its new text; it lacks those of other services that were removed up to 3" log
+    # A start without a snapshot of the state says it too.
+    kill_daemon
+    start_daemon --config "$directory/binder.conf"
+    is_count a 10
+    grep -q 'doors lacks events of other services that were removed up to 3' log
     restart_daemon
     is_count a 10
 }
