@@ -588,11 +588,43 @@ struct fold {
   const clua_place *place;
 };
 
+// Whether a kind of events belongs to another service.
+static bool is_other(clua_text kind) { return memchr(kind.bytes, '.', kind.count) != NULL; }
+
+// Keeps the first line of the function on top as the place of a limit that no line of it reaches.
+static void keep_function(lua_State *L, clua *s) {
+  lua_Debug place;
+  lua_pushvalue(L, -1);
+  if (!lua_getinfo(L, ">S", &place) || place.linedefined <= 0) return;
+  char text[LUA_IDSIZE + 16];
+  int count = snprintf(text, sizeof text, "%s:%d", place.short_src, place.linedefined);
+  if (count > 0) bytes_set(&s->fault, text, (size_t)count < sizeof text ? (size_t)count : sizeof text - 1);
+}
+
+// Pushes the data of another service's event. Its writer knows no limits of this service, so it is
+// not charged; the journal bounds its size.
+static void push_other(lua_State *L, clua_text json) {
+  clua *s = clua_of(L);
+  int64_t left = s->left;
+  size_t bytes = s->bytes;
+  s->left = INT64_MAX;
+  s->is_allocating_freely = true;
+  json_push(L, json.bytes, json.count);
+  s->is_allocating_freely = false;
+  s->left = left;
+  if (s->bytes > bytes) s->most += s->bytes - bytes;
+}
+
 static int fold(lua_State *L) {
   struct fold *fold = lua_touserdata(L, 1);
   const clua_place *place = fold->place;
   if (!push_fold(L, fold->kind.bytes, fold->kind.count)) return 0;
-  json_push(L, fold->json.bytes, fold->json.count);
+  // The place of a command is that of its own line.
+  if (clua_of(L)->depth == 1) keep_function(L, clua_of(L));
+  if (is_other(fold->kind))
+    push_other(L, fold->json);
+  else
+    json_push(L, fold->json.bytes, fold->json.count);
   lua_createtable(L, 0, 6);
   lua_pushinteger(L, (lua_Integer)place->seq);
   lua_setfield(L, -2, "seq");
@@ -619,7 +651,9 @@ static int fold(lua_State *L) {
 
 clua_outcome clua_fold(clua *s, clua_text kind, clua_text json, const clua_place *place) {
   struct fold context = {kind, json, place};
-  return protect(s, fold, &context, MODE_FOLD);
+  clua_outcome outcome = protect(s, fold, &context, MODE_FOLD);
+  s->is_allocating_freely = false;
+  return outcome;
 }
 
 void clua_give(clua *s, clua_text text) {

@@ -145,7 +145,7 @@ final class LuaInterpreter: ScriptInterpreter, @unchecked Sendable {
     switch outcome {
     case CLUA_FAULT: .fault(withGuess(string(clua_fault(lua))))
     case CLUA_INSTRUCTIONS: .limit(.instructions, at: place)
-    case CLUA_MEMORY: .limit(.memory)
+    case CLUA_MEMORY: .limit(.memory, at: place)
     case CLUA_TIME: .limit(.time, at: place)
     default: nil
     }

@@ -285,4 +285,39 @@ struct OtherEventsTests {
       #expect("\(error)".contains("'cells.set' is an event of another service"))
     }
   }
+
+  @Test
+  func `the size of a value that another has written stops no service`() throws {
+    let home = try Home(
+      """
+      service("usage", "x")
+      local n = value("usage", "x")
+      on["cells.set"] = function(e) n:set((n:get() or 0) + 1) end
+      """)
+    let flat = "[" + String(repeating: "[],", count: 80_000) + "[]]"
+    let deep =
+      String(repeating: "[", count: 40) + String(repeating: "]", count: 40)
+    let nested = "[" + String(repeating: deep + ",", count: 3_000) + "0]"
+    for value in [flat, nested] { try home.set("a", value) }
+    home.store.commit()
+    #expect(home.usage.stopped == nil)
+    #expect(home.value("usage") == "2")
+  }
+
+  @Test
+  func `a limit that no line has reached has the place of the function`() throws {
+    let home = try Home(
+      """
+      service("usage", "x")
+      local n = value("usage", "x")
+      on["cells.set"] = function(e)
+        local text = e.value
+        while true do text = text .. text end
+      end
+      """)
+    try home.set("a", "\"text\"")
+    home.store.commit()
+    let failure = try #require(home.usage.stopped?.failure)
+    #expect(failure.description == "usage.service:3: it has used all of its memory")
+  }
 }
