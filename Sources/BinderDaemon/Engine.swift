@@ -4,6 +4,7 @@ import Connections
 import EventLoop
 import EventSourcing
 import Journal
+import LuaScripts
 import Signals
 import Wire
 
@@ -54,7 +55,9 @@ struct Engine {
     host.owners = table.context.owners
     host.daemon = Process.peer
     host.shares.now = { loop.milliseconds }
-    host.chargeFolds { [context = table.context] in context.charge(Process.user, for: $0) }
+    host.chargeFolds { [context = table.context] folds in
+      context.charge(Process.user) { Lua.pausingCalls(folds) }
+    }
     measures = DaemonMeasures(
       of: settings.options.program, table: table, host: host, store: store, loop: loop)
     disk = DiskWatch(of: location, host, store, on: scheduler)

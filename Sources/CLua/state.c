@@ -48,6 +48,29 @@ static int64_t nanoseconds(clockid_t clock) {
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+// The time for which the interpreters of a thread are paused, and when the pause has begun.
+static _Thread_local struct {
+  int64_t time, processor, time_begun, processor_begun;
+} pauses;
+
+void clua_pause(void) {
+  pauses.time_begun = nanoseconds(CLOCK_MONOTONIC);
+  pauses.processor_begun = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void clua_resume(void) {
+  pauses.time += nanoseconds(CLOCK_MONOTONIC) - pauses.time_begun;
+  pauses.processor += nanoseconds(CLOCK_THREAD_CPUTIME_ID) - pauses.processor_begun;
+}
+
+// Moves the times of a call by the pauses since it was looked at.
+static void pass_pauses(clua *s) {
+  s->deadline += pauses.time - s->paused_time;
+  if (s->processor >= 0) s->processor += pauses.processor - s->paused_processor;
+  s->paused_time = pauses.time;
+  s->paused_processor = pauses.processor;
+}
+
 // The least size of a block that is charged as instructions.
 enum { LARGE_BLOCK = 4096 };
 
@@ -117,6 +140,7 @@ static int64_t second_look(const clua *s) {
 }
 
 static void look_at_time(lua_State *L, clua *s) {
+  pass_pauses(s);
   int64_t now = nanoseconds(CLOCK_MONOTONIC);
   if (now < s->deadline) return;
   // The thread may not have run for all of that time.
@@ -144,6 +168,8 @@ static void begin(clua *s, clua_mode mode) {
   if (s->most > s->limits.total_bytes) s->most = s->limits.total_bytes;
   s->deadline = 0;
   s->processor = -1;
+  s->paused_time = pauses.time;
+  s->paused_processor = pauses.processor;
   if (s->limits.nanoseconds > 0) {
     int64_t wait = s->limits.nanoseconds - second_look(s);
     s->deadline = nanoseconds(CLOCK_MONOTONIC) + (wait > 0 ? wait : 0);

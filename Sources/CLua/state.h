@@ -28,6 +28,9 @@ struct clua {
   // When the time is looked at, and the processor time at the first look; -1 before it.
   int64_t deadline, processor;
 
+  // The pauses of the thread that both include.
+  int64_t paused_time, paused_processor;
+
   clua_mode mode;
   int depth;            // The number of calls that have not returned.
   clua_outcome stopped; // The limit or refusal that ends the call; CLUA_OK if none.

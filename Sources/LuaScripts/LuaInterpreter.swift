@@ -16,6 +16,15 @@ package struct Lua: ScriptLanguage {
 
   package init() {}
 
+  /// Runs the folds of other services within the call of one, which is not charged for their time.
+  ///
+  /// It is not called within itself.
+  package static func pausingCalls(_ folds: () -> Void) {
+    clua_pause()
+    folds()
+    clua_resume()
+  }
+
   package var obstacle: String? { clua_load().map { String(cString: $0) } }
 
   package func interpreter(

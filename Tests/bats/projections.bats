@@ -191,3 +191,30 @@ END
     is_count a 1
     run -0 bindctl call doors.close door=a
 }
+
+@test "the time of folds of others is not taken from the command that records their events" {
+    cat > service.d/slow.service << 'END'
+service("slow", "Compares long texts.")
+local count = value("slow", "The number of events.")
+local a, b = string.rep("x", 50000), string.rep("x", 50000)
+on["busy.done"] = function()
+  local a, b = a, b
+  for i = 1, 6000 do if a ~= b then error("different") end end
+  count:set((count:get() or 0) + 1)
+end
+END
+    cat > service.d/busy.service << 'END'
+service("busy", "Records some events in one command.")
+on.done = function() end
+command.go = { "Goes.", run = function()
+  for _ = 1, 3 do
+    record("done", {})
+    for i = 1, 300 do end
+  end
+end }
+END
+    bindctl reload
+    eventually grep -q "service 'slow' has folded" log
+    bindctl call busy.go
+    [ "$(bindctl get slow)" = 3 ]
+}

@@ -89,6 +89,10 @@ void clua_set_host(clua *lua, const clua_host *host);
 void clua_set_nanoseconds(clua *lua, int64_t nanoseconds);
 void clua_set_instructions(clua *lua, int64_t instructions);
 
+// The time between the two calls is not charged to the interpreters that run on this thread.
+void clua_pause(void);
+void clua_resume(void);
+
 // Runs the text of a service once. `name` is its file's, for messages. A fault of a declaration does not
 // end it; clua_fault() has all of them, parted by the byte 0x1E.
 clua_outcome clua_run(clua *lua, clua_text name, clua_text text);
