@@ -51,9 +51,8 @@ final class Daemon {
       checkViews: { files in
         let changing = services.scripts?.changing(in: files.scripts) ?? []
         let checked = files.views.check(for: access.rights[.owner], changing: changing)
-        return (
-          checked.faults + (services.scripts?.faults(in: files.scripts) ?? []), checked.warnings
-        )
+        guard let scripts = services.scripts?.check(files.scripts) else { return checked }
+        return (checked.faults + scripts.faults, checked.warnings + scripts.warnings)
       }
     ) { configuration, files in
       access.change(to: configuration, in: engine)

@@ -218,3 +218,25 @@ END
     bindctl call busy.go
     [ "$(bindctl get slow)" = 3 ]
 }
+
+@test "a text in use that folds the events of a forgotten service does not hinder a reload" {
+    doors > service.d/doors.service
+    cat > service.d/alarm.service << 'END'
+service("alarm", "Counts closed doors.")
+local closed = value("alarm", "The number of closed doors.")
+on["doors.closed"] = function() closed:set((closed:get() or 0) + 1) end
+END
+    bindctl reload
+    bindctl set cells/door/a true
+    bindctl call doors.close door=a
+    rm service.d/doors.service
+    bindctl reload
+    bindctl call scripts.forget service=doors
+    run -0 bindctl reload
+    [[ "$output" == *"alarm.service:3:5: there is no service 'doors'"* ]]
+    [ "$(bindctl get alarm)" = 1 ]
+    # A text that is not in use yet is refused.
+    sed -i 's/Counts/Counts all/' service.d/alarm.service
+    run -5 bindctl reload
+    [[ "$output" == *"alarm.service:3:5: there is no service 'doors'"* ]]
+}

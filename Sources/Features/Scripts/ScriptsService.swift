@@ -226,12 +226,20 @@ package final class ScriptsService {
   }
 
   /// Returns the faults of folds of events that no service has, with those of the files.
-  package func faults(in files: ScriptFiles) -> [ConfigurationFault] {
+  ///
+  /// For a text that is in use already they are warnings, because it goes on in any case.
+  package func check(
+    _ files: ScriptFiles
+  ) -> (faults: [ConfigurationFault], warnings: [ConfigurationFault]) {
     var known = eventTypes()
     for script in files.scripts.values { known[script.name] = script.eventTypes }
-    return files.scripts.values.sorted { $0.name < $1.name }.flatMap { script in
-      script.faults(in: files.path(of: script), among: known)
+    var (faults, warnings): ([ConfigurationFault], [ConfigurationFault]) = ([], [])
+    let changing = changing(in: files)
+    for script in files.scripts.values.sorted(by: { $0.name < $1.name }) {
+      let found = script.faults(in: files.path(of: script), among: known)
+      if changing.contains(script.name) { faults += found } else { warnings += found }
     }
+    return (faults, warnings)
   }
 
   /// Returns the services whose sources or methods may be others when files are in use.
