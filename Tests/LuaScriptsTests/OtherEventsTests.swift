@@ -320,4 +320,25 @@ struct OtherEventsTests {
     let failure = try #require(home.usage.stopped?.failure)
     #expect(failure.description == "usage.service:3: it has used all of its memory")
   }
+
+  @Test
+  func `a fold that changes a variable of the file stops at each event`() throws {
+    let text = """
+      service("usage", "x")
+      local n = value("usage", "x")
+      local last = 0
+      on["cells.set"] = function(e)
+        if e.value == 3 then last = 3 end
+        n:set(e.value)
+      end
+      """
+    let home = try Home(text)
+    for i in 1...5 { try home.set("a", "\(i)") }
+    home.store.commit()
+    for usage in [home.usage, try Home(text, home.store.killed()).usage] {
+      #expect(usage.stopped?.seq == 3)
+      #expect(usage.stopped?.failure.description.contains("has changed a variable") == true)
+      #expect(usage.ledger.value(of: "usage") == JSONText(2))
+    }
+  }
 }

@@ -125,9 +125,10 @@ package struct ScriptState: TableState {
       if let failure = interpreter.fold(kind, data, at: place, in: world) {
         return failure
       }
-      // Now and then: after a command it is checked anyway, and a replay must be fast.
+      // For own events now and then: after a command it is checked anyway, and a replay must be fast.
       let count = appliedCount + 1
-      return count & (count - 1) == 0 && interpreter.hasChanged ? .changed(script) : nil
+      let isChecked = count & (count - 1) == 0 || kind.utf8.contains(UInt8(ascii: "."))
+      return isChecked && interpreter.hasChanged ? .changed(script) : nil
     } catch {
       return error
     }
