@@ -341,4 +341,16 @@ struct OtherEventsTests {
       #expect(usage.ledger.value(of: "usage") == JSONText(2))
     }
   }
+
+  @Test
+  func `the order of folds of one type is part of what a state depends on`() throws {
+    func hash(_ kinds: String...) throws -> String {
+      let folds = kinds.map { "on['\($0)'] = f" }.joined(separator: "\n")
+      return try script("service('usage', 'x')\nlocal f = function() end\n" + folds).foldHash
+    }
+    let (all, some) = ("cells.set", "cells.set cells/room/*")
+    #expect(try hash(all, some) != hash(some, all))
+    // Different types never have one event.
+    #expect(try hash(all, "cells.removed") == hash("cells.removed", all))
+  }
 }

@@ -78,9 +78,12 @@ package final class Script: Sendable {
     }
     self.name = declaration.name ?? ""
     (self.file, self.text, self.language) = (file, text, language)
-    foldHash = SHA256.hash(interpreter.foldDigest)
     kinds = Set(declaration.on.filter { !$0.isOther }.map(\.name))
     others = Dictionary(grouping: folds, by: \.type)
+    // The digest has the folds in the order of their names, which does not matter to one fold of a type.
+    let ordered = others.filter { $0.value.count > 1 }.sorted { $0.key < $1.key }
+    let order = ordered.flatMap(\.value).map { "\n" + $0.key }.joined()
+    foldHash = SHA256.hash(interpreter.foldDigest + order)
     ignored = Set(declaration.ignore.map(\.name))
     var (places, rowCount, singleCount): ([Place], Int, Int) = ([], 0, 0)
     for table in declaration.tables {
