@@ -72,6 +72,11 @@ struct OtherFold: Sendable {
 }
 
 extension Script {
+  /// Returns the folds of an event of another service, in the order of the text.
+  func folds(of type: String, in stream: String) -> [OtherFold] {
+    others[type]?.filter { $0.matches(stream) } ?? []
+  }
+
   /// Returns the faults of folds of events that no other service has.
   ///
   /// - Parameters:

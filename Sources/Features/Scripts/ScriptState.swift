@@ -92,8 +92,9 @@ package struct ScriptState: TableState {
     guard stopped == nil, !isWaiting else { return }
     var folds: [OtherFold]?
     if event.isOther {
-      folds = script.others[event.kind]?.filter { $0.matches(place.stream) }
-      if folds?.isEmpty != false { return }
+      let found = script.folds(of: event.kind, in: place.stream)
+      if found.isEmpty { return }
+      folds = found
     } else if !script.kinds.contains(event.kind) {
       if !script.ignored.contains(event.kind) { skipped.insert(event.kind) }
       return

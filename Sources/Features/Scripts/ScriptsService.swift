@@ -22,28 +22,42 @@ package final class ScriptsService {
   package var onMessage: (_ text: String, _ isError: Bool) -> Void = { _, _ in }
 
   /// The services whose past is being folded.
-  private var folding: [String: Folding] = [:]
+  private(set) var folding: [String: Folding] = [:]
 
   /// The past of a service that is folded by another text.
   final class Folding {
     let script: Script
     let work = DisposeBag()
 
-    /// The events that have become durable meanwhile.
-    var later: [(event: ScriptEvent, place: ScriptPlace)] = []
+    /// The events that have become durable meanwhile, and that the text folds.
+    private(set) var later: [(event: ScriptEvent, place: ScriptPlace)] = []
 
     /// The state at a position, once it is there.
-    var state: ScriptState?
-    var seq: UInt64 = 0
+    private(set) var state: ScriptState?
+    private(set) var seq: UInt64 = 0
 
     /// The last event of other services that the state lacks because it was removed; 0 if none was.
     var removed: UInt64 = 0
 
     init(_ script: Script) { self.script = script }
 
+    /// Keeps an event that has become durable, unless the text does not fold it.
+    func keep(_ event: ScriptEvent, at place: ScriptPlace) {
+      // A reader may have seen it first.
+      guard place.seq > seq else { return }
+      if event.isOther, script.folds(of: event.kind, in: place.stream).isEmpty { return }
+      later.append((event, place))
+    }
+
+    /// Uses the state that was read from the journal up to a position.
+    func use(_ state: ScriptState, upTo seq: UInt64) {
+      (self.state, self.seq) = (state, seq)
+      later.removeAll { $0.place.seq <= seq }
+    }
+
     /// Applies the events that have become durable meanwhile; returns the fold that has failed.
     func catchUp() -> StoppedFold? {
-      for (event, place) in later where place.seq > seq {
+      for (event, place) in later {
         state?.apply(event, at: place)
         seq = place.seq
       }
@@ -56,10 +70,7 @@ package final class ScriptsService {
     static let mostLater = 100
 
     /// Whether so many events have become durable meanwhile that they are folded off the loop too.
-    var isFarBehind: Bool {
-      state?.stopped == nil && later.count > Self.mostLater
-        && later[later.count - Self.mostLater].place.seq > seq
-    }
+    var isFarBehind: Bool { state?.stopped == nil && later.count > Self.mostLater }
   }
   private var isActive = false
 
@@ -307,7 +318,7 @@ package final class ScriptsService {
     // From now on it gets the events of other services that the new text folds, too.
     service.ledger.otherTypes.formUnion(script.others.keys)
     service.ledger.happened.observeNext { event, place in
-      folding.later.append((event, ScriptPlace(place)))
+      folding.keep(event, at: ScriptPlace(place))
     }.dispose(in: folding.work)
     // Those that are recorded and not durable yet are read from the journal.
     host.durability(of: host.last).observe { [unowned self] event in
@@ -326,7 +337,7 @@ package final class ScriptsService {
     host.fold(script.name, from: state, after: folding.seq).observe { [unowned self] event in
       switch event {
       case .next(let folded):
-        (folding.state, folding.seq) = (folded.state, folded.seq)
+        folding.use(folded.state, upTo: folded.seq)
         folding.removed = max(folding.removed, folded.removed)
         if folding.isFarBehind { read(folding, from: folded.state) } else { finish(folding) }
       case .failed(let error): refuse(script, "\(error)")
