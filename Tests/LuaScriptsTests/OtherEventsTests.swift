@@ -353,4 +353,45 @@ struct OtherEventsTests {
     // Different types never have one event.
     #expect(try hash(all, "cells.removed") == hash("cells.removed", all))
   }
+
+  @Test
+  func `a new text folds what becomes durable beside it, and its fault is logged`() throws {
+    let (store, language) = (MemoryStore(), Lua())
+    let host = ServiceHost(store: store)
+    let cells = CellsService(in: host)
+    let scripts = ScriptsService(in: host, language, ScriptFiles(in: language))
+    var messages: [String] = []
+    scripts.onMessage = { text, isError in if isError { messages.append(text) } }
+    try host.start(addLedgers: scripts.addServices)
+    scripts.begin()
+    func set(_ name: String, _ value: Int) throws {
+      try host.run { _ = try cells.set(name, to: JSONText(value)) }
+    }
+    try set("room/a", 1)
+    store.commit()
+    var files = ScriptFiles(in: language)
+    let text = """
+      service("usage", "x")
+      local n = value("usage", "x")
+      on["cells.set cells/room/*"] = function(e)
+        if e.value == 13 then error("no 13") end
+        n:set((n:get() or 0) + 1)
+      end
+      """
+    files.read(Array(text.utf8), file: "usage.service")
+    _ = scripts.use(files)
+    for i in 1...5 { try set("hall", i) }
+    try set("room/b", 2)
+    store.commit()
+    #expect(scripts.folding["usage"]?.later.count == 1, "the text folds no others")
+    // Recorded before the text, and durable after the past is folded.
+    try set("room/c", 13)
+    store.read()
+    #expect(messages.isEmpty)
+    store.commit()
+    let usage = try #require(scripts.services["usage"])
+    #expect(usage.stopped?.seq == 8)
+    #expect(usage.ledger.value(of: "usage") == JSONText(2))
+    #expect(messages == ["service 'usage' stops at event 8 (cells.set): usage.service:4: no 13"])
+  }
 }

@@ -358,11 +358,12 @@ package final class ScriptsService {
 
   private func replace(_ folding: Folding, at seq: UInt64) {
     let script = folding.script
-    _ = folding.catchUp()
+    let stopped = folding.catchUp()
     endFolding(script.name)
     guard let service = services[script.name], let state = folding.state else { return }
     service.use(script, with: state, upTo: folding.seq, at: seq)
-    host.setComplete(state.stopped == nil, script.name)
+    host.setComplete(stopped == nil, script.name)
+    if let stopped { onMessage(service.message(of: stopped), true) }
     let lost =
       folding.removed == 0
       ? "" : "; it lacks those of other services that were removed up to \(folding.removed)"
