@@ -56,8 +56,8 @@ final class AnyLedger {
   /// See ``Ledger/snapshot()``.
   let snapshot: () -> @Sendable (_ durable: UInt64) -> Snapshot
 
-  /// Returns the service's events that this program does not know.
-  let unknown: () -> UnknownKinds
+  /// The events that the durable state lacks.
+  let gaps: Gaps
 
   /// Why its events could not be replayed, if it was added after the others; `nil` if they were.
   var startFault: JournalError?
@@ -66,7 +66,9 @@ final class AnyLedger {
   var isComplete = true
 
   /// Whether snapshots of it are written.
-  var isKept: Bool { isComplete && startFault == nil && unknown().first == nil }
+  var isKept: Bool {
+    isComplete && startFault == nil && gaps.isWhole() && gaps.unknown().first == nil
+  }
 
   /// Makes an empty projection of the service's state, on any thread.
   var makeProjection: @Sendable () -> any Projection
@@ -80,7 +82,7 @@ final class AnyLedger {
     follow: @escaping (RoutedEvent) -> FollowedEffect, others: @escaping () -> OtherEvents,
     changes: @escaping (Pattern) -> Signal<SourceChange, Never>,
     feed: @escaping (Pattern) -> any ChangeFeed,
-    snapshot: @escaping () -> @Sendable (UInt64) -> Snapshot, unknown: @escaping () -> UnknownKinds,
+    snapshot: @escaping () -> @Sendable (UInt64) -> Snapshot, gaps: Gaps,
     makeProjection: @escaping @Sendable () -> any Projection
   ) {
     self.service = service
@@ -99,12 +101,21 @@ final class AnyLedger {
     self.changes = changes
     self.feed = feed
     self.snapshot = snapshot
-    self.unknown = unknown
+    self.gaps = gaps
     self.makeProjection = makeProjection
   }
 }
 
 extension AnyLedger {
+  /// The events that a state lacks.
+  struct Gaps {
+    /// Returns the service's events that this program does not know.
+    let unknown: () -> UnknownKinds
+
+    /// See ``ServiceState/isWhole``.
+    let isWhole: () -> Bool
+  }
+
   /// The sizes of a state in bytes of JSON, by the numbers of streams.
   struct Sizes {
     /// See ``ServiceState/size(of:)``.

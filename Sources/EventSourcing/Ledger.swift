@@ -407,7 +407,8 @@ extension Ledger {
       others: { [reader] in reader.others },
       changes: { [self] in changes(matching: $0) }, feed: { [self] in feed(of: $0) },
       snapshot: { [self] in snapshot() },
-      unknown: { [reader] in reader.unknown },
+      gaps: AnyLedger.Gaps(
+        unknown: { [reader] in reader.unknown }, isWhole: { [self] in committed.isWhole }),
       makeProjection: { [service, initial = reader.initial] in
         StateProjection<State>(service: service, Names(), from: initial, .none)
       })

@@ -64,7 +64,7 @@ final class Replay {
 
   private var unknownWarnings: [String] {
     ledgers.flatMap { ledger in
-      let unknown = ledger.unknown()
+      let unknown = ledger.gaps.unknown()
       return unknown.counts.sorted { $0.key < $1.key }.map { type, count in
         "\(ledger.service) ignores \(count) events of the type \(type), which this program does "
           + "not know: from event \(unknown.first ?? 0) on, it keeps no snapshots and removes no "

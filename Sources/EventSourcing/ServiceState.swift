@@ -38,6 +38,10 @@ package protocol ServiceState: Sendable {
   /// Only a state of tables can have some.
   var otherTypes: Set<String> { get }
 
+  /// Whether it has applied all events; otherwise no snapshot of it may take the place of an
+  /// earlier one.
+  var isWhole: Bool { get }
+
   /// Returns an event of another service as one of this state; `nil` if it is none.
   static func event(ofOther type: String, _ data: JSONText) -> Event?
 
@@ -144,6 +148,10 @@ extension ServiceState {
   /// By default a state consists of events of its own service.
   @usableFromInline
   package var otherTypes: Set<String> { [] }
+
+  /// By default an event that a state cannot apply ends the start.
+  @usableFromInline
+  package var isWhole: Bool { true }
 
   @usableFromInline
   package static func event(ofOther type: String, _ data: JSONText) -> Event? { nil }

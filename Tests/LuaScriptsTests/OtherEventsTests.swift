@@ -394,4 +394,28 @@ struct OtherEventsTests {
     #expect(usage.ledger.value(of: "usage") == JSONText(2))
     #expect(messages == ["service 'usage' stops at event 8 (cells.set): usage.service:4: no 13"])
   }
+
+  @Test
+  func `a start makes no snapshot of a service that is stopped`() throws {
+    let text = """
+      service("usage", "x")
+      local n = value("usage", "x")
+      on["cells.set"] = function(e) if e.value == 13 then error("no 13") end n:set(e.value) end
+      """
+    let home = try Home(text)
+    try home.set("a", "1")
+    home.store.commit()
+    home.host.saveSnapshots()
+    for value in ["13", "14"] { try home.set("a", value) }
+    home.store.commit()
+    let store = home.store.killed()
+    let host = ServiceHost(store: store, snapshotEvery: 1)
+    _ = CellsService(in: host)
+    let usage = ScriptService(try script(text), in: host)
+    try host.start()
+    for _ in 1...10 { store.read() }
+    #expect(usage.stopped?.seq == 2)
+    #expect(store.snapshot(of: "cells")?.seq == 3)
+    #expect(store.snapshot(of: "usage")?.seq == 1)
+  }
 }

@@ -80,6 +80,8 @@ package struct ScriptState: TableState {
 
   package var otherTypes: Set<String> { Set(script.others.keys) }
 
+  package var isWhole: Bool { stopped == nil && !isWaiting }
+
   package static func event(ofOther type: String, _ data: JSONText) -> ScriptEvent? {
     ScriptEvent(type, data)
   }
