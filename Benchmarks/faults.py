@@ -4,11 +4,11 @@ A probe sends `ping` and `cells.set`, one request at a time, and measures the re
 good clients that work as fast as the daemon answers, and beside bad ones. The rows 1 to 14 are the faults
 of Tests/README.md; the rows R1 to R39 are inputs found by reviews. The work of a row runs in a process of
 its own, as fast as the daemon accepts it. The column "turn" is the longest turn of the loop in processor
-time, measured apart by a bystander of another user; the last one is the peak memory of the daemon.
+time, measured apart, without the probe; the column "memory" is the peak memory of the daemon.
 
     faults.py BINDERD [ROW…]    only the rows whose names begin so, and the good clients
 """
-import gc, json, os, resource, socket, subprocess, sys, tempfile, time
+import gc, json, mmap, os, resource, socket, struct, subprocess, sys, tempfile, time
 
 from daemon import connect, home, running
 
@@ -36,36 +36,18 @@ def probe(client):
     return [[sorted(t)[int(len(t) * p)] for p in (0.5, 0.99)] for t in times]
 
 
-def longest_turn(daemon):
-    """Returns the processor time of the longest turn in ms.
+# turns.c writes the longest turn into this file, from within the daemon.
+turns_file = tempfile.NamedTemporaryFile()
+turns_file.write(bytes(8))
+turns_file.flush()
+turns = mmap.mmap(turns_file.fileno(), 8)
 
-    A bystander sends pings. The daemon answers one in each turn, so the time that its loop uses between two
-    answers is at most that of two turns, and at least that of one. Loop and bystander share a processor,
-    so that the kernel has counted all of the loop's time when the bystander runs.
-    """
-    is_root, all_processors = os.geteuid() == 0, os.sched_getaffinity(0)
-    if is_root:
-        os.seteuid(65534)
-    client = connect()
-    if is_root:
-        os.seteuid(0)
-    one = {min(all_processors)}
-    for process in (0, daemon.pid):
-        os.sched_setaffinity(process, one)
-    path, end = f"/proc/{daemon.pid}/task/{daemon.pid}/schedstat", time.monotonic() + seconds
-    longest, last = 0, None
-    with open(path, "rb", buffering=0) as times:
-        while time.monotonic() < end:
-            client.sendall(b'{"id":1,"method":"ping"}\n')
-            client.recv(65536)
-            now = int(os.pread(times.fileno(), 64, 0).split()[0])
-            if last is not None:
-                longest = max(longest, now - last)
-            last = now
-    for process in (0, daemon.pid):
-        os.sched_setaffinity(process, all_processors)
-    client.close()
-    return longest / 1e6
+
+def longest_turn():
+    """Returns the processor time of the longest turn in ms, as turns.c measures it in the daemon."""
+    turns[:] = bytes(8)
+    time.sleep(seconds)
+    return struct.unpack("=Q", turns[:])[0] / 1e6
 
 
 # The work of the rows. Each function is one round; the process repeats it until it is killed.
@@ -634,7 +616,7 @@ def measured(daemon, work):
         if child:
             time.sleep(0.5)
         times = probe(client)
-        turn = longest_turn(daemon)
+        turn = longest_turn()
     finally:
         client.close()
         if child:
@@ -666,7 +648,8 @@ os.chmod(home, 0o711)
 
 def daemon():
     return running(
-        binderd, "--config", configuration.name, preexec_fn=limited, stderr=subprocess.DEVNULL)
+        binderd, "--config", configuration.name, preexec_fn=limited, stderr=subprocess.DEVNULL,
+        env=os.environ | {"LD_PRELOAD": os.environ["TURNS_LIBRARY"], "TURNS": turns_file.name})
 
 
 def measured_alone(prepare, work):
