@@ -30,6 +30,9 @@ public class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProtoc
   /// The number of entries whose observer is disposed; they stay to keep indices valid.
   @usableFromInline
   final var gaps = 0
+  /// The number of observers; with it, code that is not specialized need not look at the entries.
+  @usableFromInline
+  final var observerCount = 0
   @usableFromInline
   final var isDelivering = false
   /// The events sent during a delivery, each with the number of entries that it is for.
@@ -59,7 +62,7 @@ public class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProtoc
 
   /// Whether the subject has observers.
   @inlinable
-  public final var hasObservers: Bool { entries.count > gaps }
+  public final var hasObservers: Bool { observerCount > 0 }
 
   /// Sends an element to the observers.
   @inlinable
@@ -91,6 +94,7 @@ public class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProtoc
       (source as? Subject)?.remove(at: index)
     }
     entries.append(Entry(observer: observer, observation: observation))
+    observerCount += 1
     observersChanged()
     // Replaying counts as a delivery: events sent in the meantime come after it.
     let isOutermost = !isDelivering
@@ -165,6 +169,7 @@ extension Subject {
   func remove(at index: Int) {
     let observer = entries[index].observer
     entries[index].observer = nil
+    observerCount -= 1
     gaps += 1
     if !isDelivering { closeGaps() }
     observersChanged()
@@ -178,7 +183,7 @@ extension Subject {
     guard !entries.isEmpty else { return }
     let ended = entries
     entries = []
-    gaps = 0
+    (observerCount, gaps) = (0, 0)
     for entry in ended { entry.observation.end() }
     observersChanged()
   }
@@ -250,12 +255,13 @@ public final class KeyedSubject<Key: Hashable, Element> {
   private typealias Elements = PassthroughSubject<Element, Never>
 
   private var subjects: [Key: Elements] = [:]
+  private var count = 0
 
   /// Creates a subject without observers.
   public init() {}
 
   /// Whether no key has observers.
-  public var isEmpty: Bool { subjects.isEmpty }
+  public var isEmpty: Bool { count == 0 }
 
   /// The keys that have observers, in no particular order.
   public var keys: some Collection<Key> { subjects.keys }
@@ -266,15 +272,24 @@ public final class KeyedSubject<Key: Hashable, Element> {
   /// Returns a signal of the elements sent to `key` after a run has started.
   public func elements(of key: Key) -> SafeSignal<Element> {
     SafeSignal { [self] observer in
-      let subject = subjects[key] ?? Elements()
-      subjects[key] = subject
+      let subject = subject(of: key)
       let observation = subject.observe(with: observer.on)
       return BlockDisposable { [weak self, weak subject] in
         observation.dispose()
         guard let self, let subject else { return }
-        if !subject.hasObservers, subjects[key] === subject { subjects[key] = nil }
+        guard !subject.hasObservers, subjects[key] === subject else { return }
+        subjects[key] = nil
+        count -= 1
       }
     }
+  }
+
+  private func subject(of key: Key) -> Elements {
+    if let subject = subjects[key] { return subject }
+    let subject = Elements()
+    subjects[key] = subject
+    count += 1
+    return subject
   }
 }
 
