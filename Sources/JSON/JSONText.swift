@@ -284,6 +284,10 @@ public struct JSONText: Sendable {
     case UInt8(ascii: "["), UInt8(ascii: "{"): break
     default: return limit < 0
     }
+    // Few texts have so many brackets; counting them is quick.
+    var brackets = 0
+    for i in bytes.indices where bytes[i] | 0x20 == UInt8(ascii: "{") { brackets &+= 1 }
+    guard brackets > limit else { return false }
     var (depth, isString, isEscaped) = (0, false, false)
     for i in bytes.indices {
       switch bytes[i] {

@@ -198,11 +198,12 @@ package final class UsersService {
 extension String {
   /// Whether the text contains control characters, which could affect a terminal.
   var hasControlCharacters: Bool {
-    // Scalars from U+0080 to U+009F are 0xC2 and a byte below 0xA0.
-    var last: UInt8 = 0
-    for byte in utf8 {
-      if byte < 0x20 || byte == 0x7F || last == 0xC2 && byte < 0xA0 { return true }
-      last = byte
+    let bytes = utf8.span
+    for i in bytes.indices {
+      let byte = bytes[i]
+      if byte < 0x20 || byte == 0x7F { return true }
+      // Scalars from U+0080 to U+009F are 0xC2 and a byte below 0xA0.
+      if byte == 0xC2, i + 1 < bytes.count, bytes[i + 1] < 0xA0 { return true }
     }
     return false
   }
