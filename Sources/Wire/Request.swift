@@ -64,6 +64,41 @@ public struct Request: Sendable {
     parameters = members.parameters
   }
 
+  /// Reads a call within a request: an object with `method` and perhaps `params`.
+  ///
+  /// - Returns: `nil` if it has other members, or breaks a rule.
+  public init?(partOf line: Span<UInt8>, _ scanner: inout JSONScanner) throws(JSONFault) {
+    var members = RequestMembers()
+    try members.read(&scanner, line, idBytes: 0)
+    guard members.broken == nil, members.id == nil, !members.hasVersion,
+      let method = members.method
+    else { return nil }
+    self.method = method
+    if let params = members.params { setParams(params) }
+    isPositional = members.isPositional
+    parameters = members.parameters
+  }
+
+  /// Creates a call without a method whose line is the text of its parameters.
+  ///
+  /// - Parameter text: Their text; `nil` if there are none.
+  public init(parameters text: JSONText?) {
+    guard let text else { return }
+    var scanner = JSONScanner(text.text.utf8.span)
+    do throws(JSONFault) {
+      switch try scanner.kind() {
+      case .object: try parameters.read(&scanner)
+      case .array:
+        isPositional = true
+        try parameters.readElements(&scanner)
+      case .null, .bool, .number, .string: parameters = .unread
+      }
+    } catch {
+      parameters = .unread
+    }
+    setParams(0..<text.text.utf8.count)
+  }
+
   @inline(__always)
   private mutating func setID(_ place: Range<Int>) {
     idStart = Int32(truncatingIfNeeded: place.lowerBound)
@@ -214,7 +249,7 @@ struct RequestMembers {
 
   /// The name of the first unknown member.
   private var unknown: JSONScanner.StringToken?
-  private var hasVersion = false
+  fileprivate private(set) var hasVersion = false
 
   /// Reads one value as a request.
   ///
@@ -391,9 +426,7 @@ struct RequestMembers {
     switch kind {
     case .object: try parameters.read(&scanner)
     case .array:
-      // The value may be sent deeper nested than it is here.
-      try scanner.value(kind, depth: JSONLimits.surroundings - 1)
-      parameters = .positional
+      try parameters.readElements(&scanner)
     default:
       try scanner.value(kind, depth: JSONLimits.surroundings - 1)
       return fail(.params)

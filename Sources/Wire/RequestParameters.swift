@@ -6,7 +6,7 @@ public import JSON
 public struct RequestParameters: Sendable {
   /// The offsets of a member within its line.
   struct Member: Equatable {
-    /// The name between its quotes.
+    /// The name between its quotes; empty for an element of an array.
     var (name, nameEnd): (Int32, Int32) = (0, 0)
     var (value, valueEnd): (Int32, Int32) = (0, 0)
     var kind = JSONScanner.Kind.null
@@ -30,22 +30,56 @@ public struct RequestParameters: Sendable {
 
   /// Whether all members are listed.
   ///
-  /// `false` if `params` is an array or has more than four members besides `_meta`, two members
+  /// `false` if `params` has more than four members besides `_meta`, or elements, two members
   /// `_meta`, or a name with an escape; the parameters must then be decoded.
   public private(set) var isComplete = true
 
-  /// Whether the members are the first parameters of the method, in their usual order.
+  /// Whether the members are the first parameters of the method, in their usual order, as the elements
+  /// of an array are.
   var isInUsualOrder = false
 
   /// The parameters of a request without `params`.
   init() {}
 
-  /// The parameters of a request whose `params` is an array.
-  static let positional: Self = {
+  /// Parameters that were not read.
+  static let unread: Self = {
     var parameters = RequestParameters()
     parameters.isComplete = false
     return parameters
   }()
+
+  /// Scans an array.
+  mutating func readElements(_ scanner: inout JSONScanner) throws(JSONFault) {
+    isInUsualOrder = true
+    var more = try scanner.enterArray()
+    while more {
+      let kind = try scanner.kind()
+      let start = scanner.position
+      let (isEscaped, isPlain) = try Self.read(&scanner, kind)
+      if count < Self.most {
+        append(
+          start..<start, start..<scanner.position, kind, isEscaped: isEscaped, isPlain: isPlain)
+      } else {
+        isComplete = false
+      }
+      more = try scanner.nextElement()
+    }
+  }
+
+  /// Scans a value.
+  ///
+  /// - Returns: What is known of it if it is a string; see ``Member``.
+  @inline(__always)
+  private static func read(
+    _ scanner: inout JSONScanner, _ kind: JSONScanner.Kind
+  ) throws(JSONFault) -> (isEscaped: Bool, isPlain: Bool) {
+    guard kind == .string else {
+      try scanner.value(kind, depth: JSONLimits.surroundings)
+      return (false, false)
+    }
+    let string = try scanner.string()
+    return (string.isEscaped, string.isPlain)
+  }
 
   /// Scans an object.
   mutating func read(_ scanner: inout JSONScanner) throws(JSONFault) {
@@ -57,13 +91,7 @@ public struct RequestParameters: Sendable {
       let name = try scanner.key()
       let kind = try scanner.kind()
       let start = scanner.position
-      var (isEscaped, isPlain) = (false, false)
-      if kind == .string {
-        let string = try scanner.string()
-        (isEscaped, isPlain) = (string.isEscaped, string.isPlain)
-      } else {
-        try scanner.value(kind, depth: JSONLimits.surroundings)
-      }
+      let (isEscaped, isPlain) = try Self.read(&scanner, kind)
       if scanner.token(name, is: "_meta") {
         if options != nil { isComplete = false }
         options = start..<scanner.position
@@ -150,13 +178,16 @@ public struct RequestParameters: Sendable {
   }
 
   /// Returns a value of any kind; `nil` if there is no member with this name.
-  public func value(named name: String, in line: Span<UInt8>) -> JSONText? {
+  ///
+  /// - Parameter place: The place of the parameter among those that the method declares.
+  public func value(named name: String, at place: Int, in line: Span<UInt8>) -> JSONText? {
+    if isInUsualOrder { return place < count ? value(of: members[place], in: line) : nil }
     let wanted = name.utf8.span
     search: for i in 0..<count {
       let member = members[i]
       guard Int(member.nameEnd - member.name) == wanted.count else { continue }
       for j in 0..<wanted.count where line[Int(member.name) + j] != wanted[j] { continue search }
-      return JSONText(scanned: line.extracting(Int(member.value)..<Int(member.valueEnd)))
+      return value(of: member, in: line)
     }
     return nil
   }
@@ -176,6 +207,11 @@ public struct RequestParameters: Sendable {
   @inline(__always)
   public func value(_ name: StaticString, at place: Int, in line: Span<UInt8>) -> JSONText? {
     guard let member = find(name, place, line) else { return nil }
+    return value(of: member, in: line)
+  }
+
+  @inline(__always)
+  private func value(of member: Member, in line: Span<UInt8>) -> JSONText {
     let bytes = line.extracting(Int(member.value)..<Int(member.valueEnd))
     return member.isCompact ? JSONText(trusted: bytes) : JSONText(scanned: bytes)
   }

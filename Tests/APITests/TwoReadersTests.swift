@@ -7,12 +7,15 @@ import JournalMemory
 import Model
 import TestSupport
 import Testing
-import Wire
 
-/// Requests that are read by their shape have the same effects as those that the general scan reads.
+@testable import Wire
+
+/// Requests that are read by their shape have the same effects as those that the general scan reads, and
+/// as those whose parameters are decoded.
 ///
-/// The lines of all transcripts of the protocol, as they are and with changed bytes, are run by two
-/// daemons. One of them has only the general scan. Answers and events are compared byte for byte.
+/// The lines of all transcripts of the protocol, as they are and with changed bytes, are run by three
+/// daemons. One of them has only the general scan, another one decodes all parameters. Answers and events
+/// are compared byte for byte.
 @Suite(.leavesNothing)
 struct TwoReadersTests {
   private static let directory = #filePath.replacing(
@@ -43,7 +46,68 @@ struct TwoReadersTests {
     (#"{"id":1,"method":"maps.put","params":{"name":"m","key":"#, #","value":1}}"#),
     (#"{"id":1,"method":"publish","params":{"source":"a/b","value":"#, #","keep":false}}"#),
     (#"{"id":1,"method":"ack","params":{"sub":1,"seq":"#, "}}"),
+    (#"{"id":1,"method":"get","params":["#, "]}"),
+    (#"{"id":1,"method":"cells.set","params":["n","#, "]}"),
+    (#"{"id":1,"method":"cells.add","params":["n","#, "]}"),
+    (#"{"id":1,"method":"cells.toggle","params":["n","#, "]}"),
+    (#"{"id":1,"method":"lists.append","params":["l","#, "]}"),
+    (#"{"id":1,"method":"maps.put","params":["m","#, ",1]}"),
+    (#"{"id":1,"method":"publish","params":["a/b","#, ",false]}"),
+    (#"{"id":1,"method":"todo.add","params":["#, "]}"),
+    (#"{"id":1,"method":"todo.rename","params":{"id":1,"title":"#, "}}"),
+    (#"{"id":1,"method":"todo.rename","params":[1,"#, "]}"),
+    (#"{"id":1,"method":"hello","params":["#, "]}"),
   ]
+
+  /// The beginnings and ends of an `atomic` around a part of it.
+  private static let atomics = [
+    (#"{"id":1,"method":"atomic","params":{"calls":"#, "}}"),
+    (#"{"id":1,"method":"atomic","params":["#, "]}"),
+    (#"{"id":1,"method":"atomic","params":{"calls":["#, "]}}"),
+    (#"{"id":1,"method":"atomic","params":{"calls":[{"method":"#, "}]}}"),
+    (#"{"id":1,"method":"atomic","params":{"calls":[{"method":"cells.toggle","params":"#, "}]}}"),
+    (
+      #"{"id":1,"method":"atomic","params":{"calls":[{"method":"cells.set","params":{"name":"q","value":"#,
+      "}}]}}"
+    ),
+    (
+      #"{"id":1,"method":"atomic","params":{"calls":[{"method":"cells.add","params":["n","#,
+      "]}]}}"
+    ),
+    (
+      #"{"id":1,"method":"atomic","params":{"calls":[{"params":{"title":"#,
+      #"},"method":"todo.add"}]}}"#
+    ),
+    (
+      #"{"id":1,"method":"atomic","params":{"calls":[{"method":"cells.toggle","params":["n"]}],"if":"#,
+      "}}"
+    ),
+    (
+      #"{"id":1,"method":"atomic","params":{"calls":[{"method":"cells.toggle","params":["n"]}],"_meta":"#,
+      "}}"
+    ),
+    (
+      #"{"id":1,"method":"atomic","params":{"calls":[{"method":"cells.toggle","params":{"name":"n","_meta":"#,
+      "}}]}}"
+    ),
+    (
+      #"{"id":1,"method":"atomic","params":{"calls":[{"jsonrpc":"2.0","method":"cells.toggle","params":["n"],"id":"#,
+      "}]}}"
+    ),
+  ]
+
+  /// Parts of an `atomic`.
+  private static let parts =
+    values + [
+      #""cells.toggle""#, #""cells.t\u006fggle""#, #""ping""#, #""nothing.here""#, "[]", #"["n"]"#,
+      #"["n",1]"#, #"{"name":"n"}"#, #"{"n\u0061me":"n"}"#, #"{"name":"n","name":"n"}"#,
+      #"{"name":"n","more":1}"#, #"["cells/n >= 0"]"#, #"["cells/n < -1"]"#, #"["no condition"]"#,
+      #"{"cmd":"c1"}"#, #"{"cmd":1}"#, #"{"unknown":1}"#,
+      #"{"method":"cells.set","params":{"value":1,"name":"r"}},{"method":"cells.remove","params":["r"]}"#,
+      #"{"method":"todo.add","params":["a title"]},{"method":"lists.append","params":["l",null]}"#,
+      #"[{"method":"cells.toggle","params":["n"]}]"#,
+      #"[{"method":"cells.toggle","method":"ping","params":["n"]}]"#,
+    ]
 
   private static let all: [[UInt8]] =
     Files.names(in: directory).flatMap(lines)
@@ -52,23 +116,36 @@ struct TwoReadersTests {
       Array(#"{"id":1,"method":"cells.set","params":{"name":"v","value":\#($0)}}"#.utf8)
     }
     + values.map { Array(#"{"id":\#($0),"method":"ping"}"#.utf8) }
+    + atomics.flatMap { head, tail in parts.map { Array((head + $0 + tail).utf8) } }
 
-  // MARK: The two daemons
+  // MARK: The daemons
 
-  /// Reads lines by the general scan, or counts those that are read by their shape.
+  /// The way in which a daemon reads requests.
+  private enum Way {
+    /// By their shape, if they have a usual one.
+    case usual
+    /// By the general scan.
+    case general
+    /// By the general scan; all parameters are decoded.
+    case decoded
+  }
+
+  /// Reads lines in one way, and counts those that are read by their shape.
   private final class Reader: RequestHandler {
     let inner: any RequestHandler
-    let isGeneral: Bool
+    let way: Way
     var shaped = 0
 
-    init(_ inner: any RequestHandler, isGeneral: Bool) {
-      (self.inner, self.isGeneral) = (inner, isGeneral)
-    }
+    init(_ inner: any RequestHandler, _ way: Way) { (self.inner, self.way) = (inner, way) }
 
     func read(
       _ line: Span<UInt8>, into request: inout Request, idBytes: Int
     ) throws(Request.Fault) {
-      if isGeneral { return request = try Request(parsing: line, idBytes: idBytes) }
+      guard way == .usual else {
+        request = try Request(parsing: line, idBytes: idBytes)
+        if way == .decoded { request.parameters = .unread }
+        return
+      }
       try inner.read(line, into: &request, idBytes: idBytes)
       if request.shape != nil { shaped += 1 }
     }
@@ -93,7 +170,7 @@ struct TwoReadersTests {
 
   /// Runs lines, some at a time, and returns what the client gets, and the events.
   private func outcome(
-    of chunks: [[[UInt8]]], isGeneral: Bool
+    of chunks: [[[UInt8]]], _ way: Way
   ) throws -> (outputs: [String], shaped: Int) {
     let whole = try WholeBench()
     let bench = whole.bench
@@ -102,7 +179,7 @@ struct TwoReadersTests {
     func client() -> (connection: Connection, socket: Socket, reader: Reader?) {
       let connection = bench.table.connect(Peer(uid: 1000, pid: 42, groups: [100]))
       bindConnection(connection, to: bench.rights[.owner])
-      let reader = connection.handler.map { Reader($0, isGeneral: isGeneral) }
+      let reader = connection.handler.map { Reader($0, way) }
       connection.handler = reader
       let socket = Socket()
       connection.start(socket)
@@ -161,15 +238,17 @@ struct TwoReadersTests {
   }
 
   private func compare(_ chunks: [[[UInt8]]]) throws -> Int {
-    let usual = try outcome(of: chunks, isGeneral: false)
-    let general = try outcome(of: chunks, isGeneral: true)
-    #expect(usual.outputs.count == general.outputs.count)
-    for (i, (left, right)) in zip(usual.outputs, general.outputs).enumerated()
-    where !isSame(left, right) {
-      let lines = i / 2 < chunks.count ? chunks[i / 2] : []
-      let sent = lines.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
-      Issue.record("\(sent)\nby shape: \(left)\nby the general scan: \(right)")
-      break
+    let usual = try outcome(of: chunks, .usual)
+    for way in [Way.general, .decoded] {
+      let other = try outcome(of: chunks, way)
+      #expect(usual.outputs.count == other.outputs.count)
+      for (i, (left, right)) in zip(usual.outputs, other.outputs).enumerated()
+      where !isSame(left, right) {
+        let lines = i / 2 < chunks.count ? chunks[i / 2] : []
+        let sent = lines.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
+        Issue.record("\(sent)\nusual: \(left)\n\(way): \(right)")
+        break
+      }
     }
     return usual.shaped
   }

@@ -182,7 +182,9 @@ struct RequestTests {
     (#"{"a":1}"#, "1 true - - -"), (#"{"a":"é"}"#, "1 true é - -"),
     (#"{"_meta":{"cmd":"1"},"a":"x"}"#, #"1 true x - {"cmd":"1"}"#),
     (#"{"_meta":1,"_meta":2}"#, "0 false - - 2"), (#"{"\u0061":"x"}"#, "0 false - - -"),
-    (#"{"a":"1","b":2,"c":3,"d":4,"e":5}"#, "4 false 1 2 -"), ("[1]", "0 false - - -"),
+    (#"{"a":"1","b":2,"c":3,"d":4,"e":5}"#, "4 false 1 2 -"), ("[]", "0 true - - -"),
+    ("[1]", "1 true - - -"), (#"["x", [ 1 ]]"#, "2 true x [1] -"),
+    (#"["x",2,3,4,5]"#, "4 false x 2 -"), (#"[{"_meta":1},2]"#, "2 true - 2 -"),
   ])
   func `the scan of a request lists its parameters`(params: String, listed: String) throws {
     #expect(try list(params) == listed)

@@ -20,24 +20,25 @@ extension Catalog {
   ///     an `atomic`.
   ///   - site: The daemon that runs it, where several share a journal.
   ///   - plain: Handles requests with plain parameters, without a decoder; see ``PlainRunner``.
+  ///   - step: Runs the command as part of an `atomic`; `nil` for the usual way.
   ///   - body: Calls the service for the client of the context.
   @inlinable
   package func command<Parameters: Decodable, Value: Codable, Failure: ServiceError>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, writes: [String]?,
     errors: [String] = [], isKept: Bool = true, site: Method.Site = .active,
-    plain: PlainRunner? = nil,
+    plain: PlainRunner? = nil, step: Method.Step? = nil,
     body: @escaping (CallContext, Parameters) throws(Failure) -> Value
   ) {
     let names = Shape(of: parameters).members.map(\.name)
-    let step: Method.Step = { context, parameters throws(WireError) in
-      let parameters: Parameters = try context.decode(parameters, names)
+    let usual: Method.Step = { context, request, line throws(WireError) in
+      let parameters: Parameters = try context.decode(partOf: request, line, names)
       try context.access.checkTarget(parameters)
       return { try context.catalog.text(try body(context, parameters)) }
     }
     let isPersonal = parameters is any PersonalParameters.Type
     offer(
       name, doc, .command, parameters, .command(Value.self), writes, errors, site: site,
-      step: isKept ? step : nil
+      step: isKept ? step ?? usual : nil
     ) { context, call, request, line in
       do throws(WireError) {
         if let plain, request.parameters.isComplete {
@@ -120,6 +121,12 @@ extension Catalog {
 }
 
 extension CallContext: RequestHandler {
+  /// Returns the method that a request names; `nil` if there is none for the client's role.
+  @inline(__always)
+  func method(_ request: Request, _ line: Span<UInt8>) -> Method? {
+    methods.find(request, in: line) ?? rights.provided(request, line)
+  }
+
   package func read(
     _ line: Span<UInt8>, into request: inout Request, idBytes: Int
   ) throws(Request.Fault) {
@@ -129,9 +136,7 @@ extension CallContext: RequestHandler {
   package func handle(
     _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) -> Connection.Parking? {
-    guard
-      let method = methods.find(request, in: line) ?? rights.provided(request, line)
-    else {
+    guard let method = method(request, line) else {
       call.refuse(access.methodNotFound(JSONScanner(line).text(request.method)))
       return nil
     }
@@ -408,19 +413,27 @@ extension CallContext {
     }
   }
 
-  /// Decodes the parameters of a call within another call, such as `atomic`.
+  /// Decodes the parameters of a call within another call, such as `atomic`, which has no options.
   package func decode<Parameters: Decodable>(
-    _ parameters: JSONText?, _ names: [String]
+    partOf request: Request, _ line: Span<UInt8>, _ names: [String]
   ) throws(WireError) -> Parameters {
     do throws(JSONDecodingError) {
-      guard let parameters else { return try decodeNothing(.refused) }
-      if parameters.text.utf8.first == UInt8(ascii: "[") {
-        return try catalog.decoder.decode(fromElementsOf: parameters.text.utf8.span, named: names)
+      guard let params = request.params else { return try decodeNothing(.refused) }
+      let text = line.extracting(params)
+      if request.isPositional {
+        return try catalog.decoder.decode(fromElementsOf: text, named: names)
       }
-      return try catalog.decoder.decode(from: parameters)
+      return try catalog.decoder.decode(from: text)
     } catch {
       throw WireError(error)
     }
+  }
+
+  /// Decodes the parameters of a call within another call from their text; `nil` if there are none.
+  package func decode<Parameters: Decodable>(
+    _ text: JSONText?, _ names: [String]
+  ) throws(WireError) -> Parameters {
+    try decode(partOf: Request(parameters: text), (text ?? .null).text.utf8.span, names)
   }
 
   /// Decodes the parameters of a call without any.

@@ -33,8 +33,15 @@ extension Catalog {
       context, values throws(WireError) in
       do { return try prepare(context, values) } catch { throw context.parameterError(error) }
     }
-    let step: Method.Step = { context, text throws(WireError) in
-      try prepared(context, try ParameterValues(of: parameters, in: text).texts)
+    let step: Method.Step = { context, request, line throws(WireError) in
+      let listed = request.parameters
+      if listed.isComplete, listed.options == nil,
+        let values = ParameterValues(of: parameters, listed, line)
+      {
+        return try prepared(context, values.texts)
+      }
+      let text = request.params.map { JSONText(scanned: line.extracting($0)) }
+      return try prepared(context, try ParameterValues(of: parameters, in: text).texts)
     }
     let site = Method.Site.both { context, text in
       do {
@@ -193,8 +200,8 @@ private struct ParameterValues {
   init?(of parameters: [Method.Parameter], _ listed: RequestParameters, _ line: Span<UInt8>) {
     var count = 0
     texts.reserveCapacity(parameters.count)
-    for parameter in parameters {
-      let text = listed.value(named: parameter.name, in: line)
+    for (i, parameter) in parameters.enumerated() {
+      let text = listed.value(named: parameter.name, at: i, in: line)
       guard text != nil || parameter.isOptional else { return nil }
       if text != nil { count += 1 }
       texts.append(text)

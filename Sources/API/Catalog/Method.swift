@@ -114,9 +114,12 @@ package final class Method {
     _ context: CallContext, _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) -> Connection.Parking?
 
-  /// Decodes the parameters of a command and returns a closure that runs it.
+  /// Reads the parameters of a command, which is part of another request, and returns a closure that
+  /// runs it.
+  ///
+  /// The line has the parameters; it may have more.
   package typealias Step = (
-    _ context: CallContext, _ parameters: JSONText?
+    _ context: CallContext, _ request: Request, _ line: Span<UInt8>
   ) throws(WireError) -> () throws -> JSONText?
 
   package init(

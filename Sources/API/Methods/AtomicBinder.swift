@@ -22,13 +22,13 @@ func bindAtomic(_ catalog: Catalog) {
     let steps: [() throws -> JSONText?]
     var isSettling = false
     do throws(WireError) {
-      let (atomic, options): (Atomic, _) = try context.decode(request, line, names, .refused)
-      call = try options?.applied(to: call) ?? call
-      isSettling = options?.settle == true
-      try context.add(options, to: &command, request, line)
-      conditions = try AtomicConditions(atomic.conditions ?? [], context)
-      steps = try context.steps(of: atomic)
-      if atomic.calls.contains(where: { context.isPersonal($0.method) }) {
+      let parts = try AtomicParts(of: request, line, context, names)
+      call = try parts.options?.applied(to: call) ?? call
+      isSettling = parts.options?.settle == true
+      try context.add(parts.options, to: &command, request, line)
+      conditions = try AtomicConditions(parts.conditions, context)
+      steps = try parts.steps(line, context)
+      if parts.isPersonal(line, context) {
         command.addActor(context.catalog.actor(context.connection))
       }
     } catch {
@@ -73,32 +73,123 @@ private struct Atomic: DocumentedParameters {
   ]
 }
 
-extension CallContext {
-  /// Returns a closure for each call of an array as in `atomic`, in order; see
-  /// ``Refusal`` for how they fail.
+/// The parameters of an `atomic`.
+private struct AtomicParts {
+  /// The calls, in order.
+  private enum Calls {
+    /// Those that were read from the line of the request, as most are.
+    case read([Request])
+    /// Those that were decoded, because one of them is unusual.
+    case decoded([Atomic.Part])
+  }
+
+  private let calls: Calls
+  let conditions: [String]
+  let options: CallOptions?
+
+  /// - Throws: ``WireError`` if the parameters are invalid.
+  init(
+    of request: Request, _ line: Span<UInt8>, _ context: CallContext, _ names: [String]
+  ) throws(WireError) {
+    if let read = Self(reading: request.parameters, line, context) {
+      self = read
+      return
+    }
+    let (atomic, options): (Atomic, _) = try context.decode(request, line, names, .refused)
+    (calls, conditions) = (.decoded(atomic.calls), atomic.conditions ?? [])
+    self.options = options
+  }
+
+  /// Reads the calls of a list.
   ///
-  /// - Throws: ``WireError`` if a call is not valid or not allowed.
-  package func steps(ofCalls calls: JSONText) throws(WireError) -> [() throws -> JSONText?] {
-    try steps(of: try decode(JSONText(member: "calls", calls), ["calls"]))
+  /// - Throws: ``WireError`` if it is not valid.
+  init(calls: JSONText, _ context: CallContext) throws(WireError) {
+    (conditions, options) = ([], nil)
+    let line = calls.text.utf8.span
+    if let requests = Self.read(line, 0..<line.count) {
+      self.calls = .read(requests)
+    } else {
+      let atomic: Atomic = try context.decode(JSONText(member: "calls", calls), ["calls"])
+      self.calls = .decoded(atomic.calls)
+    }
+  }
+
+  /// Reads parameters without a decoder.
+  ///
+  /// - Returns: `nil` if they are unusual or wrong.
+  private init?(reading listed: RequestParameters, _ line: Span<UInt8>, _ context: CallContext) {
+    guard listed.isComplete, let place = listed.place(of: "calls", at: 0, in: line),
+      let requests = Self.read(line, place)
+    else { return nil }
+    calls = .read(requests)
+    if listed.count == 1 {
+      conditions = []
+    } else {
+      guard listed.count == 2, let list = listed.value("if", at: 1, in: line),
+        let found = try? context.catalog.decoder.decode([String].self, from: list)
+      else { return nil }
+      conditions = found
+    }
+    options = listed.options.flatMap { CallOptions(reading: line, $0) }
+    guard (options == nil) == (listed.options == nil) else { return nil }
+  }
+
+  /// Reads an array of calls.
+  ///
+  /// - Returns: `nil` unless each is an object with `method` and perhaps `params`.
+  private static func read(_ line: Span<UInt8>, _ place: Range<Int>) -> [Request]? {
+    var scanner = JSONScanner(line, at: place.lowerBound)
+    var requests: [Request] = []
+    do throws(JSONFault) {
+      guard try scanner.kind() == .array else { return nil }
+      var more = try scanner.enterArray()
+      while more {
+        guard let request = try Request(partOf: line, &scanner) else { return nil }
+        requests.append(request)
+        more = try scanner.nextElement()
+      }
+      return requests
+    } catch {
+      return nil
+    }
+  }
+
+  private var count: Int {
+    switch calls {
+    case .read(let requests): requests.count
+    case .decoded(let parts): parts.count
+    }
+  }
+
+  /// Whether one of the calls acts in the name of a user.
+  func isPersonal(_ line: Span<UInt8>, _ context: CallContext) -> Bool {
+    switch calls {
+    case .read(let requests):
+      for request in requests where context.method(request, line)?.isPersonal == true {
+        return true
+      }
+      return false
+    case .decoded(let parts):
+      return parts.contains { context.rights.method(named: $0.method)?.isPersonal == true }
+    }
   }
 
   /// Returns a closure for each call, in order.
   ///
-  /// All calls are decoded before any of them runs.
-  fileprivate func steps(
-    of atomic: Atomic
+  /// The parameters of all calls are read before any of them runs.
+  ///
+  /// - Parameter line: The line of the request, or the list of calls.
+  func steps(
+    _ line: Span<UInt8>, _ context: CallContext
   ) throws(WireError) -> [() throws -> JSONText?] {
-    let limits = connection.limits
-    guard atomic.calls.count <= limits.atomic else {
-      throw .limit(.atomic, limits, .batchTooLarge)
-    }
-    guard !atomic.calls.isEmpty else {
-      throw .unusable("calls", "at least one call", "none")
-    }
+    let (count, limits) = (count, context.connection.limits)
+    guard count <= limits.atomic else { throw .limit(.atomic, limits, .batchTooLarge) }
+    guard count > 0 else { throw .unusable("calls", "at least one call", "none") }
     var steps: [() throws -> JSONText?] = []
-    for (i, part) in atomic.calls.enumerated() {
+    steps.reserveCapacity(count)
+    for i in 0..<count {
       do throws(WireError) {
-        steps.append(try step(part))
+        steps.append(try step(i, line, context))
       } catch {
         throw error.inCall(i)
       }
@@ -106,21 +197,48 @@ extension CallContext {
     return steps
   }
 
-  private func method(_ name: String) -> Method? { rights.method(named: name) }
+  private func step(
+    _ i: Int, _ line: Span<UInt8>, _ context: CallContext
+  ) throws(WireError) -> () throws -> JSONText? {
+    switch calls {
+    case .read(let requests):
+      guard let method = context.method(requests[i], line) else {
+        throw context.access.methodNotFound(JSONScanner(line).text(requests[i].method))
+      }
+      return try context.step(of: method, requests[i], line)
+    case .decoded(let parts):
+      let part = parts[i]
+      guard let method = context.rights.method(named: part.method) else {
+        throw context.access.methodNotFound(part.method)
+      }
+      // Without parameters there is nothing to read.
+      let text = part.params ?? .null
+      return try context.step(of: method, Request(parameters: part.params), text.text.utf8.span)
+    }
+  }
+}
 
-  fileprivate func isPersonal(_ name: String) -> Bool { method(name)?.isPersonal ?? false }
+extension CallContext {
+  /// Returns a closure for each call of an array as in `atomic`, in order; see
+  /// ``Refusal`` for how they fail.
+  ///
+  /// - Throws: ``WireError`` if a call is not valid or not allowed.
+  package func steps(ofCalls calls: JSONText) throws(WireError) -> [() throws -> JSONText?] {
+    try AtomicParts(calls: calls, self).steps(calls.text.utf8.span, self)
+  }
 
-  private func step(_ part: Atomic.Part) throws(WireError) -> () throws -> JSONText? {
-    guard let method = method(part.method) else { throw access.methodNotFound(part.method) }
+  fileprivate func step(
+    of method: Method, _ request: Request, _ line: Span<UInt8>
+  ) throws(WireError) -> () throws -> JSONText? {
     guard let step = method.step else {
       throw WireError(
-        .invalidParams, "'\(part.method)' is not a command; an atomic takes only commands",
+        .invalidParams, "'\(method.name)' is not a command; an atomic takes only commands",
         [
           "path": .string("/method"), "expected": .string("a method that records, or set"),
-          "got": .string("'\(part.method)'"),
+          "got": .string("'\(method.name)'"),
         ])
     }
-    return try step(self, part.params)
+    return try step(self, request, line)
   }
 
   /// Runs the steps as one command.

@@ -23,7 +23,7 @@ extension CallContext {
     guard let method = rights.method(named: name), let step = method.step else {
       throw access.methodNotFound(name)
     }
-    return try step(self, parameters)
+    return try step(self, Request(parameters: parameters), parameters.text.utf8.span)
   }
 
   /// Fills a tab; it is closed if the client may not see it.

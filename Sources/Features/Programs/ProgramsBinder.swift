@@ -55,8 +55,8 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
     "publish", "Sets a value of a service, in the journal or only for those who watch.",
     Publish.self, .command(Nothing.self), writes: ["services.removed", "services.set"],
     errors: ["not_provider", "reserved", "too_large"],
-    step: { context, parameters throws(WireError) in
-      let publish: Publish = try context.decode(parameters, Publish.names)
+    step: { context, request, line throws(WireError) in
+      let publish: Publish = try context.decode(partOf: request, line, Publish.names)
       guard publish.isKept else {
         throw .unusable("keep", "true: a live value is not recorded", "\(publish.isKept)")
       }
@@ -461,9 +461,8 @@ extension Catalog {
 extension Programs {
   /// Returns the function that queues a call as a part of an `atomic`.
   fileprivate func step(_ method: ProvidedService.Method) -> Method.Step {
-    { [unowned self] context, parameters throws(WireError) in
-      if let parameters { try method.checkCost(of: parameters.text.utf8.span) }
-      let parameters = try method.checked(parameters?.value)
+    { [unowned self] context, request, line throws(WireError) in
+      let parameters = try method.parameters(of: request, line)
       try Self.check(parameters, "")
       return { JSONText(try self.queue(method, parameters, by: context.caller)) }
     }

@@ -101,9 +101,10 @@ private struct ScriptMethod {
 
   /// Runs a command as a part of an `atomic`.
   private func step(
-    _ context: CallContext, _ text: JSONText?
+    _ context: CallContext, _ request: Request, _ line: Span<UInt8>
   ) throws(WireError) -> () throws -> JSONText? {
-    let checked = try parameters.checked(text)
+    let checked = try parameters.checked(
+      request.params.map { JSONText(scanned: line.extracting($0)) })
     try checkRuns()
     return { try service.run(call(checked, context)) }
   }
