@@ -55,7 +55,7 @@ final class TurnTime {
     guard current == nil else { return false }
     current = user
     begun = clock()
-    let left = Self.share - min(Self.share, user.spent)
+    let left = Self.share - min(Self.share, user.used)
     deadline = begun + min(Self.slice, left)
     lastLook = begun
     requestsUntilLook = 1
@@ -68,21 +68,27 @@ final class TurnTime {
     guard let user = current else { return }
     current = nil
     let time = clock() - begun
-    if user.spent == 0 { spenders.append(user) }
-    user.spent += max(1, time)
+    spend(max(1, time), by: user)
   }
 
   /// Does work for a user within the slice of another one.
   ///
-  /// The slice gets no longer by it, but the other user is not charged.
+  /// The other user is not charged. But its slice gets no longer, nor its part of the turn: otherwise
+  /// one with many requests could fill a turn with the work of another.
   func charge(_ user: UserShare, for work: () -> Void) {
     guard let current, current !== user else { return work() }
     let start = clock()
     work()
     let time = clock() - start
     begun += time
-    if user.spent == 0 { spenders.append(user) }
-    user.spent += max(1, time)
+    if current.used == 0 { spenders.append(current) }
+    current.lent += time
+    spend(max(1, time), by: user)
+  }
+
+  private func spend(_ time: UInt64, by user: UserShare) {
+    if user.used == 0 { spenders.append(user) }
+    user.spent += time
   }
 
   /// Returns whether the running client must stop before its next request.
@@ -114,7 +120,7 @@ final class TurnTime {
   }
 
   /// Whether a user's share of this turn is used up.
-  func isUsedUp(by user: UserShare) -> Bool { user.spent >= Self.share }
+  func isUsedUp(by user: UserShare) -> Bool { user.used >= Self.share }
 
   /// Counts a step of work.
   func countStep() { steps &+= 1 }
@@ -168,14 +174,15 @@ final class TurnTime {
   ///
   /// Otherwise a user with many requests would get no changes.
   func beginDelivery() {
-    for user in spenders { user.spent = min(user.spent, Self.share - Self.slice) }
+    for user in spenders {
+      (user.spent, user.lent) = (min(user.used, Self.share - Self.slice), 0)
+    }
   }
 
   /// Charges a user for bytes that are sent outside of a slice.
   func charge(_ bytes: Int, to user: UserShare) {
     guard current == nil else { return }
-    if user.spent == 0 { spenders.append(user) }
-    user.spent += Self.sending + UInt64(bytes)
+    spend(Self.sending + UInt64(bytes), by: user)
   }
 
   /// The nanoseconds that a call to send costs, and about one more for each byte.
@@ -183,7 +190,7 @@ final class TurnTime {
 
   /// Ends the turn and resets the time of all users.
   func endTurn() {
-    for user in spenders { user.spent = 0 }
+    for user in spenders { (user.spent, user.lent) = (0, 0) }
     spenders.removeAll(keepingCapacity: true)
   }
 }
@@ -289,6 +296,12 @@ final class UserShare {
 
   /// The nanoseconds of this turn that the clients and the work have used.
   var spent: UInt64 = 0
+
+  /// The nanoseconds of its slices that were used for others.
+  var lent: UInt64 = 0
+
+  /// The nanoseconds of this turn that are used up.
+  var used: UInt64 { spent + lent }
 
   /// The interrupted clients and the work, in the order in which they continue.
   var interrupted = Queue<any Interruptible>()

@@ -57,6 +57,25 @@ struct TurnTimeTests {
   }
 
   @Test
+  func `work for another user within requests uses up their part of the turn`() {
+    let (time, context) = (bench.time, bench.table.context)
+    bench.methods["slow"] = { [runs] call in
+      context.charge(77) { time.work(nanoseconds: 1_000_000) }
+      runs.byClient[call.connection.id, default: 0] += 1
+      call.answer { $0.append("{}") }
+      return .done
+    }
+    bench.receive(slow(10))
+    #expect(runs.byClient[1] == 2)
+    #expect(bench.table.flush())
+    #expect(runs.byClient[1] == 4)
+    #expect(bench.table.flush())
+    #expect(runs.byClient[1] == 8)
+    #expect(!bench.table.flush())
+    #expect(runs.byClient[1] == 10)
+  }
+
+  @Test
   func `the daemon does not read from an interrupted client`() {
     bench.receive(slow(3))
     #expect(!bench.transport.isReading)
