@@ -179,6 +179,26 @@ struct AtomicTests {
     #expect(bench.host.last == 0)
   }
 
+  @Test(
+    arguments: [
+      #"todo.add {"title":"a","_meta":{"expect":{"todo/1":9}}}"#,
+      #"lamp.queue {"_meta":{"cmd":"1"},"level":1}"#,
+    ])
+  func `a call of the library or of a program takes no options within an atomic`(
+    call: String
+  ) throws {
+    let bench = try WholeBench().bench
+    let (provider, client) = (bench.connect(uid: 500), bench.connect())
+    _ = provider.call(
+      #"{"id":1,"method":"provide","params":{"service":"lamp","methods":{"queue":{"delivery":"queued","#
+        + #""params":{"type":"object","properties":{"level":{"type":"integer"}}}}}}}"#)
+    let last = bench.host.last
+    let error = client.error(atomic(call))
+    #expect(error?.data["path"] == .string("/calls/0/params/_meta"), "\(error as Any)")
+    #expect(bench.host.last == last)
+    #expect(client.result(atomic(#"lamp.queue {"level":1}"#))?["events"] == .number(JSONNumber(1)))
+  }
+
   @Test
   func `cmd and expect apply to the whole atomic`() throws {
     let meta = #","_meta":{"cmd":"tx","expect":{"cells/a":"none","lists/l":0}}"#

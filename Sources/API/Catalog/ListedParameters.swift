@@ -35,9 +35,8 @@ extension Catalog {
     }
     let step: Method.Step = { context, request, line throws(WireError) in
       let listed = request.parameters
-      if listed.isComplete, listed.options == nil,
-        let values = ParameterValues(of: parameters, listed, line)
-      {
+      try request.checkHasNoOptions()
+      if listed.isComplete, let values = ParameterValues(of: parameters, listed, line) {
         return try prepared(context, values.texts)
       }
       let text = request.params.map { JSONText(scanned: line.extracting($0)) }

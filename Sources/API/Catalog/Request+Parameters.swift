@@ -1,7 +1,16 @@
 internal import JSON
-internal import Wire
+package import Wire
 
 extension Request {
+  /// - Throws: `invalid_params` if the parameters have options, which a call within another one cannot
+  ///   have.
+  package func checkHasNoOptions() throws(WireError) {
+    guard parameters.options != nil else { return }
+    throw WireError(
+      JSONDecodingError(
+        member: CallOptions.name, of: "", expected: "no such member", got: "a value"))
+  }
+
   /// Returns the parameters as compact JSON without some members.
   ///
   /// Equal parameters give equal text, whatever their member order.

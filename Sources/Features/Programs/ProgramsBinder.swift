@@ -462,6 +462,7 @@ extension Programs {
   /// Returns the function that queues a call as a part of an `atomic`.
   fileprivate func step(_ method: ProvidedService.Method) -> Method.Step {
     { [unowned self] context, request, line throws(WireError) in
+      try request.checkHasNoOptions()
       let parameters = try method.parameters(of: request, line)
       try Self.check(parameters, "")
       return { JSONText(try self.queue(method, parameters, by: context.caller)) }

@@ -103,6 +103,7 @@ private struct ScriptMethod {
   private func step(
     _ context: CallContext, _ request: Request, _ line: Span<UInt8>
   ) throws(WireError) -> () throws -> JSONText? {
+    try request.checkHasNoOptions()
     let checked = try parameters.checked(
       request.params.map { JSONText(scanned: line.extracting($0)) })
     try checkRuns()
