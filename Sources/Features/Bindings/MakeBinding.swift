@@ -197,11 +197,11 @@ extension Access {
     for path in read.expression.leftPaths {
       inputs.append(.init(path: path.text, provider: try sources(of: path.text)))
     }
-    let uid = caller.uid
+    let writer = Peer(uid: caller.uid)
     return Automation(
       read.expression, inputs, steps, read.schedule, by: self, live, key: stateKey
     ) { [host] body throws(Refusal) in
-      _ = try host.perform(.ofBinding(by: uid)) {
+      _ = try host.perform(.ofBinding(by: writer)) {
         try body()
         return nil
       }
@@ -243,12 +243,14 @@ extension Access {
     _ automation: Automation? = nil, in live: LiveBindings
   ) -> BindEndpoint<JSONValue> {
     let (parts, uid) = (catalog.parts, caller.uid)
+    // One for all writes, because the origins of events are kept by caller.
+    let writer = Peer(uid: uid)
     return BindEndpoint(
       read: { sources.newest(source).map { parts.decoded($0) } },
       write: rights.service(of: source)?.writer.map { write in
         { [host, unowned ends, weak automation] value in
           // There is no process: the user who made the binding may have disconnected.
-          var command = Command.ofBinding(by: uid)
+          var command = Command.ofBinding(by: writer)
           let giver: BindSide = side == .left ? .right : .left
           command.cause = automation?.cause ?? ends.cause(from: giver)
           let (before, accepted): (UInt64, Accepted)
@@ -289,8 +291,8 @@ extension Access {
 
 extension Command {
   /// Returns the command of a binding that writes as the user who has made it.
-  fileprivate static func ofBinding(by uid: UInt32) -> Command {
-    var command = Command(method: "bind", caller: Peer(uid: uid))
+  fileprivate static func ofBinding(by writer: Peer) -> Command {
+    var command = Command(method: "bind", caller: writer)
     command.origin = .binding
     return command
   }
