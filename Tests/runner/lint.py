@@ -5,6 +5,9 @@ import subprocess
 SWIFT = ["Package.swift", "Libraries", "Sources", "Tests", "Benchmarks", "Examples"]
 FORMAT = ["swift", "format", "lint", "--strict", "--parallel"]
 
+# It opens all its files at once, and a process may have few descriptors.
+FORMAT_ALL = r"""find "$@" -name '*.swift' -not -path '*/.*' -print0 | xargs -0 -n 60 """ + " ".join(FORMAT)
+
 
 def checks(changed):
     """Returns the name and the command of each check. `changed`: only of files that differ from the last commit."""
@@ -13,7 +16,7 @@ def checks(changed):
         if files:
             yield "format", [*FORMAT, *files]
     else:
-        yield "format", [*FORMAT, "--recursive", *SWIFT]
+        yield "format", ["sh", "-c", FORMAT_ALL, "sh", *SWIFT]
         yield "runner", ["python3", "-m", "unittest", "discover", "-q", "-s", "Tests/runner"]
     yield "words", ["Scripts/lint-words"]
 
