@@ -55,10 +55,14 @@ extension Catalog {
   ///   - sessions: The sessions of the clients.
   ///   - name: Returns the name under which a client is logged in; `nil` if it is not.
   ///   - resume: Logs a client in again, with what was kept.
+  ///
+  /// A daemon has one such table.
   public func logins<Session, Login: Decodable>(
     in sessions: Sessions<Session>, name: @escaping (Session) -> String?,
+    file: StaticString = #fileID, line: UInt = #line,
     resume: @escaping (Session, Login) -> Void
   ) {
+    guard claim("table of logins", SourcePlace(file, line)) else { return }
     add { catalog in
       catalog.actor = { sessions.known($0).flatMap(name) }
       catalog.restore(.login) { context, items, _ throws(CannotRestore) in

@@ -94,13 +94,17 @@ public struct Source<S: State>: Sendable {
   ///   - name: The names of the sources, with a `*` for the key.
   ///   - doc: A line for people.
   ///   - form: The form of an element that clients see; it depends on the element alone.
+  ///   - isKey: Whether a key may have a list; a source with another one can never exist.
+  ///   - streams: The names of the streams of rows to which the lists belong; see
+  ///     ``lists(_:_:_:in:isMerging:)``.
   ///   - isMerging: Whether the step of an updated element has only its changed members:
   ///     `{"op":"merge","at":3,"value":{"likes":2}}`.
   public static func lists<Key: TableKey, Element: TableRow, Shown: Rendering & TableRow>(
     _ path: any WritableKeyPath<S, Lists<Key, Element>> & Sendable, _ name: String, _ doc: String,
-    as form: Shown.Type, isMerging: Bool = false
+    as form: Shown.Type, keys isKey: @escaping @Sendable (Key) -> Bool = { _ in true },
+    in streams: String? = nil, isMerging: Bool = false
   ) -> Source where Shown.Value == Element {
-    listTable(path, name, doc, ShownForm { Shown($1) }, isMerging: isMerging)
+    listTable(path, name, doc, ShownForm(isKey) { Shown($1) }, in: streams, isMerging: isMerging)
   }
 
   /// A table that clients do not see.

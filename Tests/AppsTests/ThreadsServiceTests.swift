@@ -57,6 +57,32 @@ struct ThreadsServiceTests {
   }
 
   @Test
+  func `posts are charged to the user of their thread, not to who posts last anywhere`() throws {
+    func run(by user: UInt32, _ body: () throws -> Void) throws {
+      _ = try host.perform(Command(method: "test", caller: Peer(uid: user))) {
+        try body()
+        return nil
+      }
+    }
+    let body = String(repeating: "x", count: 1_000)
+    try run(by: 7) {
+      _ = try threads.start(name: "Long")
+      for _ in 1...60 { _ = try threads.post(body, to: 1, by: 7) }
+    }
+    try run(by: 8) {
+      _ = try threads.start(name: "Short")
+      _ = try threads.post(body, to: 2, by: 8)
+    }
+    store.commit()
+    #expect(host.stateBytes(of: 7) > 60_000)
+    #expect(1_000..<5_000 ~= host.stateBytes(of: 8))
+    try run(by: 7) { _ = try threads.remove(1, by: 7) }
+    store.commit()
+    #expect(host.stateBytes(of: 7) < 5_000)
+    #expect(1_000..<5_000 ~= host.stateBytes(of: 8))
+  }
+
+  @Test
   func `invalid commands are refused with the reason`() throws {
     try host.run { _ = try threads.start(name: "Tea") }
     try host.run { _ = try threads.post("Green?", to: 1, by: 7) }

@@ -461,6 +461,11 @@ struct MistakeTests {
         (at: Int) in at
       }
       catalog.view("twin", "Shows.", reads: "twin/{nr") { _ in }
+      for _ in 1...2 {
+        catalog.logins(in: Sessions { _ in Property("") }, name: { $0.value }) {
+          (session, name: String) in session.value = name
+        }
+      }
       _ = Ledger<Odd>("cells", in: host)
       _ = Ledger<Odd>("journal", in: host)
     }
@@ -470,6 +475,7 @@ struct MistakeTests {
       "twin.meta has a parameter '_meta'",
       "the method 'twin.put': 'twin/{nr}' names 'nr', which is no parameter",
       "the view 'twin': 'twin/{nr' has a { without a }",
+      "the table of logins exists",
       "'cells' is the name of a standard service",
       "'journal' is the name of a standard service",
     ] { #expect(twin.contains(part), "\(part): \(twin)") }

@@ -31,10 +31,12 @@ package struct Threads: State {
 
   package static let sources = [
     Source.rows(
-      \Threads.threads, "threads/*", "The thread of that number.", as: ThreadRow.self),
+      \Threads.threads, "threads/*", "The thread of that number.", as: ThreadRow.self,
+      keys: { $0 > 0 }),
+    // The bytes of the posts are charged to the stream of their thread.
     .lists(
       \.posts, "threads/*/posts", "Its posts, the oldest first.", as: ShownPost.self,
-      isMerging: true),
+      keys: { $0 > 0 }, in: "threads/*", isMerging: true),
   ]
 
   package mutating func apply(_ event: Event, at context: EventContext) {

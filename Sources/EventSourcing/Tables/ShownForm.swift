@@ -14,7 +14,7 @@ package struct ShownForm<Key, Row>: Sendable {
 
   /// Returns a row as JSON.
   @usableFromInline
-  let text: @Sendable (Key, Row) -> JSONText
+  let text: @Sendable (Key, Row, JSONEncoder) -> JSONText
 
   /// Creates a form from a function whose result depends on its arguments alone.
   @usableFromInline
@@ -24,7 +24,7 @@ package struct ShownForm<Key, Row>: Sendable {
   ) {
     self.isKey = isKey
     shape = Shape(of: Shown.self)
-    text = { key, row in RowText.text(show(key, row), JSONEncoder()) }
+    text = { key, row, encoder in RowText.text(show(key, row), encoder) }
   }
 }
 
@@ -35,7 +35,7 @@ extension RowText {
     _ row: Row, of key: Key, in form: ShownForm<Key, Row>?,
     _ encoder: @autoclosure () -> JSONEncoder
   ) -> JSONText {
-    if let form { return form.text(key, row) }
+    if let form { return form.text(key, row, encoder()) }
     return text(row, encoder())
   }
 }

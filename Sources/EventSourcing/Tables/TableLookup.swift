@@ -155,9 +155,14 @@ package enum TableLookup<State: TableState>: StateLookup {
     // Rows that have streams of their own are not charged to that of the service.
     let names = ledger.streamNames
     return state.tables.sources.allSatisfy { source in
-      source.isEmpty(state)
+      // The size of the first row that counts is enough.
+      var isFound = false
+      return source.isEmpty(state)
         || source.sizeOfAll(state) { row in
-          row != name && names.number(of: row).map { names.isHeld($0, by: .stream) } == true
+          guard !isFound else { return true }
+          let number = names.number(of: row)
+          isFound = row == name || number.map { names.isHeld($0, by: .stream) } != true
+          return !isFound
         } == 0
     }
   }
@@ -223,10 +228,20 @@ package enum TableLookup<State: TableState>: StateLookup {
     if report.isReplaced { effect.fault = report.replacementFault }
     effect.growth = report.growth
     effect.others = report.others
-    for stream in [place.number] + effect.others.map(\.stream) where isEmpty(stream, ledger) {
+    if effect.growth <= 0, isEmpty(place.number, ledger) { effect.released.append(place.number) }
+    addReleased(to: &effect, ledger)
+    return effect
+  }
+
+  /// Adds the streams that hold nothing any more.
+  ///
+  /// One that has grown holds something. To look at that of the service takes a step for each row.
+  private static func addReleased(
+    to effect: inout FollowedEffect, _ ledger: some PendingState<State>
+  ) {
+    for (stream, growth) in effect.others where growth < 0 && isEmpty(stream, ledger) {
       effect.released.append(stream)
     }
-    return effect
   }
 
   @usableFromInline
@@ -239,9 +254,7 @@ package enum TableLookup<State: TableState>: StateLookup {
     finish(event, at: place, ledger)
     var effect = FollowedEffect()
     effect.others = report.others
-    for stream in effect.others.map(\.stream) where isEmpty(stream, ledger) {
-      effect.released.append(stream)
-    }
+    addReleased(to: &effect, ledger)
     return effect
   }
 

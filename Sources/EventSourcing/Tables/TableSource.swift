@@ -416,7 +416,11 @@ extension TableSource {
     return TableSource(
       pattern: pattern, streams: streams, doc: doc,
       shape: .array(form?.shape ?? Shape(of: Element.self)),
-      kind: .list, path: path, hasKey: true, matches: { (pattern?.key(of: $0) as Key?) != nil },
+      kind: .list, path: path, hasKey: true,
+      matches: { name in
+        guard let key: Key = pattern?.key(of: name) else { return false }
+        return form?.isKey(key) ?? true
+      },
       setNoting: { state, number in access(&state) { $0.setNoting(as: number) } },
       makeUnique: { state in access(&state) { $0.makeUnique() } },
       finish: finishLists(pattern, streams, access),
