@@ -50,3 +50,21 @@ def running(binderd, *words, **options):
         daemon.wait()
         for name in os.listdir(home):
             os.unlink(home + "/" + name)
+
+
+def processor_time(daemon):
+    """Returns the time of all threads in seconds."""
+    tasks = f"/proc/{daemon.pid}/task"
+    total = 0
+    for task in os.listdir(tasks):
+        with open(f"{tasks}/{task}/schedstat", encoding="ascii") as file:
+            total += int(file.read().split()[0])
+    return total / 1e9
+
+
+def rest(daemon):
+    """Waits until the daemon has nothing to do: rows come in parts."""
+    last = -1.0
+    while processor_time(daemon) - last > 0.001:
+        last = processor_time(daemon)
+        time.sleep(0.2)

@@ -14,31 +14,13 @@ import statistics
 import sys
 import time
 
-from daemon import connect, running
+from daemon import connect, processor_time, rest, running
 
 binderd = sys.argv[1]
 viewers, rows = int(os.environ.get("VIEWERS", "1000")), int(os.environ.get("ROWS", "10000"))
 changes, rounds = int(os.environ.get("CHANGES", "200")), int(os.environ.get("ROUNDS", "5"))
 OPEN = {"id": 1, "method": "open", "params": {"text": 'view "Rows."\ncells/row/* ~> rows\n'}}
 HELLO = b'{"id":0,"method":"hello","params":{"limits":{"line":16777216}}}\n'
-
-
-def processor_time(daemon):
-    """Returns the time of all threads in seconds."""
-    tasks = f"/proc/{daemon.pid}/task"
-    total = 0
-    for task in os.listdir(tasks):
-        with open(f"{tasks}/{task}/schedstat", encoding="ascii") as file:
-            total += int(file.read().split()[0])
-    return total / 1e9
-
-
-def rest(daemon):
-    """Waits until the daemon has nothing to do: rows come in parts."""
-    last = -1.0
-    while processor_time(daemon) - last > 0.001:
-        last = processor_time(daemon)
-        time.sleep(0.2)
 
 
 def memory(daemon):
