@@ -115,7 +115,7 @@ struct OtherEventsTests {
       on["cells.set"] = function(e) if e.value == 13 then error("no 13") end n:set(e.value) end
       """)
     var stops: [String] = []
-    home.usage.onStop = { stops.append(home.usage.message(of: $0)) }
+    home.usage.onStop = { [unowned usage = home.usage] in stops.append(usage.message(of: $0)) }
     try home.set("a", "1")
     #expect(throws: (any Error).self) {
       try home.host.run {
