@@ -20,7 +20,10 @@ PLAIN = dict(scratch=".build", flags=["-Xswiftc", "-gnone"])
 
 # Freed memory waits in a small quarantine, because tests watch the memory of their own process. Ten
 # frames say where memory was allocated; thirty, the default, take a tenth of the time.
-ADDRESS_OPTIONS = {"ASAN_OPTIONS": "detect_leaks=1:quarantine_size_mb=64:malloc_context_size=10"}
+ADDRESS_OPTIONS = {
+    "ASAN_OPTIONS": "detect_leaks=1:quarantine_size_mb=64:malloc_context_size=10",
+    "LSAN_OPTIONS": f"suppressions={os.path.abspath('Tests/runner/leaks.txt')}:print_suppressions=0",
+}
 THREAD_OPTIONS = {"TSAN_OPTIONS": "halt_on_error=1:exitcode=66"}
 
 # The suites with a daemon or a database. The others need no other process.
