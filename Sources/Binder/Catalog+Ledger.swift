@@ -119,13 +119,7 @@ extension Catalog {
     _ name: String, _ doc: String, _ path: KeyPath<S, Table<Int, Row>>, of ledger: Ledger<S>,
     file: StaticString = #fileID, line: UInt = #line
   ) {
-    guard let pattern = listed(name, path, ledger, SourcePlace(file, line)) else { return }
-    let rows = ledger.rows(path)
-    add { catalog in
-      catalog.listQuery(name, doc, of: Row.self) { context in
-        context.rows(rows, where: { context.role.mayRead(pattern.name($0)) }) { $1 }
-      }
-    }
+    list(name, doc, path, ledger, SourcePlace(file, line)) { $1 }
   }
 
   /// Offers a method that lists the rows of a table in another form than the stored one; see
@@ -136,11 +130,18 @@ extension Catalog {
     _ name: String, _ doc: String, _ path: KeyPath<S, Table<Int, Row>>, of ledger: Ledger<S>,
     as form: Shown.Type, file: StaticString = #fileID, line: UInt = #line
   ) where Shown.Key == Int, Shown.Value == Row {
-    guard let pattern = listed(name, path, ledger, SourcePlace(file, line)) else { return }
+    list(name, doc, path, ledger, SourcePlace(file, line)) { Shown($0, $1) }
+  }
+
+  private func list<S: State, Row: TableRow, Shown: Codable>(
+    _ name: String, _ doc: String, _ path: KeyPath<S, Table<Int, Row>>, _ ledger: Ledger<S>,
+    _ place: SourcePlace, _ show: @escaping (Int, Row) -> Shown
+  ) {
+    guard let pattern = listed(name, path, ledger, place) else { return }
     let rows = ledger.rows(path)
     add { catalog in
       catalog.listQuery(name, doc, of: Shown.self) { context in
-        context.rows(rows, where: { context.role.mayRead(pattern.name($0)) }, Shown.init)
+        context.rows(rows, where: { context.role.mayRead(pattern.name($0)) }, show)
       }
     }
   }

@@ -222,6 +222,9 @@ struct PastCommands {
 
   /// Those that were refused.
   var refused = RefusedCommands()
+
+  /// Reads and writes what is kept of them in the journal.
+  let coder = EventCoder()
 }
 
 /// The signals of a host, and the types of its sources.

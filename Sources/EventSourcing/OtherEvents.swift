@@ -58,7 +58,7 @@ struct RoutedEvent {
 /// The ledgers whose states consist of events of other services too.
 @usableFromInline
 final class EventRoutes {
-  /// Whether there are some.
+  /// Whether any ledger gets events of other services.
   @usableFromInline
   private(set) var isOn = false
 

@@ -42,7 +42,6 @@ package final class ServiceHost {
   /// The ledgers that get events of other services.
   @usableFromInline
   let routes = EventRoutes()
-  private let coder = EventCoder()
 
   private var past = PastCommands()
   private let snapshotting: Snapshotting
@@ -73,6 +72,8 @@ package final class ServiceHost {
   private var eventData = ByteBuffer()
 
   /// The name that ``stream(_:prefix:)`` looks up.
+  ///
+  /// It is written while the data of an event is.
   private var nameBuffer = ByteBuffer()
 
   /// The names of all streams, with a number for each; see ``EventStore/names``.
@@ -195,8 +196,8 @@ package final class ServiceHost {
   /// The bindings from files that were active when the daemon stopped, by key, with the position
   /// at which each was bound.
   package var filedBindings: [String: UInt64] {
-    get { note(.filedBindings).flatMap { coder.value(of: JSONText(trusted: $0)) } ?? [:] }
-    set { keep(coder.text(newValue).text, as: .filedBindings) }
+    get { note(.filedBindings).flatMap { past.coder.value(of: JSONText(trusted: $0)) } ?? [:] }
+    set { keep(past.coder.text(newValue).text, as: .filedBindings) }
   }
 
   // MARK: Start
@@ -537,7 +538,7 @@ package final class ServiceHost {
     let meta = Meta(
       uid: caller.uid, pid: caller.pid, method: command.method, program: caller.program,
       call: String(call, radix: 16), value: value)
-    store.seal(meta: coder.text(meta).text)
+    store.seal(meta: past.coder.text(meta).text)
     past.window.add(
       id,
       .init(
@@ -698,7 +699,7 @@ package final class ServiceHost {
       }
       commits.durable = record.seq
       // A command that its client repeats here after a takeover must not run again.
-      if record.command != nil { past.window.add(record, coder) }
+      if record.command != nil { past.window.add(record, past.coder) }
       if !watchers.isEmpty { watchers.send(record, eventForms) }
     }
     past.window.commit(upTo: durable)

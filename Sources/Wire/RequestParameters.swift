@@ -55,7 +55,7 @@ public struct RequestParameters: Sendable {
     while more {
       let kind = try scanner.kind()
       let start = scanner.position
-      let (isEscaped, isPlain) = try Self.read(&scanner, kind)
+      let (isEscaped, isPlain) = try Self.readValue(&scanner, kind)
       if count < Self.most {
         append(
           start..<start, start..<scanner.position, kind, isEscaped: isEscaped, isPlain: isPlain)
@@ -70,7 +70,7 @@ public struct RequestParameters: Sendable {
   ///
   /// - Returns: What is known of it if it is a string; see ``Member``.
   @inline(__always)
-  private static func read(
+  static func readValue(
     _ scanner: inout JSONScanner, _ kind: JSONScanner.Kind
   ) throws(JSONFault) -> (isEscaped: Bool, isPlain: Bool) {
     guard kind == .string else {
@@ -91,7 +91,7 @@ public struct RequestParameters: Sendable {
       let name = try scanner.key()
       let kind = try scanner.kind()
       let start = scanner.position
-      let (isEscaped, isPlain) = try Self.read(&scanner, kind)
+      let (isEscaped, isPlain) = try Self.readValue(&scanner, kind)
       if scanner.token(name, is: "_meta") {
         if options != nil { isComplete = false }
         options = start..<scanner.position

@@ -167,13 +167,7 @@ public struct RequestShapes: Sendable {
       let name = end &- nameBytes(next)..<end
       let kind = try scanner.kind()
       let start = scanner.position
-      var (isEscaped, isPlain) = (false, false)
-      if kind == .string {
-        let string = try scanner.string()
-        (isEscaped, isPlain) = (string.isEscaped, string.isPlain)
-      } else {
-        try scanner.value(kind, depth: JSONLimits.surroundings)
-      }
+      let (isEscaped, isPlain) = try RequestParameters.readValue(&scanner, kind)
       request.parameters.append(
         name, start..<scanner.position, kind, isEscaped: isEscaped, isPlain: isPlain)
       next &+= 1

@@ -2,13 +2,7 @@
 
 load support
 
-setup() {
-    make_place
-    cd "$directory"
-    mkdir service.d
-    echo '{}' > binder.conf
-    start_daemon --config "$directory/binder.conf"
-}
+setup() { start_with_services; }
 
 teardown() { remove_place; }
 

@@ -12,6 +12,15 @@ make_place() {
     background=()
 }
 
+# Starts a daemon that reads services from service.d in the directory of the test, which becomes the current one.
+start_with_services() {
+    make_place
+    cd "$directory"
+    mkdir service.d
+    echo '{}' > binder.conf
+    start_daemon --config "$directory/binder.conf"
+}
+
 # Kills all processes of the test, checks the daemon's frames against the schema, and removes the directory.
 remove_place() {
     for pid in "${background[@]}" ${daemon:-}; do

@@ -27,12 +27,12 @@ public class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProtoc
   /// no other object.
   @usableFromInline
   final var entries: ContiguousArray<Entry> = []
-  /// The number of entries whose observer is disposed; they stay to keep indices valid.
-  @usableFromInline
-  final var gaps = 0
   /// The number of observers; with it, code that is not specialized need not look at the entries.
   @usableFromInline
   final var observerCount = 0
+  /// The number of entries whose observer is disposed; they stay to keep indices valid.
+  @inlinable
+  final var gaps: Int { entries.count - observerCount }
   @usableFromInline
   final var isDelivering = false
   /// The events sent during a delivery, each with the number of entries that it is for.
@@ -170,7 +170,6 @@ extension Subject {
     let observer = entries[index].observer
     entries[index].observer = nil
     observerCount -= 1
-    gaps += 1
     if !isDelivering { closeGaps() }
     observersChanged()
     // Release the observer last: objects that it retained may be deallocated here and call back.
@@ -183,7 +182,7 @@ extension Subject {
     guard !entries.isEmpty else { return }
     let ended = entries
     entries = []
-    (observerCount, gaps) = (0, 0)
+    observerCount = 0
     for entry in ended { entry.observation.end() }
     observersChanged()
   }
@@ -195,7 +194,6 @@ extension Subject {
   func closeGaps() {
     while let last = entries.last, last.observer == nil {
       entries.removeLast()
-      gaps -= 1
     }
     if gaps > 0, gaps >= entries.count / 2 { compact() }
   }
@@ -203,7 +201,6 @@ extension Subject {
   @usableFromInline
   func compact() {
     entries.removeAll { $0.observer == nil }
-    gaps = 0
     for i in entries.indices { entries[i].observation.index = i }
   }
 }
@@ -255,6 +252,7 @@ public final class KeyedSubject<Key: Hashable, Element> {
   private typealias Elements = PassthroughSubject<Element, Never>
 
   private var subjects: [Key: Elements] = [:]
+  /// The number of observed keys; see ``Subject/observerCount``.
   private var count = 0
 
   /// Creates a subject without observers.
