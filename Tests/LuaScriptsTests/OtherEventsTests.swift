@@ -396,6 +396,44 @@ struct OtherEventsTests {
   }
 
   @Test
+  func `events that were dropped beside a fold are in its state`() throws {
+    let (store, language) = (MemoryStore(), Lua())
+    let host = ServiceHost(store: store)
+    let cells = CellsService(in: host)
+    let scripts = ScriptsService(in: host, language, ScriptFiles(in: language))
+    try host.start(addLedgers: scripts.addServices)
+    scripts.begin()
+    func set(_ times: Int) throws {
+      try host.run {
+        for i in 1...times { _ = try cells.set("a", to: JSONText(i)) }
+      }
+    }
+    try set(1)
+    store.commit()
+    var files = ScriptFiles(in: language)
+    let text = """
+      service("usage", "x")
+      local n = value("usage", "x")
+      on["cells.set"] = function(e) n:set((n:get() or 0) + 1) end
+      """
+    files.read(Array(text.utf8), file: "usage.service")
+    _ = scripts.use(files)
+    let most = ScriptsService.Folding.mostKept
+    // Recorded before the text, and durable after the past is folded.
+    try set(most + 7)
+    store.read()
+    store.commit()
+    #expect(scripts.folding["usage"]?.lacksEvents == true)
+    store.read()
+    let usage = try #require(scripts.services["usage"])
+    #expect(scripts.folding.isEmpty)
+    #expect(usage.ledger.value(of: "usage") == JSONText(most + 8))
+    try set(1)
+    store.commit()
+    #expect(usage.ledger.value(of: "usage") == JSONText(most + 9))
+  }
+
+  @Test
   func `a start makes no snapshot of a service that is stopped`() throws {
     let text = """
       service("usage", "x")

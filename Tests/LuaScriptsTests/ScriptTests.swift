@@ -294,6 +294,38 @@ struct ScriptTests {
   }
 
   @Test
+  func `a fold keeps a limited number of events, and reads again those that it dropped`() throws {
+    let script = try Script(
+      """
+      service('stock', 'x')
+      local n = value('stock', 'x')
+      on.set = function() n:set((n:get() or 0) + 1) end
+      """, named: "stock", file: "stock.service", path: "stock.service", in: Lua())
+    let folding = ScriptsService.Folding(script)
+    func keep(_ seqs: ClosedRange<UInt64>, _ data: String = "{}") {
+      for seq in seqs {
+        let place = ScriptPlace(seq: seq, version: seq, time: 1, user: 1, stream: "stock")
+        folding.keep(ScriptEvent("set", JSONText(trusted: data)), at: place)
+      }
+    }
+    let most = UInt64(ScriptsService.Folding.mostKept)
+    keep(1...most + 50)
+    #expect(folding.later.count == 49)
+    folding.use(ScriptState(script), upTo: most)
+    #expect(folding.lacksEvents)
+    #expect(folding.isFarBehind, "one event is neither in the state nor kept")
+    folding.use(ScriptState(script), upTo: most + 1)
+    #expect(!folding.isFarBehind)
+    #expect(folding.catchUp() == nil)
+    #expect(folding.state?.value(of: "stock") == JSONText(49))
+    // Large events are fewer.
+    let large = #"{"text":"\#(String(repeating: "x", count: 200_000))"}"#
+    keep(most + 51...most + 80, large)
+    #expect(folding.lacksEvents)
+    #expect(folding.later.count < 21)
+  }
+
+  @Test
   func `the hash of a text is SHA-256`() {
     #expect(
       SHA256.hash("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")

@@ -32,6 +32,12 @@ package final class ScriptsService {
     /// The events that have become durable meanwhile, and that the text folds.
     private(set) var later: [(event: ScriptEvent, place: ScriptPlace)] = []
 
+    /// The bytes of these events.
+    private var laterBytes = 0
+
+    /// The last event that was dropped because too many had become durable; 0 if none was.
+    private var dropped: UInt64 = 0
+
     /// The state at a position, once it is there.
     private(set) var state: ScriptState?
     private(set) var seq: UInt64 = 0
@@ -42,26 +48,35 @@ package final class ScriptsService {
     init(_ script: Script) { self.script = script }
 
     /// Keeps an event that has become durable, unless the text does not fold it.
+    ///
+    /// If there are too many, they are dropped and read from the journal again.
     func keep(_ event: ScriptEvent, at place: ScriptPlace) {
       // A reader may have seen it first.
       guard place.seq > seq else { return }
       if event.isOther, script.folds(of: event.kind, in: place.stream).isEmpty { return }
       later.append((event, place))
+      laterBytes += event.data.text.utf8.count
+      guard later.count > Self.mostKept || laterBytes > Self.mostKeptBytes else { return }
+      dropped = place.seq
+      (later, laterBytes) = ([], 0)
     }
 
     /// Uses the state that was read from the journal up to a position.
     func use(_ state: ScriptState, upTo seq: UInt64) {
       (self.state, self.seq) = (state, seq)
       later.removeAll { $0.place.seq <= seq }
+      laterBytes = later.reduce(0) { $0 + $1.event.data.text.utf8.count }
     }
 
     /// Applies the events that have become durable meanwhile; returns the fold that has failed.
+    ///
+    /// Only for a state that lacks no events; see ``lacksEvents``.
     func catchUp() -> StoppedFold? {
       for (event, place) in later {
         state?.apply(event, at: place)
         seq = place.seq
       }
-      later = []
+      (later, laterBytes) = ([], 0)
       state?.checkVariables()
       return state?.stopped
     }
@@ -69,8 +84,17 @@ package final class ScriptsService {
     /// The most events that are applied on the loop.
     static let mostLater = 100
 
+    /// The most events, and the most bytes of them, that are kept.
+    static let mostKept = 10_000
+    static let mostKeptBytes = 4 << 20
+
+    /// Whether the state lacks events that were dropped, so that the journal must be read again.
+    var lacksEvents: Bool { state?.stopped == nil && dropped > seq }
+
     /// Whether so many events have become durable meanwhile that they are folded off the loop too.
-    var isFarBehind: Bool { state?.stopped == nil && later.count > Self.mostLater }
+    var isFarBehind: Bool {
+      lacksEvents || state?.stopped == nil && later.count > Self.mostLater
+    }
   }
   private var isActive = false
 
@@ -358,6 +382,8 @@ package final class ScriptsService {
 
   private func replace(_ folding: Folding, at seq: UInt64) {
     let script = folding.script
+    // Too many events have become durable before the text was.
+    if folding.lacksEvents, let state = folding.state { return read(folding, from: state) }
     let stopped = folding.catchUp()
     endFolding(script.name)
     guard let service = services[script.name], let state = folding.state else { return }
