@@ -207,6 +207,10 @@ struct FileViewTests {
     ("a => cell", "2:6: the view 'cell' needs 'name'"),
     ("a => cell nam=\"x\"", "2:11: the view 'cell' has no argument 'nam'; did you mean 'name'?"),
     ("a => cell name=1", "2:16: 'name' is a string, not a number"),
+    (
+      "lists/a ~> a\nlists/b ~> b\nx -> cells.set name=row.zz value=1",
+      "4:25: no rows have a 'zz'"
+    ),
   ]
 
   @Test(arguments: bad.indices)
@@ -221,6 +225,54 @@ struct FileViewTests {
     #expect(found.warnings == ["2:11: no program has declared 'deploy.start'"])
     let both = check("view \"A\"\ncells/* ~> a\nlists/b ~> b\nx -> cells.remove name=row.id")
     #expect(both.faults == ["4:28: 'row.id' may be of 'a' or of 'b'; write a.id or b.id"])
+  }
+
+  @Test
+  func `a source that does not exist now is a warning, and a number is no list`() throws {
+    let whole = try WholeBench()
+    let client = whole.bench.connect()
+    let found = check("view \"A\"\nfeeds/none ~> a\nsystem/uptime ~> b limit 5", by: client)
+    #expect(found.warnings == ["2:1: there is no source 'feeds/none' now"])
+    #expect(found.faults == ["3:18: 'system/uptime' is no list: it is a number"])
+  }
+
+  @Test
+  func `an intent of a row says what the id of its method is`() {
+    let provider = bench.connect()
+    let parameters =
+      #"{"type":"object","properties":{"id":{"type":"string"},"why":{"type":"string"}},"#
+      + #""required":["id","why"]}"#
+    let declaration = #"{"service":"bot","methods":{"drop":{"params":\#(parameters)}}}"#
+    #expect(
+      provider.result(#"{"id":1,"method":"provide","params":\#(declaration)}"#) != nil)
+    let lines = "view \"A\"\nlists/a ~> a\n"
+    #expect(
+      check(lines + "x -> bot.drop why=row.value").faults
+        == ["3:1: 'id' is asked for; write id=row.id, or another value"])
+    #expect(check(lines + "x -> bot.drop id=row.id").faults == [])
+  }
+
+  @Test
+  func `an argument reaches no other source`() {
+    for text in ["a/b", "*", "a b", ""] {
+      let error = client.error(
+        open("cells/{room} ~> a", head: " (room: text)", args: ["room": .string(text)]))
+      #expect(error?.data["path"] == .string("/args/room"), "\(text)")
+      #expect(
+        error?.message.contains("is one segment without '/' and '*'") == true,
+        "\(error?.message ?? "")")
+    }
+  }
+
+  @Test
+  func `the name of a file is that of a view`() {
+    var files = FileViews()
+    for name in ["ok", "a b", "1a", "é", String(repeating: "a", count: 65)] {
+      files.read(Array("view \"A\"".utf8), file: "view.d/\(name).view")
+    }
+    #expect(files.entries.keys.sorted() == ["ok"])
+    let rule = "the name of a view is 1 to 64 of A-Z a-z 0-9 _ and begins with no digit"
+    #expect(files.faults.map(\.message) == Array(repeating: rule, count: 4))
   }
 
   @Test

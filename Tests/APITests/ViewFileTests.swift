@@ -155,6 +155,18 @@ struct ViewFileTests {
     ("tab \"A\" => cell name=row.id", "2:22: a tab takes JSON or {argument}"),
     ("tab \"A\" -> cell", "2:9: expected '=>', found '->'"),
     ("title = \"no end", "2:9: '\"no end' is not JSON; a text needs quotes"),
+    ("tab \"A", "2:5: the text has no end, or an unknown escape"),
+    ("cells/* ~> a where < 1", "2:20: expected a path in the rows, found '<'"),
+    ("cells/* ~> a by", "2:16: expected a path in the rows, found the end of the line"),
+    (
+      "a -> cells.set =1",
+      "2:16: expected name=value, or a word such as 'main', found '='"
+    ),
+    (
+      "a -> cells.set when",
+      "2:20: expected a property, or row.MEMBER, found the end of the line"
+    ),
+    ("a -> cells.set when b.", "2:23: expected a member of the row, found the end of the line"),
   ]
 
   @Test(arguments: bad.indices)
@@ -187,6 +199,24 @@ struct ViewFileTests {
   }
 
   @Test
+  func `faults that need other lines have their places, too`() {
+    #expect(
+      faults("b = 1", "c = 2", "a -> cells.set when b unless c")
+        == ["4:1: either 'when' or 'unless'"])
+    #expect(
+      faults(
+        "cells/* ~> a", "  parked/0", "  parked/0 ~>", "  x limit 5", "  x | debounce(1s)",
+        "  y | ruond")
+        == [
+          "3:11: expected '~>' and a name, because 'parked/0' is a path, found the end of the line",
+          "4:14: expected the name of a member, found the end of the line",
+          "5:3: 'where', 'by' and 'limit' belong to the line of the list",
+          "6:3: 'debounce' keeps a state, which a row has not",
+          "7:3: no transformer 'ruond'; did you mean 'round'?",
+        ])
+  }
+
+  @Test
   func `the head is checked`() {
     func faults(_ text: String) -> [String] { ViewFile.read(text).faults.map(\.description) }
     let rule = #"1:1: a file begins with: view "what it shows""#
@@ -197,6 +227,9 @@ struct ViewFileTests {
     #expect(faults("view \"A\" (me: text)") == ["1:11: 'me' is the user; it needs no declaration"])
     #expect(
       faults("view \"A\" (a: text, a: text)") == ["1:20: there is an argument 'a' already"])
+    #expect(
+      faults("view \"A\" ()") == ["1:11: expected the name of an argument, found ')'"])
+    #expect(faults("view \"A\" (a)") == ["1:12: expected ':' and a type, found ')'"])
     #expect(faults("view \"A\" (a: text") == ["1:18: expected ')', found the end of the line"])
   }
 
@@ -220,6 +253,9 @@ struct ViewFileTests {
     #expect(
       ViewFile.read(long).faults.map(\.description) == ["1:1: a view has at most 65536 bytes"])
     #expect(ViewFile.read([0xFF]).faults.map(\.description) == ["1:1: the file is not UTF-8"])
+    #expect(
+      ViewFile.read([0xEF, 0xBB, 0xBF] + Array("view \"A\"".utf8)).faults.map(\.description)
+        == ["1:1: the file begins with a byte order mark; save it without"])
   }
 
   @Test
