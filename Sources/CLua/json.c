@@ -409,8 +409,27 @@ void json_push(lua_State *L, const char *bytes, size_t count) {
 
 // MARK: Writing
 
-static void add(lua_State *L, clua_bytes_buffer *buffer, const char *bytes, size_t count) {
-  if (!bytes_add(buffer, bytes, count)) clua_stop(L, CLUA_MEMORY);
+static inline void add(lua_State *L, clua_bytes_buffer *buffer, const char *bytes, size_t count) {
+  if (buffer->capacity - buffer->count > count) {
+    memcpy(buffer->bytes + buffer->count, bytes, count);
+    buffer->count += count;
+  } else if (!bytes_add(buffer, bytes, count)) {
+    clua_stop(L, CLUA_MEMORY);
+  }
+}
+
+// Writes a whole number. Returns the number of bytes, 20 at most.
+static size_t integer_text(lua_Integer value, char *text) {
+  char digits[20];
+  size_t count = 0, written = 0;
+  lua_Unsigned rest = value < 0 ? 0 - (lua_Unsigned)value : (lua_Unsigned)value;
+  do {
+    digits[count++] = (char)('0' + rest % 10);
+    rest /= 10;
+  } while (rest > 0);
+  if (value < 0) text[written++] = '-';
+  while (count > 0) text[written++] = digits[--count];
+  return written;
 }
 
 // The length of a UTF-8 sequence; 0 if it is none.
@@ -522,7 +541,51 @@ static void write_object(
   lua_settop(L, top);
 }
 
+// The most members of an object whose values are kept on the stack while it is written.
+enum { FEW_MEMBERS = 16 };
+
+// A member, and where its value is on the stack.
+typedef struct {
+  name name;
+  int value;
+} member;
+
+// Writes an object with a few members. Returns false, and writes nothing, if the table is another one.
+static bool write_few(lua_State *L, int table, clua_bytes_buffer *buffer, int depth) {
+  member members[FEW_MEMBERS];
+  size_t count = 0;
+  int top = lua_gettop(L);
+  lua_pushnil(L);
+  while (lua_next(L, table) != 0) {
+    int value = top + 2 * (int)count + 2;
+    if (count == FEW_MEMBERS || lua_type(L, value - 1) != LUA_TSTRING) {
+      lua_settop(L, top);
+      return false;
+    }
+    member new = {{NULL, 0}, value};
+    new.name.bytes = lua_tolstring(L, value - 1, &new.name.count);
+    size_t place = count++;
+    for (; place > 0 && name_order(&new.name, &members[place - 1].name) < 0; place--)
+      members[place] = members[place - 1];
+    members[place] = new;
+    lua_pushvalue(L, value - 1);
+  }
+  if (count == 0) return false;
+  charge(L, 2 * count);
+  for (size_t i = 0; i < count; i++) {
+    charge(L, 4);
+    add(L, buffer, i == 0 ? "{" : ",", 1);
+    write_text(L, members[i].name.bytes, members[i].name.count, buffer);
+    add(L, buffer, ":", 1);
+    write_value(L, members[i].value, buffer, depth);
+  }
+  add(L, buffer, "}", 1);
+  lua_settop(L, top);
+  return true;
+}
+
 static void write_table(lua_State *L, int table, clua_bytes_buffer *buffer, int depth) {
+  if (write_few(L, table, buffer, depth)) return;
   size_t texts = 0, numbers = 0, length = lua_rawlen(L, table);
   lua_pushnil(L);
   while (lua_next(L, table) != 0) {
@@ -547,7 +610,7 @@ static void write_table(lua_State *L, int table, clua_bytes_buffer *buffer, int 
 }
 
 static void write_value(lua_State *L, int index, clua_bytes_buffer *buffer, int depth) {
-  if (depth > MOST_DEPTH || !lua_checkstack(L, 8))
+  if (depth > MOST_DEPTH || !lua_checkstack(L, 2 * FEW_MEMBERS + 8))
     fail(L, "a value is nested too deep, or contains itself: it cannot be stored");
   switch (lua_type(L, index)) {
     case LUA_TNIL: add(L, buffer, "null", 4); return;
@@ -559,7 +622,7 @@ static void write_value(lua_State *L, int index, clua_bytes_buffer *buffer, int 
       char text[40];
       int count;
       if (lua_isinteger(L, index)) {
-        count = snprintf(text, sizeof text, "%lld", (long long)lua_tointegerx(L, index, NULL));
+        count = (int)integer_text(lua_tointegerx(L, index, NULL), text);
       } else {
         double value = lua_tonumberx(L, index, NULL);
         if (!isfinite(value)) fail(L, "a number is not finite: it cannot be stored");

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 // Places in the registry: the description, the functions by name, the running method's description,
-// and the metatables of sources.
-static char description_key, folds_key, commands_key, queries_key, running_key;
+// a list of all functions, and the metatables of sources.
+static char description_key, folds_key, commands_key, queries_key, running_key, declared_key;
 char rows_key, value_key, list_key;
 
 // MARK: Names
@@ -71,6 +71,14 @@ static void declare(lua_State *L, const char *list) {
   lua_pushvalue(L, -3);
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
   lua_pop(L, 3);
+}
+
+// Notes a function of the script, for the fingerprint.
+static void note_function(lua_State *L, int function) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &declared_key);
+  lua_pushvalue(L, function);
+  lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+  lua_pop(L, 1);
 }
 
 // Whether a list of the description has an entry with a name; the name is at `index`.
@@ -456,6 +464,7 @@ static int on_new_index(lua_State *L) {
   lua_pushvalue(L, 3);
   lua_rawset(L, 4);
   lua_settop(L, 3);
+  note_function(L, 3);
   lua_createtable(L, 0, 2);
   lua_pushvalue(L, 2);
   lua_setfield(L, -2, "name");
@@ -510,13 +519,13 @@ static int record(lua_State *L) {
   }
   // The fold writes rows, for which it needs the buffer.
   clua_bytes_buffer data = s->scratch;
-  s->scratch = (clua_bytes_buffer){NULL, 0, 0};
+  s->scratch = s->spare;
+  s->spare = (clua_bytes_buffer){NULL, 0, 0};
   s->given.count = 0;
   clua_answer answer =
       s->host.record(s->host.context, kind, (clua_text){data.bytes, data.count}, stream);
-  clua_bytes_buffer used = s->scratch;
+  s->spare = s->scratch;
   s->scratch = data;
-  clua_release(&used);
   if (answer == CLUA_STOPPED || s->stopped != CLUA_OK) {
     if (s->stopped == CLUA_OK) s->stopped = CLUA_FAULT;
     lua_pushlightuserdata(L, s);
@@ -658,6 +667,7 @@ static int declare_method(lua_State *L, const char *list, const char *what, void
   lua_pushvalue(L, 2);
   lua_createtable(L, 2, 0);
   lua_getfield(L, 3, "run");
+  note_function(L, lua_gettop(L));
   lua_rawseti(L, -2, 1);
   lua_pushvalue(L, 4);
   lua_rawseti(L, -2, 2);
@@ -769,8 +779,8 @@ static void open_list(lua_State *L, const char *name) {
 }
 
 void open_service(lua_State *L) {
-  void *keys[] = {&folds_key, &commands_key, &queries_key};
-  for (int i = 0; i < 3; i++) {
+  void *keys[] = {&folds_key, &commands_key, &queries_key, &declared_key};
+  for (int i = 0; i < 4; i++) {
     lua_createtable(L, 0, 8);
     lua_rawsetp(L, LUA_REGISTRYINDEX, keys[i]);
   }
@@ -1066,10 +1076,14 @@ uint64_t clua_fingerprint(clua *s) {
   // The functions of the daemon do not change.
   lua_rawgetp(L, LUA_REGISTRYINDEX, &environment_key);
   is_met(s, lua_topointer(L, -1));
-  void *keys[] = {&own_globals_key, &folds_key, &commands_key, &queries_key};
-  for (int i = 0; i < 4; i++) {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, keys[i]);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &own_globals_key);
+  fingerprint_value(&f, -1, 0);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &declared_key);
+  lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
+  for (lua_Integer i = 1; i <= count; i++) {
+    lua_rawgeti(L, -1, i);
     fingerprint_value(&f, -1, 0);
+    lua_pop(L, 1);
   }
   lua_settop(L, top);
   return f.sum;

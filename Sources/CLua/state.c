@@ -31,11 +31,6 @@ bool bytes_set(clua_bytes_buffer *buffer, const char *bytes, size_t count) {
   return bytes_add(buffer, bytes, count);
 }
 
-void clua_release(clua_bytes_buffer *buffer) {
-  free(buffer->bytes);
-  *buffer = (clua_bytes_buffer){NULL, 0, 0};
-}
-
 static clua_text text_of(const clua_bytes_buffer *buffer) {
   return (clua_text){buffer->bytes == NULL ? "" : buffer->bytes, buffer->count};
 }
@@ -71,6 +66,53 @@ static void pass_pauses(clua *s) {
   s->paused_processor = pauses.processor;
 }
 
+// MARK: Memory of Lua
+
+static int pool_class(size_t size) { return (int)((size + POOL_STEP - 1) / POOL_STEP); }
+
+static bool is_pooled(const clua_pool *pool, const void *block) {
+  return (uintptr_t)block >= (uintptr_t)pool->start && (uintptr_t)block < (uintptr_t)pool->end;
+}
+
+static void *pool_take(clua_pool *pool, size_t size) {
+  if (size > POOL_LARGEST) return malloc(size);
+  int class = pool_class(size);
+  void *block = pool->free[class];
+  if (block != NULL) {
+    memcpy(&pool->free[class], block, sizeof(void *));
+    return block;
+  }
+  size_t bytes = (size_t)class * POOL_STEP;
+  if ((size_t)(pool->end - pool->unused) < bytes) return malloc(size);
+  block = pool->unused;
+  pool->unused += bytes;
+  return block;
+}
+
+static void pool_give(clua_pool *pool, void *block, size_t size) {
+  if (!is_pooled(pool, block)) {
+    free(block);
+    return;
+  }
+  int class = pool_class(size);
+  memcpy(block, &pool->free[class], sizeof(void *));
+  pool->free[class] = block;
+}
+
+// Changes the size of a block as realloc() does.
+static void *pool_resize(clua_pool *pool, void *block, size_t old, size_t new) {
+  if (block == NULL) return pool_take(pool, new);
+  bool is_in_pool = is_pooled(pool, block);
+  if (is_in_pool && pool_class(old) == pool_class(new)) return block;
+  if (!is_in_pool && new > POOL_LARGEST) return realloc(block, new);
+  void *moved = pool_take(pool, new);
+  // A block always becomes smaller.
+  if (moved == NULL) return new <= old ? block : NULL;
+  memcpy(moved, block, old < new ? old : new);
+  pool_give(pool, block, old);
+  return moved;
+}
+
 // The least size of a block that is charged as instructions.
 enum { LARGE_BLOCK = 4096 };
 
@@ -80,7 +122,7 @@ static void *allocate(void *context, void *block, size_t old, size_t new) {
   bool is_vector = block != NULL || old == 0;
   if (block == NULL) old = 0;
   if (new == 0) {
-    free(block);
+    if (block != NULL) pool_give(&s->pool, block, old);
     s->bytes -= old;
     return NULL;
   }
@@ -97,7 +139,7 @@ static void *allocate(void *context, void *block, size_t old, size_t new) {
       return NULL;
     }
   }
-  void *moved = realloc(block, new);
+  void *moved = pool_resize(&s->pool, block, old, new);
   if (moved == NULL) return NULL;
   s->bytes = s->bytes - old + new;
   return moved;
@@ -481,8 +523,12 @@ clua *clua_make(const clua_host *host, const clua_limits *limits) {
   s->limits = *limits;
   s->host = *host;
   s->most = limits->total_bytes;
+  // Without the region each block is allocated by itself.
+  s->pool.start = s->pool.unused = malloc(POOL_BYTES);
+  s->pool.end = s->pool.start == NULL ? NULL : s->pool.start + POOL_BYTES;
   s->L = lua_newstate(allocate, s);
   if (s->L == NULL) {
+    free(s->pool.start);
     free(s);
     return NULL;
   }
@@ -499,12 +545,14 @@ clua *clua_make(const clua_host *host, const clua_limits *limits) {
 
 void clua_free(clua *s) {
   lua_close(s->L);
+  free(s->pool.start);
   free(s->given.bytes);
   free(s->result.bytes);
   free(s->fault.bytes);
   free(s->word.bytes);
   free(s->text.bytes);
   free(s->scratch.bytes);
+  free(s->spare.bytes);
   free(s->faults.bytes);
   free(s->met);
   free(s);
@@ -584,11 +632,14 @@ struct command {
 int push_command(lua_State *L, bool is_query, const char *name, size_t count);
 bool push_fold(lua_State *L, const char *kind, size_t count);
 
-static int command(lua_State *L) {
-  struct command *command = lua_touserdata(L, 1);
-  clua *s = clua_of(L);
-  push_command(L, command->is_query, command->name.bytes, command->name.count);
-  json_push(L, command->json.bytes, command->json.count);
+// Whether the function on top has a use for a second argument.
+static bool takes_two(lua_State *L) {
+  lua_Debug function;
+  lua_pushvalue(L, -1);
+  return !lua_getinfo(L, ">u", &function) || function.isvararg || function.nparams > 1;
+}
+
+static void push_caller(lua_State *L, clua *s) {
   lua_createtable(L, 0, 2);
   if (s->user >= 0) {
     lua_pushinteger(L, s->user);
@@ -596,7 +647,16 @@ static int command(lua_State *L) {
   }
   lua_pushinteger(L, s->process);
   lua_setfield(L, -2, "process");
-  lua_call(L, 2, 1);
+}
+
+static int command(lua_State *L) {
+  struct command *command = lua_touserdata(L, 1);
+  clua *s = clua_of(L);
+  push_command(L, command->is_query, command->name.bytes, command->name.count);
+  bool has_caller = takes_two(L);
+  json_push(L, command->json.bytes, command->json.count);
+  if (has_caller) push_caller(L, s);
+  lua_call(L, has_caller ? 2 : 1, 1);
   if (lua_type(L, -1) != LUA_TNIL) json_write(L, lua_gettop(L), &s->result);
   return 0;
 }
@@ -641,16 +701,7 @@ static void push_other(lua_State *L, clua_text json) {
   if (s->bytes > bytes) s->most += s->bytes - bytes;
 }
 
-static int fold(lua_State *L) {
-  struct fold *fold = lua_touserdata(L, 1);
-  const clua_place *place = fold->place;
-  if (!push_fold(L, fold->kind.bytes, fold->kind.count)) return 0;
-  // The place of a command is that of its own line.
-  if (clua_of(L)->depth == 1) keep_function(L, clua_of(L));
-  if (is_other(fold->kind))
-    push_other(L, fold->json);
-  else
-    json_push(L, fold->json.bytes, fold->json.count);
+static void push_place(lua_State *L, const clua_place *place) {
   lua_createtable(L, 0, 6);
   lua_pushinteger(L, (lua_Integer)place->seq);
   lua_setfield(L, -2, "seq");
@@ -666,12 +717,24 @@ static int fold(lua_State *L) {
   lua_setfield(L, -2, "stream");
   // The stream without the name of its service.
   const char *slash = memchr(place->stream.bytes, '/', place->stream.count);
-  if (slash != NULL) {
-    slash++;
-    lua_pushlstring(L, slash, place->stream.count - (size_t)(slash - place->stream.bytes));
-    lua_setfield(L, -2, "name");
-  }
-  lua_call(L, 2, 0);
+  if (slash == NULL) return;
+  slash++;
+  lua_pushlstring(L, slash, place->stream.count - (size_t)(slash - place->stream.bytes));
+  lua_setfield(L, -2, "name");
+}
+
+static int fold(lua_State *L) {
+  struct fold *fold = lua_touserdata(L, 1);
+  if (!push_fold(L, fold->kind.bytes, fold->kind.count)) return 0;
+  // The place of a command is that of its own line.
+  if (clua_of(L)->depth == 1) keep_function(L, clua_of(L));
+  bool has_place = takes_two(L);
+  if (is_other(fold->kind))
+    push_other(L, fold->json);
+  else
+    json_push(L, fold->json.bytes, fold->json.count);
+  if (has_place) push_place(L, fold->place);
+  lua_call(L, has_place ? 2 : 1, 0);
   return 0;
 }
 

@@ -14,6 +14,17 @@ typedef struct {
   size_t count, capacity;
 } clua_bytes_buffer;
 
+// Small blocks of Lua come from one region, by their size in steps, and are used again.
+enum { POOL_BYTES = 512 << 10, POOL_STEP = 16, POOL_LARGEST = 256 };
+
+typedef struct {
+  // The region: its start, what was never used, and its end.
+  char *start, *unused, *end;
+
+  // The free blocks of each size; each begins with the next one.
+  void *free[POOL_LARGEST / POOL_STEP + 1];
+} clua_pool;
+
 struct clua {
   lua_State *L;
   clua_host host;
@@ -41,7 +52,8 @@ struct clua {
   // The objects that the fingerprint has gone through: a hash table of addresses.
   const void **met;
   size_t met_count, met_capacity;
-  clua_bytes_buffer given, result, fault, word, text, scratch, faults;
+  clua_bytes_buffer given, result, fault, word, text, scratch, spare, faults;
+  clua_pool pool;
   int fault_count;
 };
 
@@ -96,7 +108,6 @@ void buffer_push(text_buffer *buffer);  // Replaces the slot, which must be on t
 
 // Memory outside of Lua.
 bool bytes_set(clua_bytes_buffer *buffer, const char *bytes, size_t count);
-void clua_release(clua_bytes_buffer *buffer);
 bool bytes_add(clua_bytes_buffer *buffer, const char *bytes, size_t count);
 
 // Numbers that keep their text; see json.c.

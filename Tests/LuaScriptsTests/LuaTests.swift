@@ -129,12 +129,13 @@ struct LuaServiceTests {
     "local function f() local n = 0 return function() n = n + 1 end end on.x = f()",
     "t = {} on.x = function() t.a = 1 end",
     "local n on.x = function() end command.x = { 'Runs.', run = function() n = true end }",
+    "local n = { 1 } query.x = { 'Reads.', run = function() n[1] = 2 end }",
   ])
   func `a call that changes a variable of the file is noticed`(text: String) throws {
     let world = try FakeWorld(text)
     #expect(!world.script.hasChanged)
-    if text.contains("command.x") {
-      #expect(world.call("x") == .done(nil))
+    if text.contains("command.x") || text.contains("query.x") {
+      #expect(world.call("x", isQuery: text.contains("query.x")) == .done(nil))
     } else {
       #expect(world.fold("x") == nil)
     }
@@ -501,6 +502,44 @@ struct LuaLibraryTests {
   ])
   func `a value goes through a script unchanged`(json: String, expected: String) throws {
     #expect(try result("return p.x", "{\"x\":\(json)}") == expected)
+  }
+
+  @Test(arguments: [0, 1, 15, 16, 17, 40])
+  func `members are sorted, however many there are`(count: Int) throws {
+    let names = (0..<count).map { "m\($0 * 7 % 41)" }
+    let members = names.sorted().map { "\"\($0)\":[{\"a\":-1,\"b\":{}}]" }
+    let body = """
+      local all = {}
+      for i = 0, \(count - 1) do all["m" .. i * 7 % 41] = { { b = {}, a = -1 } } end
+      return all
+      """
+    #expect(try result(body, "{}") == "{\(members.joined(separator: ","))}")
+  }
+
+  @Test
+  func `a function has the arguments that it names, or all`() throws {
+    let world = try FakeWorld(
+      """
+      service("test", "x")
+      local r = rows("test/*", "x")
+      local function named(e, at) r.named = { at = at.time, user = at.user } end
+      on.named = named
+      on.all = function(...) r.all = { count = select("#", ...), at = select(2, ...).stream } end
+      on.one = function(e) r.one = e end
+      on.none = function() r.none = 1 end
+      command.named = { "x", run = function(p, caller) return caller.user end }
+      command.all = { "x", run = function(...) return select(2, ...).process end }
+      command.one = { "x", run = function(p) return p end }
+      """)
+    for kind in ["named", "all", "one", "none"] { #expect(world.fold(kind) == nil) }
+    #expect(
+      world.rows() == [
+        "named": #"{"at":77,"user":1000}"#, "all": #"{"at":"test","count":2}"#, "one": "{}",
+        "none": "1",
+      ])
+    #expect(world.call("named") == .done(JSONText(1000)))
+    #expect(world.call("all") == .done(JSONText(5)))
+    #expect(world.call("one") == .done(JSONText(trusted: "{}")))
   }
 
   @Test(arguments: [
