@@ -25,13 +25,11 @@ package struct ListTable<Key: TableKey, Element: TableRow>: Sendable {
 
   /// A step of an event.
   @usableFromInline
-  struct Note: TableNote, Sendable {
+  struct Note: Sendable {
     @usableFromInline
     let key: Key
     @usableFromInline
     let step: Step
-    @usableFromInline
-    var seq: UInt64 = 0
 
     @inlinable
     init(_ key: Key, _ step: Step) { (self.key, self.step) = (key, step) }

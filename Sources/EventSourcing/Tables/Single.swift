@@ -7,21 +7,7 @@ package struct Single<Row: TableRow>: Sendable {
   var row: Row
 
   @usableFromInline
-  var notes = TableNotes<Note>()
-
-  /// A value that an event has written.
-  @usableFromInline
-  struct Note: TableNote, Sendable {
-    @usableFromInline
-    let before: Row
-    @usableFromInline
-    var after: Row
-    @usableFromInline
-    var seq: UInt64 = 0
-
-    @inlinable
-    init(before: Row) { (self.before, after) = (before, before) }
-  }
+  var notes = TableNotes<ValueNote<Row>>()
 
   /// - Parameter value: The value before the first event.
   @inlinable
@@ -42,9 +28,25 @@ package struct Single<Row: TableRow>: Sendable {
 
   @inlinable
   mutating func recordWrite() {
-    if notes.isOn, notes.fresh == 0 { notes.add(Note(before: row)) }
+    if notes.isOn, notes.fresh.isEmpty { notes.add(ValueNote(before: row)) }
   }
 }
+
+/// A value that an event has written.
+///
+/// Not nested in ``Single``, as ``RowNote``.
+@usableFromInline
+struct ValueNote<Row> {
+  @usableFromInline
+  let before: Row
+  @usableFromInline
+  var after: Row
+
+  @inlinable
+  init(before: Row) { (self.before, after) = (before, before) }
+}
+
+extension ValueNote: Sendable where Row: Sendable {}
 
 extension Single: Codable {
   @usableFromInline

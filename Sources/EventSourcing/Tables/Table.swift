@@ -30,36 +30,7 @@ package struct Table<Key: TableKey, Row: TableRow>: Sendable {
   package internal(set) var lastID = 0
 
   @usableFromInline
-  var notes = TableNotes<Note>()
-
-  /// A row that an event has written.
-  @usableFromInline
-  struct Note: TableNote, Sendable {
-    @usableFromInline
-    let key: Key
-
-    /// The row before the event; `nil` if there was none.
-    @usableFromInline
-    let before: Row?
-
-    /// The row after the event; `nil` if there is none.
-    @usableFromInline
-    var after: Row?
-
-    /// See ``Table/lastID``: before and after the event.
-    @usableFromInline
-    let lastID: Int
-    @usableFromInline
-    var lastIDAfter: Int
-    @usableFromInline
-    var seq: UInt64 = 0
-
-    @inlinable
-    init(_ key: Key, before: Row?, lastID: Int) {
-      (self.key, self.before, self.lastID) = (key, before, lastID)
-      (after, lastIDAfter) = (nil, lastID)
-    }
-  }
+  var notes = TableNotes<RowNote<Key, Row>>()
 
   @inlinable
   package init() {}
@@ -74,17 +45,7 @@ package struct Table<Key: TableKey, Row: TableRow>: Sendable {
   @inlinable
   package subscript(key: Key) -> Row? {
     get { rows[key] }
-    set {
-      let before: Row?
-      let lastID = lastID
-      if let newValue {
-        before = rows.updateValue(newValue, forKey: key)
-        raiseLastID(key)
-      } else {
-        before = rows.removeValue(forKey: key)
-      }
-      if notes.isOn { recordWrite(key, before, lastID) }
-    }
+    set { _ = exchange(key, newValue) }
     _modify {
       let before = notes.isOn ? rows[key] : nil
       let lastID = lastID
@@ -95,6 +56,21 @@ package struct Table<Key: TableKey, Row: TableRow>: Sendable {
       }
       yield &rows[key]
     }
+  }
+
+  /// Adds, replaces or removes a row; returns the former one.
+  @inlinable
+  package mutating func exchange(_ key: Key, _ row: Row?) -> Row? {
+    let before: Row?
+    let lastID = lastID
+    if let row {
+      before = rows.updateValue(row, forKey: key)
+      raiseLastID(key)
+    } else {
+      before = rows.removeValue(forKey: key)
+    }
+    if notes.isOn { recordWrite(key, before, lastID) }
+    return before
   }
 
   /// Removes all rows.
@@ -116,9 +92,40 @@ package struct Table<Key: TableKey, Row: TableRow>: Sendable {
   @inlinable
   mutating func recordWrite(_ key: Key, _ before: Row?, _ lastID: Int) {
     if notes.hasFresh(where: { $0.key == key }) { return }
-    notes.add(Note(key, before: before, lastID: lastID))
+    notes.add(RowNote(key, before: before, lastID: lastID))
   }
 }
+
+/// A row that an event has written.
+///
+/// Not nested in the table: the compiler then knows the size of its parts.
+@usableFromInline
+struct RowNote<Key, Row> {
+  @usableFromInline
+  let key: Key
+
+  /// The row before the event; `nil` if there was none.
+  @usableFromInline
+  let before: Row?
+
+  /// The row after the event; `nil` if there is none.
+  @usableFromInline
+  var after: Row?
+
+  /// See ``Table/lastID``: before and after the event.
+  @usableFromInline
+  let lastID: Int
+  @usableFromInline
+  var lastIDAfter: Int
+
+  @inlinable
+  init(_ key: Key, before: Row?, lastID: Int) {
+    (self.key, self.before, self.lastID) = (key, before, lastID)
+    (after, lastIDAfter) = (nil, lastID)
+  }
+}
+
+extension RowNote: Sendable where Key: Sendable, Row: Sendable {}
 
 extension Table where Key == Int {
   /// A number that was never the key of a row.
@@ -216,16 +223,9 @@ extension Table: NotedRows {
   package mutating func makeUnique() { rows.reserveCapacity(rows.count) }
 }
 
-/// The note of one write.
-@usableFromInline
-package protocol TableNote {
-  /// The position of the event that has written; 0 while it is applied.
-  var seq: UInt64 { get set }
-}
-
 /// The notes of a table: of the events that are not durable yet, and of the one that is applied.
 @usableFromInline
-package struct TableNotes<Note: TableNote> {
+package struct TableNotes<Note> {
   /// The number of the table plus 1 while writes are noted; otherwise 0.
   ///
   /// Tells a table from another one that was put in its place.
@@ -236,12 +236,31 @@ package struct TableNotes<Note: TableNote> {
   @inlinable
   var isOn: Bool { number != 0 }
 
+  /// The notes of the event that is applied.
+  @usableFromInline
+  var fresh: ContiguousArray<Note> = []
+
+  /// The notes of the other events, in order.
   @usableFromInline
   var queue = Queue<Note>()
 
-  /// The number of notes of the event that is applied; they are the last ones.
+  /// These events.
   @usableFromInline
-  var fresh = 0
+  var events = Queue<Event>()
+
+  /// An event that has written to the table.
+  @usableFromInline
+  struct Event: Sendable {
+    @usableFromInline
+    let seq: UInt64
+
+    /// The number of its notes.
+    @usableFromInline
+    var count: Int
+
+    @inlinable
+    init(seq: UInt64, count: Int) { (self.seq, self.count) = (seq, count) }
+  }
 
   /// The most notes to compare a new one with.
   @usableFromInline
@@ -250,8 +269,9 @@ package struct TableNotes<Note: TableNote> {
   @inlinable
   init() {}
 
+  /// Whether no event that has ended has notes.
   @inlinable
-  var isEmpty: Bool { queue.isEmpty }
+  var isEmpty: Bool { events.isEmpty }
 
   /// Notes the writes to the table with a number; `nil` ends that.
   @inlinable
@@ -262,16 +282,16 @@ package struct TableNotes<Note: TableNote> {
   func isOf(_ number: Int) -> Bool { self.number == number &+ 1 }
 
   @inlinable
-  mutating func add(_ note: Note) {
-    queue.append(note)
-    fresh &+= 1
-  }
+  mutating func add(_ note: consuming Note) { fresh.append(note) }
 
   /// Returns whether one of the last notes of the running event meets a condition.
   @inlinable
-  func hasFresh(where isMeant: (Note) -> Bool) -> Bool {
-    for i in 0..<min(fresh, Self.comparedCount) where isMeant(queue[queue.count - 1 - i]) {
-      return true
+  func hasFresh(where isMeant: (borrowing Note) -> Bool) -> Bool {
+    var i = fresh.count
+    let end = max(0, i - Self.comparedCount)
+    while i > end {
+      i -= 1
+      if isMeant(fresh[i]) { return true }
     }
     return false
   }
@@ -279,38 +299,52 @@ package struct TableNotes<Note: TableNote> {
   /// Removes all notes of the running event but the first one of each key.
   @inlinable
   mutating func removeRepeatedFresh<Key: Hashable>(_ key: (Note) -> Key) {
-    guard fresh > Self.comparedCount else { return }
-    var (seen, kept): (Set<Key>, [Note]) = ([], [])
-    for note in queue.suffix(fresh) where seen.insert(key(note)).inserted { kept.append(note) }
-    guard kept.count < fresh else { return }
-    for _ in 0..<fresh { _ = queue.popLast() }
-    for note in kept { queue.append(note) }
-    fresh = kept.count
+    guard fresh.count > Self.comparedCount else { return }
+    var seen: Set<Key> = []
+    fresh.removeAll { !seen.insert(key($0)).inserted }
   }
 
   /// Ends the running event.
   @inlinable
   mutating func finish(at seq: UInt64, _ body: (inout Note) -> Void) {
-    guard fresh > 0 else { return }
-    for i in queue.count - fresh..<queue.count {
-      queue[i].seq = seq
-      body(&queue[i])
+    guard !fresh.isEmpty else { return }
+    for i in fresh.indices {
+      body(&fresh[i])
+      queue.append(fresh[i])
     }
-    fresh = 0
+    events.append(Event(seq: seq, count: fresh.count))
+    fresh.removeAll(keepingCapacity: fresh.count <= Self.comparedCount)
   }
 
   /// Removes the oldest note if it is of the event at a position.
   @inlinable
   mutating func popFirst(at seq: UInt64) -> Note? {
-    guard let first = queue.first, first.seq == seq else { return nil }
-    return queue.popFirst()
+    guard let event = events.first, event.seq == seq else { return nil }
+    if event.count == 1 {
+      _ = events.removeFirst()
+    } else {
+      events[0].count = event.count - 1
+    }
+    return queue.removeFirst()
   }
 
   /// Removes the newest note if it is of the event at a position.
   @inlinable
   mutating func popLast(at seq: UInt64) -> Note? {
-    guard let last = queue.last, last.seq == seq else { return nil }
+    guard let event = events.last, event.seq == seq else { return nil }
+    if event.count == 1 {
+      _ = events.popLast()
+    } else {
+      events[events.count - 1].count = event.count - 1
+    }
     return queue.popLast()
+  }
+
+  /// Forgets the events that have ended.
+  @inlinable
+  mutating func removeAll() {
+    queue.removeAll()
+    events.removeAll()
   }
 }
 

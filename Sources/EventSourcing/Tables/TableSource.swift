@@ -1,6 +1,5 @@
 public import JSON
 public import Model
-public import Signals
 
 /// A table of a state: the names of its sources, and how the engine reaches it.
 ///
@@ -146,7 +145,7 @@ package struct TableSource<State>: Sendable {
               $0.change(of: $0.pattern.name(key), at: seq, before, after)
             }
           }
-          table.notes.queue.removeAll()
+          table.notes.removeAll()
         }
         return changes
       },
@@ -190,7 +189,7 @@ package struct TableSource<State>: Sendable {
     { state, seq, report in
       access(&state) { table in
         guard report.checkIsNoted(table.notes) else { return }
-        guard table.notes.fresh > 0 else { return }
+        guard !table.notes.fresh.isEmpty else { return }
         table.finishEvent(at: seq) { key, before, after in
           let growth = report.size(after) - RowText.size(before, report.encoder)
           guard let streams else { return report.chargeService(growth) }
@@ -348,7 +347,7 @@ extension TableSource {
               SourceChange(
                 source: pattern.text, seq: seq, value: RowText.text(after, JSONEncoder())))
           }
-          single.notes.queue.removeAll()
+          single.notes.removeAll()
         }
         return changes
       },
@@ -436,7 +435,7 @@ extension TableSource {
             else { return }
             changes.append(SourceChange(source: pattern.name(key), seq: seq, step: change))
           }
-          lists.notes.queue.removeAll()
+          lists.notes.removeAll()
         }
         return changes
       },

@@ -29,6 +29,10 @@ package final class Script: Sendable {
   let places: [Place]
   let tables: TableList<ScriptState>
   private let patterns: [SourcePattern]
+
+  /// The most bytes of a key of one segment that can break no rule; 0 for a table whose names may be
+  /// those of another one.
+  private let plainBytes: [Int]
   private let language: (any ScriptLanguage)?
 
   /// The most bytes of a text.
@@ -40,7 +44,7 @@ package final class Script: Sendable {
   private init() {
     (name, file, text, foldHash) = ("", "", "", "")
     declaration = .empty
-    (kinds, ignored, others, places, patterns) = ([], [], [:], [], [])
+    (kinds, ignored, others, places, patterns, plainBytes) = ([], [], [:], [], [], [])
     tables = TableList([])
     language = nil
   }
@@ -96,7 +100,14 @@ package final class Script: Sendable {
       }
     }
     self.places = places
-    patterns = declaration.tables.map { SourcePattern($0.name) }
+    let patterns = declaration.tables.map { SourcePattern($0.name) }
+    self.patterns = patterns
+    plainBytes = patterns.indices.map { i in
+      let isShared = patterns.indices.contains {
+        $0 != i && patterns[$0].example(with: patterns[i]) != nil
+      }
+      return isShared ? 0 : max(0, SourceName.maxBytes - patterns[i].text.utf8.count)
+    }
     let sources: [TableSource<ScriptState>] = zip(declaration.tables, places).map { table, place in
       switch place {
       case .rows(let i):
@@ -129,6 +140,23 @@ package final class Script: Sendable {
 
   /// The types of its events, sorted.
   package var eventTypes: [String] { kinds.union(ignored).sorted().map { "\(name).\($0)" } }
+
+  /// Returns whether a key is sure to make the name of a source; others are looked at by
+  /// ``fault(ofKey:in:)``.
+  func isPlain(_ key: String, in table: Int) -> Bool {
+    let bytes = key.utf8.span
+    guard !bytes.isEmpty, bytes.count <= plainBytes[table] else { return false }
+    for i in bytes.indices {
+      switch bytes[i] {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."),
+        UInt8(ascii: ":"), UInt8(ascii: "-"):
+        break
+      default: return false
+      }
+    }
+    return true
+  }
 
   /// Returns the rule that the key of a row breaks; `nil` if it makes the name of a source.
   func fault(ofKey key: String, in table: Int) -> String? {

@@ -20,7 +20,7 @@ package struct ScriptDeclaration: Decodable, Equatable, Sendable {
     package let line: Int
 
     /// Whether it is an event of another service: `cells.set`, or `cells.set cells/door`.
-    var isOther: Bool { name.utf8.contains(UInt8(ascii: ".")) }
+    var isOther: Bool { name.isKindOfOther }
   }
 
   /// A command or a query.

@@ -7,10 +7,15 @@ package struct ScriptEvent: ServiceEvent, Equatable {
   package let kind: String
   package let data: JSONText
 
+  /// Whether it is an event of another service, whose type is its kind.
+  let isOther: Bool
+
   /// None: which kinds there are depends on the script.
   package static var kinds: Set<String> { [] }
 
-  package init(_ kind: String, _ data: JSONText) { (self.kind, self.data) = (kind, data) }
+  package init(_ kind: String, _ data: JSONText) {
+    (self.kind, self.data, isOther) = (kind, data, kind.isKindOfOther)
+  }
 
   package init?(kind: String, data: JSONText, _ coder: EventCoder) { self.init(kind, data) }
 
@@ -20,9 +25,13 @@ package struct ScriptEvent: ServiceEvent, Equatable {
   }
 }
 
-extension ScriptEvent {
-  /// Whether it is an event of another service, whose type is its kind.
-  var isOther: Bool { kind.utf8.contains(UInt8(ascii: ".")) }
+extension String {
+  /// Whether it is a kind of events of another service: `cells.set`, or `cells.set cells/door`.
+  package var isKindOfOther: Bool {
+    let bytes = utf8.span
+    for i in bytes.indices where bytes[i] == UInt8(ascii: ".") { return true }
+    return false
+  }
 }
 
 /// A fold that has failed, so that its service stops.
@@ -33,7 +42,7 @@ package struct StoppedFold: Equatable, Sendable {
 
   /// Returns the type of its event.
   func type(of service: String) -> String {
-    kind.utf8.contains(UInt8(ascii: ".")) ? kind : "\(service).\(kind)"
+    kind.isKindOfOther ? kind : "\(service).\(kind)"
   }
 }
 
@@ -67,6 +76,8 @@ package struct ScriptState: TableState {
   /// The state of no script.
   package init() { self.init(.none) }
 
+  // Inlined, so that a state of a ledger is not copied for it.
+  @inline(__always)
   package var tables: TableList<ScriptState> { script.tables }
 
   /// The number of events that were applied, for a trial.
@@ -130,7 +141,7 @@ package struct ScriptState: TableState {
       }
       // For own events now and then: after a command it is checked anyway, and a replay must be fast.
       let count = appliedCount + 1
-      let isChecked = count & (count - 1) == 0 || kind.utf8.contains(UInt8(ascii: "."))
+      let isChecked = count & (count - 1) == 0 || kind.isKindOfOther
       return isChecked && interpreter.hasChanged ? .changed(script) : nil
     } catch {
       return error
@@ -157,9 +168,11 @@ package struct ScriptState: TableState {
     interpreter = nil
   }
 
+  // Inlined, so that a state of a ledger is not copied for one row.
+  @inline(__always)
   func row(_ key: String, of table: Int) -> JSONText? {
     switch script.places[table] {
-    case .rows(let i): return rows[i][key]
+    case .rows(let i): return rows[i].rows[key]
     case .single(let i):
       let value = singles[i].value
       return value == .null ? nil : value
@@ -215,7 +228,7 @@ private final class FoldWorld: ScriptWorld {
 
   func row(_ key: String, of table: Int) -> JSONText? {
     switch script.places[table] {
-    case .rows(let i): return rows[i][key]
+    case .rows(let i): return rows[i].rows[key]
     case .single(let i):
       let value = singles[i].value
       return value == .null ? nil : value
@@ -224,24 +237,31 @@ private final class FoldWorld: ScriptWorld {
 
   func set(_ key: String, of table: Int, to row: JSONText?) -> String? {
     if let row, let fault = ValueFault(row) { return "\(fault)" }
-    if case .rows = script.places[table], let fault = script.fault(ofKey: key, in: table) {
+    if case .rows = script.places[table], !script.isPlain(key, in: table),
+      let fault = script.fault(ofKey: key, in: table)
+    {
       return fault
     }
-    before.append((table, key, self.row(key, of: table)))
-    put(key, of: table, row)
+    // An event writes a few rows.
+    if before.isEmpty { before.reserveCapacity(4) }
+    before.append((table, key, exchange(key, of: table, row)))
     return nil
   }
 
-  private func put(_ key: String, of table: Int, _ row: JSONText?) {
+  @discardableResult
+  private func exchange(_ key: String, of table: Int, _ row: JSONText?) -> JSONText? {
     switch script.places[table] {
-    case .rows(let i): rows[i][key] = row
-    case .single(let i): singles[i].value = row ?? .null
+    case .rows(let i): return rows[i].exchange(key, row)
+    case .single(let i):
+      let former = singles[i].value
+      singles[i].value = row ?? .null
+      return former == .null ? nil : former
     }
   }
 
   /// Puts all rows back, because the fold has failed.
   func undo() {
-    for entry in before.reversed() { put(entry.key, of: entry.table, entry.row) }
+    for entry in before.reversed() { exchange(entry.key, of: entry.table, entry.row) }
   }
 
   func keys(of table: Int, atMost most: Int) -> [String]? {

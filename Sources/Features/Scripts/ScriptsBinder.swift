@@ -173,15 +173,77 @@ private struct ScriptMethod {
 /// Checks and collects the parameters of a method of a script.
 struct ScriptParameters {
   private let declared: [ScriptDeclaration.Parameter]
-  private let names: [[UInt8]]
+
+  /// The checks of their values, in the same order.
+  private let checks: [Check]
   private let required: Int
 
   /// The names of the parameters that are times.
   private let times: [String]
 
+  /// The name of a parameter, and which values it takes.
+  ///
+  /// Made once, because a comparison of words for each value costs more than all the rest.
+  private final class Check {
+    let name: [UInt8]
+    let isOptional: Bool
+    let type: Kind
+
+    enum Kind {
+      case any, number, integer, yesno, list, map, name, text
+      case choices([String])
+      case format(Shape.Format)
+    }
+
+    init(_ parameter: ScriptDeclaration.Parameter) {
+      (name, isOptional) = (Array(parameter.name.utf8), parameter.isOptional)
+      if let choices = parameter.choices {
+        type = .choices(choices)
+        return
+      }
+      switch parameter.type {
+      case "any": type = .any
+      case "number": type = .number
+      case "integer": type = .integer
+      case "yesno": type = .yesno
+      case "list": type = .list
+      case "map": type = .map
+      case "name": type = .name
+      default:
+        let format = parameter.format
+        type = format.map { $0 == .secret ? .text : .format($0) } ?? .text
+      }
+    }
+
+    /// Returns whether a value has the type; `first` is its first byte.
+    func fits(_ value: Span<UInt8>, _ first: UInt8) -> Bool {
+      if isOptional, first == UInt8(ascii: "n") { return true }
+      let isNumber = first == UInt8(ascii: "-") || 0x30...0x39 ~= first
+      switch type {
+      case .any: return true
+      case .number: return isNumber
+      case .integer: return isNumber && JSONText(trusted: value).number?.int64 != nil
+      case .yesno: return first == UInt8(ascii: "t") || first == UInt8(ascii: "f")
+      case .list: return first == UInt8(ascii: "[")
+      case .map: return first == UInt8(ascii: "{")
+      case .name:
+        return JSONText(trusted: value).string.map {
+          SourceName.fault(in: $0) == nil && !$0.contains("/")
+        } ?? false
+      case .text: return first == UInt8(ascii: "\"")
+      case .choices(let choices):
+        let text = JSONText(trusted: value).string
+        return choices.contains { $0 == text }
+      case .format(let format):
+        return first == UInt8(ascii: "\"")
+          && JSONText(trusted: value).string.flatMap(format.normal) != nil
+      }
+    }
+  }
+
   init(_ declared: [ScriptDeclaration.Parameter]) {
     self.declared = declared
-    names = declared.map { Array($0.name.utf8) }
+    checks = declared.map(Check.init)
     required = declared.count { !$0.isOptional }
     times = declared.filter { $0.type == "time" }.map(\.name)
   }
@@ -220,14 +282,17 @@ struct ScriptParameters {
       if name.hasSameBytes(as: "_meta".utf8.span) {
         hasOptions = true
       } else if let i = index(of: name) {
-        fault = declared[i].fault(of: value)
+        let check = checks[i]
+        if let first = value.isEmpty ? nil : value[0], !check.fits(value, first) {
+          fault = declared[i].fault(of: value, first)
+        }
         // A method has at most 32 parameters.
         if seen & (1 << UInt64(i)) != 0 {
           fault = JSONDecodingError(
             path: "/\(declared[i].name)", expected: "each member once", got: "a duplicate")
         }
         seen |= 1 << UInt64(i)
-        if !declared[i].isOptional { found += 1 }
+        if !check.isOptional { found += 1 }
       } else {
         let name = String(validUTF8: name)
         fault = JSONDecodingError(
@@ -257,9 +322,11 @@ struct ScriptParameters {
   }
 
   private func index(of name: Span<UInt8>) -> Int? {
-    names.firstIndex { known in
-      known.count == name.count && known.indices.allSatisfy { known[$0] == name[$0] }
+    for i in checks.indices {
+      let known = checks[i].name
+      if name.hasSameBytes(as: known.span) { return i }
     }
+    return nil
   }
 
   private func reportMissing(_ text: JSONText) throws(WireError) {
@@ -287,9 +354,8 @@ extension ScriptDeclaration.Parameter {
     }
   }
 
-  /// Returns the rule that a value breaks; `nil` if it has the type.
-  fileprivate func fault(of value: Span<UInt8>) -> JSONDecodingError? {
-    guard let first = value.isEmpty ? nil : value[0], !fits(value, first) else { return nil }
+  /// Returns the rule that a value breaks which has another type; `first` is its first byte.
+  fileprivate func fault(of value: Span<UInt8>, _ first: UInt8) -> JSONDecodingError {
     // For a value of another type bindctl names the cure.
     let isText = first == UInt8(ascii: "\"") && (format != nil || choices != nil || type == "name")
     let got =
@@ -309,33 +375,7 @@ extension ScriptDeclaration.Parameter {
     }
   }
 
-  private func fits(_ value: Span<UInt8>, _ first: UInt8) -> Bool {
-    if isOptional, first == UInt8(ascii: "n") { return true }
-    let isNumber = first == UInt8(ascii: "-") || 0x30...0x39 ~= first
-    if let choices {
-      let text = JSONText(trusted: value).string
-      return choices.contains { $0 == text }
-    }
-    return switch type {
-    case "any": true
-    case "number": isNumber
-    case "integer": isNumber && JSONText(trusted: value).number?.int64 != nil
-    case "yesno": first == UInt8(ascii: "t") || first == UInt8(ascii: "f")
-    case "list": first == UInt8(ascii: "[")
-    case "map": first == UInt8(ascii: "{")
-    case "name":
-      JSONText(trusted: value).string.map { SourceName.fault(in: $0) == nil && !$0.contains("/") }
-        ?? false
-    default: first == UInt8(ascii: "\"") && isOfFormat(value)
-    }
-  }
-
-  private func isOfFormat(_ value: Span<UInt8>) -> Bool {
-    guard let format, format != .secret else { return true }
-    return JSONText(trusted: value).string.flatMap(format.normal) != nil
-  }
-
-  private var format: Shape.Format? { type.flatMap(Shape.Format.init) }
+  fileprivate var format: Shape.Format? { type.flatMap(Shape.Format.init) }
 }
 
 extension ScriptService {
