@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 // Places in the registry: the description, the functions by name, the running method's description,
-// a list of all functions, and the metatables of sources.
+// a list of the globals and all functions, and the metatables of sources.
 static char description_key, folds_key, commands_key, queries_key, running_key, declared_key;
 char rows_key, value_key, list_key;
 
@@ -73,8 +73,8 @@ static void declare(lua_State *L, const char *list) {
   lua_pop(L, 3);
 }
 
-// Notes a function of the script, for the fingerprint.
-static void note_function(lua_State *L, int function) {
+// Notes a function or table of the script, for the fingerprint.
+static void note_root(lua_State *L, int function) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &declared_key);
   lua_pushvalue(L, function);
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
@@ -156,11 +156,13 @@ static int rows(lua_State *L) { return make_source(L, "rows", &rows_key); }
 static int value(lua_State *L) { return make_source(L, "value", &value_key); }
 static int list(lua_State *L) { return make_source(L, "list", &list_key); }
 
-static source *test_source(lua_State *L, int index, void *metatable) {
+static source *test_source(lua_State *L, int index, void *key) {
   if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) return NULL;
-  lua_rawgetp(L, LUA_REGISTRYINDEX, metatable);
-  bool is_same = lua_rawequal(L, -1, -2);
-  lua_pop(L, 2);
+  const void *metatable = lua_topointer(L, -1);
+  lua_pop(L, 1);
+  clua *s = clua_of(L);
+  bool is_same = metatable == (key == &rows_key ? s->rows_table
+                               : key == &value_key ? s->value_table : s->list_table);
   return is_same ? lua_touserdata(L, index) : NULL;
 }
 
@@ -428,7 +430,8 @@ static const clua_function list_functions[] = {
     {"insert", list_insert}, {"remove", list_remove}, {"set", list_set},     {NULL, NULL},
 };
 
-static void open_source(lua_State *L, void *metatable, const clua_function *functions) {
+// Makes the metatable of a kind of sources.
+static const void *open_source(lua_State *L, void *metatable, const clua_function *functions) {
   lua_createtable(L, 0, 3);
   lua_createtable(L, 0, 8);
   set_functions(L, -1, functions);
@@ -438,7 +441,9 @@ static void open_source(lua_State *L, void *metatable, const clua_function *func
   lua_setfield(L, -2, "__newindex");
   lua_pushstring(L, "source");
   lua_setfield(L, -2, "__name");
+  const void *made = lua_topointer(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, metatable);
+  return made;
 }
 
 // MARK: Events
@@ -464,7 +469,7 @@ static int on_new_index(lua_State *L) {
   lua_pushvalue(L, 3);
   lua_rawset(L, 4);
   lua_settop(L, 3);
-  note_function(L, 3);
+  note_root(L, 3);
   lua_createtable(L, 0, 2);
   lua_pushvalue(L, 2);
   lua_setfield(L, -2, "name");
@@ -667,7 +672,7 @@ static int declare_method(lua_State *L, const char *list, const char *what, void
   lua_pushvalue(L, 2);
   lua_createtable(L, 2, 0);
   lua_getfield(L, 3, "run");
-  note_function(L, lua_gettop(L));
+  note_root(L, lua_gettop(L));
   lua_rawseti(L, -2, 1);
   lua_pushvalue(L, 4);
   lua_rawseti(L, -2, 2);
@@ -784,6 +789,10 @@ void open_service(lua_State *L) {
     lua_createtable(L, 0, 8);
     lua_rawsetp(L, LUA_REGISTRYINDEX, keys[i]);
   }
+  // The first thing that the fingerprint goes through are the globals.
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &own_globals_key);
+  note_root(L, lua_gettop(L));
+  lua_pop(L, 1);
   lua_createtable(L, 0, 8);
   const char *lists[] = {"tables", "on", "ignore", "commands", "queries"};
   for (int i = 0; i < 5; i++) open_list(L, lists[i]);
@@ -795,9 +804,10 @@ void open_service(lua_State *L) {
   lua_setfield(L, -2, "__newindex");
   lua_pushstring(L, "source");
   lua_setfield(L, -2, "__name");
+  clua_of(L)->rows_table = lua_topointer(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &rows_key);
-  open_source(L, &value_key, value_functions);
-  open_source(L, &list_key, list_functions);
+  clua_of(L)->value_table = open_source(L, &value_key, value_functions);
+  clua_of(L)->list_table = open_source(L, &list_key, list_functions);
   set_functions(L, -1, functions);
   open_declarations(L, "on", on_new_index);
   open_declarations(L, "command", command_new_index);
@@ -984,7 +994,7 @@ static uint64_t address(const void *at) { return mix((uint64_t)(uintptr_t)at); }
 // Notes an object. Returns whether it was noted before, or cannot be.
 static bool is_met(clua *s, const void *at) {
   if (s->met_count * 2 >= s->met_capacity) {
-    size_t capacity = s->met_capacity == 0 ? 256 : s->met_capacity * 2;
+    size_t capacity = s->met_capacity == 0 ? 64 : s->met_capacity * 2;
     const void **met = calloc(capacity, sizeof *met);
     if (met == NULL) return true;
     for (size_t i = 0; i < s->met_capacity; i++) {
@@ -1074,10 +1084,7 @@ uint64_t clua_fingerprint(clua *s) {
   if (!lua_checkstack(L, 8)) return 0;
   int top = lua_gettop(L);
   // The functions of the daemon do not change.
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &environment_key);
-  is_met(s, lua_topointer(L, -1));
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &own_globals_key);
-  fingerprint_value(&f, -1, 0);
+  is_met(s, s->environment);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &declared_key);
   lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
   for (lua_Integer i = 1; i <= count; i++) {

@@ -507,6 +507,7 @@ static int make(lua_State *L) {
   lua_pushcclosure(L, set_global, 1);
   lua_setfield(L, -2, "__newindex");
   lua_setmetatable(L, -2);
+  clua_of(L)->environment = lua_topointer(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &environment_key);
   return 0;
 }

@@ -53,8 +53,11 @@ struct clua {
   const void **met;
   size_t met_count, met_capacity;
   clua_bytes_buffer given, result, fault, word, text, scratch, spare, faults;
-  clua_pool pool;
   int fault_count;
+  clua_pool pool;
+
+  // The metatables of row sets, values and lists, and the environment of scripts.
+  const void *rows_table, *value_table, *list_table, *environment;
 };
 
 static inline clua *clua_of(lua_State *L) { return *(clua **)lua_getextraspace(L); }

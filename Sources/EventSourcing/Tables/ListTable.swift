@@ -154,7 +154,9 @@ extension ListTable: NotedTable {
 
   @inlinable
   package mutating func revertEvent(at seq: UInt64) {
-    while let note = notes.popLast(at: seq) { undo(note.step, of: note.key) }
+    for _ in 0..<notes.popLast(at: seq) {
+      if let note = notes.popLast() { undo(note.step, of: note.key) }
+    }
   }
 
   /// Applies the steps of the oldest event to the lists of the committed state.
@@ -164,7 +166,8 @@ extension ListTable: NotedTable {
   mutating func showEvent(
     at seq: UInt64, in shown: inout ListTable, _ body: (Key, Step, Bool, Bool) -> Void
   ) {
-    while let note = notes.popFirst(at: seq) {
+    for _ in 0..<notes.popFirst(at: seq) {
+      let note = notes.removeFirst()
       let wasThere = shown.lists[note.key] != nil
       shown.apply(note.step, to: note.key)
       body(note.key, note.step, wasThere, shown.lists[note.key] != nil)

@@ -72,13 +72,16 @@ extension Single: NotedTable {
 
   @inlinable
   package mutating func revertEvent(at seq: UInt64) {
-    while let note = notes.popLast(at: seq) { row = note.before }
+    for _ in 0..<notes.popLast(at: seq) {
+      if let note = notes.popLast() { row = note.before }
+    }
   }
 
   /// Moves the value of the oldest event into the committed state.
   @inlinable
   mutating func showEvent(at seq: UInt64, in shown: inout Single, _ body: (Row, Row) -> Void) {
-    while let note = notes.popFirst(at: seq) {
+    for _ in 0..<notes.popFirst(at: seq) {
+      let note = notes.removeFirst()
       shown.row = note.after
       body(note.before, note.after)
     }

@@ -198,7 +198,8 @@ extension Table: NotedRows {
 
   @inlinable
   package mutating func revertEvent(at seq: UInt64) {
-    while let note = notes.popLast(at: seq) {
+    for _ in 0..<notes.popLast(at: seq) {
+      guard let note = notes.popLast() else { return }
       rows[note.key] = note.before
       lastID = note.lastID
     }
@@ -208,7 +209,8 @@ extension Table: NotedRows {
   package mutating func showEvent(
     at seq: UInt64, in shown: inout Table, _ body: (Key, Row?, Row?) -> Void
   ) {
-    while let note = notes.popFirst(at: seq) {
+    for _ in 0..<notes.popFirst(at: seq) {
+      let note = notes.removeFirst()
       shown.rows[note.key] = note.after
       shown.lastID = note.lastIDAfter
       body(note.key, note.before, note.after)
@@ -256,7 +258,7 @@ package struct TableNotes<Note> {
 
     /// The number of its notes.
     @usableFromInline
-    var count: Int
+    let count: Int
 
     @inlinable
     init(seq: UInt64, count: Int) { (self.seq, self.count) = (seq, count) }
@@ -308,37 +310,42 @@ package struct TableNotes<Note> {
   @inlinable
   mutating func finish(at seq: UInt64, _ body: (inout Note) -> Void) {
     guard !fresh.isEmpty else { return }
-    for i in fresh.indices {
+    let count = fresh.count
+    for i in 0..<count {
       body(&fresh[i])
       queue.append(fresh[i])
     }
-    events.append(Event(seq: seq, count: fresh.count))
-    fresh.removeAll(keepingCapacity: fresh.count <= Self.comparedCount)
+    events.append(Event(seq: seq, count: count))
+    guard count <= Self.comparedCount else { return fresh = [] }
+    // Keeps the memory.
+    for _ in 0..<count { fresh.removeLast() }
   }
 
-  /// Removes the oldest note if it is of the event at a position.
+  /// Removes the oldest event if it is at a position.
+  ///
+  /// - Returns: The number of its notes, which are the next ones of ``removeFirst()``.
   @inlinable
-  mutating func popFirst(at seq: UInt64) -> Note? {
-    guard let event = events.first, event.seq == seq else { return nil }
-    if event.count == 1 {
-      _ = events.removeFirst()
-    } else {
-      events[0].count = event.count - 1
-    }
-    return queue.removeFirst()
+  mutating func popFirst(at seq: UInt64) -> Int {
+    guard let event = events.first, event.seq == seq else { return 0 }
+    _ = events.removeFirst()
+    return event.count
   }
 
-  /// Removes the newest note if it is of the event at a position.
+  /// Removes the newest event if it is at a position.
+  ///
+  /// - Returns: The number of its notes, which are the next ones of ``popLast()``.
   @inlinable
-  mutating func popLast(at seq: UInt64) -> Note? {
-    guard let event = events.last, event.seq == seq else { return nil }
-    if event.count == 1 {
-      _ = events.popLast()
-    } else {
-      events[events.count - 1].count = event.count - 1
-    }
-    return queue.popLast()
+  mutating func popLast(at seq: UInt64) -> Int {
+    guard let event = events.last, event.seq == seq else { return 0 }
+    _ = events.popLast()
+    return event.count
   }
+
+  @inlinable
+  mutating func removeFirst() -> Note { queue.removeFirst() }
+
+  @inlinable
+  mutating func popLast() -> Note? { queue.popLast() }
 
   /// Forgets the events that have ended.
   @inlinable

@@ -70,7 +70,8 @@ package final class TableReport {
   // The event that is shown.
 
   /// Whether some source of the service is watched.
-  private var isWatched = false
+  @usableFromInline
+  private(set) var isAnyWatched = false
 
   /// The changes for watchers, which get them when all rows are in the committed state.
   private var changes: [SourceChange] = []
@@ -240,7 +241,7 @@ package final class TableReport {
   // MARK: Durable events
 
   @usableFromInline
-  func beginShowing() { isWatched = actions.isAnyWatched() }
+  func beginShowing() { isAnyWatched = actions.isAnyWatched() }
 
   /// Updates whether the source with the name ``name`` has a value.
   @usableFromInline
@@ -251,7 +252,7 @@ package final class TableReport {
   /// Returns the name ``name`` if somebody watches the source.
   @usableFromInline
   var watchedName: String? {
-    guard isWatched else { return nil }
+    guard isAnyWatched else { return nil }
     let source = name.string
     return actions.isWatched(source) ? source : nil
   }

@@ -193,6 +193,8 @@ package struct TableSource<State>: Sendable {
         table.finishEvent(at: seq) { key, before, after in
           let growth = report.size(after) - RowText.size(before, report.encoder)
           guard let streams else { return report.chargeService(growth) }
+          // There is nothing to charge, and the name was checked before.
+          if growth == 0, before != nil { return }
           report.setName(streams, key)
           report.charge(growth)
           if before == nil {
@@ -216,9 +218,10 @@ package struct TableSource<State>: Sendable {
         access(&committed) { committed in
           let rows = report.observedRows(number)
           pending.showEvent(at: seq, in: &committed) { key, before, after in
-            if let pattern {
+            let isOther = (before == nil) != (after == nil)
+            if let pattern, isOther || report.isAnyWatched || !parts.isEmpty {
               report.setName(pattern, key)
-              if (before == nil) != (after == nil) { report.updateName(isThere: after != nil) }
+              if isOther { report.updateName(isThere: after != nil) }
               if before != nil || after != nil, let source = report.watchedName {
                 let old = before.map { RowText.text($0, of: key, in: form, report.encoder) }
                 let new = after.map { RowText.text($0, of: key, in: form, report.encoder) }

@@ -133,7 +133,12 @@ private final class LiveWorld: ScriptWorld {
   }
 
   func row(_ key: String, of table: Int) -> JSONText? {
-    isQuery ? ledger.committed.row(key, of: table) : ledger.pending.row(key, of: table)
+    isQuery ? row(key, of: table, in: &ledger.committed) : row(key, of: table, in: &ledger.pending)
+  }
+
+  // Not a copy: to copy a state costs more than to find the row.
+  private func row(_ key: String, of table: Int, in state: inout ScriptState) -> JSONText? {
+    state.row(key, of: table)
   }
 
   func keys(of table: Int, atMost most: Int) -> [String]? {

@@ -168,8 +168,6 @@ package struct ScriptState: TableState {
     interpreter = nil
   }
 
-  // Inlined, so that a state of a ledger is not copied for one row.
-  @inline(__always)
   func row(_ key: String, of table: Int) -> JSONText? {
     switch script.places[table] {
     case .rows(let i): return rows[i].rows[key]
