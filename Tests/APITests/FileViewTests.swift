@@ -8,6 +8,7 @@ import JSON
 import JournalMemory
 import Model
 import ServiceTestSupport
+import Signals
 import TestSupport
 import Testing
 import Wire
@@ -284,6 +285,23 @@ struct FileViewTests {
         == "view:2:11: expected the name of a property, found the end of the line, and 1 more")
     #expect(client.error(request("open", [:]))?.data["path"] == .string("/binder"))
     #expect(client.connection.views.all.isEmpty)
+  }
+
+  @Test
+  func `an intent is made ready when it is first sent`() throws {
+    let nodes = try #require(LiveNodes.counter)
+    set("a", "1")
+    let rows = (1...9).map { "i\($0) -> cells.set name=\"i\($0)\" value=?" }
+    let text = (["view \"A\"", "cells/a <> a", "cells/* ~> all", "go => cell name=row.id"] + rows)
+      .joined(separator: "\n")
+    #expect(client.result(request("open", ["text": .string(text), "view": .string("v")])) != nil)
+    #expect(nodes.counts["CallArguments"] == nil)
+    _ = client.call(intent("i3", #"{"value":1}"#))
+    _ = client.call(intent("i3", #"{"value":2}"#))
+    #expect(value(of: "i3") == "2")
+    #expect(nodes.counts["CallArguments"] == 1)
+    _ = client.call(intent("i4", #"{"value":1}"#))
+    #expect(nodes.counts["CallArguments"] == 2)
   }
 
   // MARK: Values

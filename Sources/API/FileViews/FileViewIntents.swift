@@ -43,20 +43,22 @@ extension FileView {
       intent.takesNoRow()
     }
     declare(action.offered, intent)
-    let arguments = CallArguments(self, action, row?.table, view)
+    let arguments = Late { [self, unowned view] in CallArguments(self, action, row?.table, view) }
     guard let method else { return open(action, intent, arguments, view) }
     let name = method.name
     guard method.step != nil else {
       // It changes nothing here, so that its answer is all there is to see.
       intent.answers()
-      return intent.requests { IntentRequest(name, try arguments.text($0)) }
+      return intent.requests { IntentRequest(name, try arguments.value.text($0)) }
     }
+    var calls: QueuedCalls?
     // A line of that name shows what it says.
-    let shows = file.hasLine(named: QueuedCalls.property(of: action.name.text))
-    let calls = method.isQueued && !shows ? QueuedCalls(of: action.name.text, on: view) : nil
-    intent.runs { [context] given in
+    if method.isQueued, !file.hasLine(named: QueuedCalls.property(of: action.name.text)) {
+      calls = QueuedCalls(of: action.name.text, on: view)
+    }
+    intent.runs { [context, calls] given in
       let run: () throws -> JSONText?
-      let text = try arguments.text(given)
+      let text = try arguments.value.text(given)
       do throws(WireError) {
         run = try context.now.step(of: name, text)
       } catch {
@@ -88,13 +90,14 @@ extension FileView {
   }
 
   private func open(
-    _ action: ViewFile.Action, _ intent: Intent<JSONText>, _ arguments: CallArguments, _ view: View
+    _ action: ViewFile.Action, _ intent: Intent<JSONText>, _ arguments: Late<CallArguments>,
+    _ view: View
   ) {
     guard case .open(let word) = action.kind, let style = View.Style(rawValue: word) else { return }
     let (context, target) = (context, action.target.text)
     intent.leads(to: target)
     intent.runs { [unowned view] given in
-      let text = try arguments.text(given)
+      let text = try arguments.value.text(given)
       try context.open(target, as: style, with: text, from: view)
       return nil
     }
@@ -133,6 +136,7 @@ extension FileView {
   private func rowTable(
     of action: ViewFile.Action
   ) -> (binding: ViewFile.Binding, table: RowTable, isNamed: Bool)? {
+    guard !tables.isEmpty else { return nil }
     let lists = file.bindings.filter { tables[$0.name.text] != nil }
     guard let binding = file.lists(of: action, among: lists).first,
       let table = tables[binding.name.text]
@@ -149,11 +153,11 @@ extension FileView {
     guard let write = context.rights.service(of: source)?.writer, context.role.mayWrite(source)
     else { return }
     let sign = binding.expression.operator
-    let chain = known.chain(of: binding.expression.transformers, sign)
+    let chain = Late { [known] in known.chain(of: binding.expression.transformers, sign) }
     let entered = sign.goesRight ? nil : EnteredValue()
     let set: (JSONText) throws -> JSONText = { [context] value in
       var text = value
-      if case .now(let reverse)? = chain?.reverse { text = try reverse(value.value).text }
+      if case .now(let reverse)? = chain.value?.reverse { text = try reverse(value.value).text }
       let now = context.now
       guard now.role.mayWrite(source) else { throw now.access.notWritable(source) }
       return try write(source, text)
@@ -201,8 +205,18 @@ private final class EnteredValue {
   var value: JSONText?
 }
 
+/// A part of an intent that is made at its first request: most intents of an open view are never
+/// sent.
+private final class Late<Value> {
+  private let make: () -> Value
+  private(set) lazy var value = make()
+
+  init(_ make: @escaping () -> Value) { self.make = make }
+}
+
 /// The arguments with which an intent calls its method.
-private struct CallArguments {
+private final class CallArguments {
+  private let live = LiveNode("CallArguments")
   private let fixed: JSONObject
   private let rows: [(name: String, member: String)]
   private let properties: [(name: String, property: String)]

@@ -86,7 +86,9 @@ package final class ViewIntent {
 package final class Intent<Arguments: Decodable>: SignalProtocol {
   private unowned let view: View
   fileprivate weak var intent: ViewIntent?
-  private let values = PassthroughSubject<Arguments, Never>()
+
+  /// Emits the arguments; made by the first observer, because most intents only call a method.
+  private var values: PassthroughSubject<Arguments, Never>?
   private var call: ((Arguments) throws -> JSONText?)?
   private var isDismissing = false
 
@@ -99,7 +101,9 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
 
   /// Observes the arguments of each request.
   package func observe(with observer: @escaping Observer<Arguments, Never>) -> any Disposable {
-    values.observe(with: observer)
+    let observed = values ?? PassthroughSubject()
+    values = observed
+    return observed.observe(with: observer)
   }
 
   /// Calls a method of a service.
@@ -137,7 +141,7 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
     _ binder: String, as style: View.Style = .push, _ bind: @escaping (View, Arguments) -> Void
   ) -> Self {
     intent?.opens = binder
-    values.bind(to: view) { [unowned self] view, arguments in
+    self.bind(to: view) { [unowned self] view, arguments in
       view.open(binder, as: style, with: text) { bind($0, arguments) }
     }
     view.reopens(binder) { [unowned view] text in
@@ -220,7 +224,7 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
     return { [self] in
       self.text = text
       let value = try call?(arguments)
-      values.send(arguments)
+      values?.send(arguments)
       if isDismissing { view.dismiss() }
       return value
     }
