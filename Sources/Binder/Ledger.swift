@@ -76,7 +76,7 @@ public final class Ledger<S: State> {
 
   @usableFromInline
   func find(_ path: AnyKeyPath) -> Int {
-    guard let number = S.sources.firstIndex(where: { $0.path as AnyKeyPath == path }) else {
+    guard let number = S.sources.firstIndex(where: { $0.path as AnyKeyPath? == path }) else {
       preconditionFailure("'sources' of \(S.self) does not list \(path)")
     }
     // Generic code makes a new object for the same path at each call.

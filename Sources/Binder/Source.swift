@@ -8,17 +8,20 @@ public struct Source<S: State>: Sendable {
   @usableFromInline
   let table: TableSource<Stored<S>>
   @usableFromInline
-  let path: any PartialKeyPath<S> & Sendable
+  let path: (any PartialKeyPath<S> & Sendable)?
 
   /// The sources of parts of its rows.
   let parts: [TableSource<Stored<S>>]
 
+  /// The tables from which it is computed, the one with its rows first; none if it is a table.
+  let bases: [any PartialKeyPath<S> & Sendable]
+
   @usableFromInline
   init(
-    _ table: TableSource<Stored<S>>, _ path: any PartialKeyPath<S> & Sendable,
-    parts: [TableSource<Stored<S>>] = []
+    _ table: TableSource<Stored<S>>, _ path: (any PartialKeyPath<S> & Sendable)?,
+    parts: [TableSource<Stored<S>>] = [], bases: [any PartialKeyPath<S> & Sendable] = []
   ) {
-    (self.table, self.path, self.parts) = (table, path, parts)
+    (self.table, self.path, self.parts, self.bases) = (table, path, parts, bases)
   }
 
   /// Shows each row of a table as a source.
@@ -135,6 +138,12 @@ public struct Source<S: State>: Sendable {
     _ path: any WritableKeyPath<S, Lists<Key, Element>> & Sendable
   ) -> Source { listTable(path, nil, "") }
 
+  /// Lists that clients do not see, and that are charged to streams; see ``hidden(_:in:)``.
+  @inlinable
+  public static func hidden<Key: TableKey, Element: TableRow>(
+    _ path: any WritableKeyPath<S, Lists<Key, Element>> & Sendable, in streams: String
+  ) -> Source { listTable(path, nil, "", in: streams) }
+
   @inlinable
   static func rowTable<Key: TableKey, Row: TableRow>(
     _ path: any WritableKeyPath<S, Table<Key, Row>> & Sendable, _ name: String?, _ doc: String,
@@ -194,7 +203,12 @@ public struct Source<S: State>: Sendable {
   @usableFromInline
   static var tables: [TableSource<Stored<S>>] {
     let sources = S.sources
-    return sources.map(\.table) + sources.flatMap(\.parts)
+    let tables = sources.map { source in
+      var table = source.table
+      table.bases = source.bases.compactMap { base in sources.firstIndex { $0.path == base } }
+      return table
+    }
+    return tables + sources.flatMap(\.parts)
   }
 
   /// Returns the mistakes in the tables of a state, a sentence each.
@@ -225,7 +239,8 @@ public struct Source<S: State>: Sendable {
             + "as '\(name)'")
       }
     }
-    let paths = sources.map(\.path)
+    mistakes += mistakesOfDerived()
+    let paths = sources.compactMap(\.path)
     for (index, path) in paths.enumerated() where paths[..<index].contains(where: { $0 == path }) {
       mistakes.append("a table of \(S.self) is listed twice in 'sources'")
     }

@@ -153,7 +153,8 @@ extension JournalReader {
         guard let last = records.last else { break }
         for record in records
         where record.seq <= end && (record.service == service || fold.isOther(record)) {
-          for change in fold.changes(by: record) where sources.contains(change.source) {
+          for change in fold.changes(by: record, where: sources.contains)
+          where sources.contains(change.source) {
             newest[change.source] = FoldedChange(record: record, change: change)
           }
         }

@@ -109,7 +109,7 @@ final class JournalProjection: Projection {
   var forms: EventForms { EventForms([:]) }
 
   /// Returns no changes, because this projection has no sources.
-  func changes(by record: Record) -> [SourceChange] {
+  func changes(by record: Record, where isWanted: (String) -> Bool) -> [SourceChange] {
     apply(record)
     return []
   }

@@ -92,8 +92,9 @@ struct PastChanges {
           isFolded = true
           try fold.advance(reader, of: service, to: record.seq - 1)
         }
-        for change in isFolded ? fold.changes(by: record) : fold.given(by: record) ?? []
-        where isWanted(change.source) {
+        let all =
+          isFolded ? fold.changes(by: record, where: isWanted) : fold.given(by: record) ?? []
+        for change in all where isWanted(change.source) {
           changes.append(change)
           bytes += change.size
         }

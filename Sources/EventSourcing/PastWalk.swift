@@ -279,7 +279,7 @@ private struct WalkRun {
       try part.fold.advance(reader, of: part.service, to: record.seq - 1)
       part.isFolded = true
     }
-    for change in changes ?? part.fold.changes(by: record)
+    for change in changes ?? part.fold.changes(by: record, where: walk.sources.contains)
     where walk.sources.contains(change.source) {
       let value = change.step == nil ? change.value : part.fold.value(of: change.source)
       visitor.receive(

@@ -35,7 +35,9 @@ package protocol Projection: AnyObject {
   func given(by record: Record) -> [SourceChange]?
 
   /// Applies a record of any service and returns the changes of sources.
-  func changes(by record: Record) -> [SourceChange]
+  ///
+  /// - Parameter isWanted: Whether the changes of a source are wanted; others may be left out.
+  func changes(by record: Record, where isWanted: (String) -> Bool) -> [SourceChange]
 
   /// Applies a record without computing the changes.
   ///
@@ -162,11 +164,11 @@ final class StateProjection<State: ServiceState>: Projection {
     return State.Lookup.sources(changedBy: event, at: place(of: record))
   }
 
-  func changes(by record: Record) -> [SourceChange] {
+  func changes(by record: Record, where isWanted: (String) -> Bool) -> [SourceChange] {
     guard let event = event(of: record) else { return [] }
     AppliedEvent.begin(record)
     defer { AppliedEvent.end() }
-    return State.Lookup.apply(event, at: place(of: record), to: &state)
+    return State.Lookup.apply(event, at: place(of: record), to: &state, where: isWanted)
   }
 
   func replay(_ record: Record, in stream: Int) -> JournalError? {

@@ -35,8 +35,11 @@ package protocol StateLookup<State> {
   static func sources(changedBy event: State.Event, at place: EventContext) -> [String]?
 
   /// Applies an event to a state of its own, outside of a ledger, and returns its changes.
+  ///
+  /// - Parameter isWanted: Whether the changes of a source are wanted; others may be left out.
   static func apply(
-    _ event: State.Event, at place: EventContext, to state: inout State
+    _ event: State.Event, at place: EventContext, to state: inout State,
+    where isWanted: (String) -> Bool
   ) -> [SourceChange]
 
   // MARK: Recorded events
@@ -155,7 +158,8 @@ extension StateLookup {
 
   @usableFromInline
   package static func apply(
-    _ event: State.Event, at place: EventContext, to state: inout State
+    _ event: State.Event, at place: EventContext, to state: inout State,
+    where isWanted: (String) -> Bool
   ) -> [SourceChange] {
     func present(_ source: String) -> SourceChange {
       SourceChange(
@@ -163,9 +167,9 @@ extension StateLookup {
     }
     guard State.isCollection else {
       state.apply(event, at: place)
-      return State.sources(changedBy: event, at: place).map(present)
+      return State.sources(changedBy: event, at: place).filter(isWanted).map(present)
     }
-    let changes = state.changes(by: event, at: place)
+    let changes = state.changes(by: event, at: place).filter { isWanted($0.source) }
     state.apply(event, at: place)
     return changes.map { $0.step == nil ? present($0.source) : $0 }
   }

@@ -619,7 +619,7 @@ struct TableTests {
     let records = house.store.records
     #expect(projection.sources(changedBy: records[2]) == nil)
     let changes = records.map { record in
-      projection.changes(by: record).map {
+      projection.changes(by: record, where: { _ in true }).map {
         "\($0.source) \($0.value?.text ?? $0.step?.text ?? "gone")"
       }
     }

@@ -331,11 +331,12 @@ package struct TableNotes<Note> {
     return event.count
   }
 
-  /// Removes the newest event if it is at a position.
+  /// Removes the newest event if it is at a position; 0 is the one that is applied.
   ///
   /// - Returns: The number of its notes, which are the next ones of ``popLast()``.
   @inlinable
   mutating func popLast(at seq: UInt64) -> Int {
+    if seq == 0 { finish(at: seq) { _ in } }
     guard let event = events.last, event.seq == seq else { return 0 }
     _ = events.popLast()
     return event.count
@@ -352,6 +353,19 @@ package struct TableNotes<Note> {
   mutating func removeAll() {
     queue.removeAll()
     events.removeAll()
+  }
+
+  /// Passes over the notes of the oldest or the newest event, which is at a position; 0 is the one that
+  /// is applied.
+  @inlinable
+  func forEach(at seq: UInt64, _ body: (Note) -> Void) {
+    if seq == 0 {
+      for note in fresh { body(note) }
+    } else if let first = events.first, first.seq == seq {
+      for i in 0..<first.count { body(queue[i]) }
+    } else if let last = events.last, last.seq == seq {
+      for i in queue.count - last.count..<queue.count { body(queue[i]) }
+    }
   }
 }
 

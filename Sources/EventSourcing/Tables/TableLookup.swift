@@ -45,12 +45,12 @@ package enum TableLookup<State: TableState>: StateLookup {
 
   @usableFromInline
   package static func apply(
-    _ event: State.Event, at place: EventContext, to state: inout State
+    _ event: State.Event, at place: EventContext, to state: inout State,
+    where isWanted: (String) -> Bool
   ) -> [SourceChange] {
-    let tables = state.tables
-    tables.startNoting(in: &state)
-    state.apply(event, at: place)
-    return tables.popChanges(of: &state, at: place.seq)
+    state.tables.changes(of: &state, at: place.seq, where: isWanted) {
+      $0.apply(event, at: place)
+    }
   }
 
   // MARK: Recorded events
@@ -97,6 +97,7 @@ package enum TableLookup<State: TableState>: StateLookup {
       report.begin(number, tables.taken[number])
       tables.sources[number].finish(&ledger.pending, place.seq, report)
     }
+    if !tables.derived.isEmpty { tables.checkDerivedNames(ledger.pending, at: place.seq, report) }
     if report.hasOthers { report.finishCharges { size(of: $0, ledger) } }
   }
 
@@ -203,10 +204,14 @@ package enum TableLookup<State: TableState>: StateLookup {
   ) {
     let report = ledger.tables
     report.beginShowing()
-    let sources = ledger.committed.tables.sources
-    for number in sources.indices {
-      sources[number].show(&ledger.pending, &ledger.committed, place.seq, number, report)
+    let tables = ledger.committed.tables
+    let derived =
+      tables.derived.isEmpty
+      ? [] : tables.beginDerived(ledger.pending, ledger.committed, at: place.seq, report)
+    for number in tables.sources.indices {
+      tables.sources[number].show(&ledger.pending, &ledger.committed, place.seq, number, report)
     }
+    if !derived.isEmpty { tables.endDerived(derived, ledger.committed, at: place.seq, report) }
     report.send()
   }
 

@@ -147,9 +147,10 @@ package final class TableReport {
   }
 
   /// Lets the running command fail because of a rule that ``name`` breaks.
-  func refuseName(_ rule: String) {
-    actions.refuse(.name(name.string, rule))
-  }
+  func refuseName(_ rule: String) { refuse(name.string, rule) }
+
+  /// Lets the running command fail because of a rule that a name breaks.
+  func refuse(_ name: String, _ rule: String) { actions.refuse(.name(name, rule)) }
 
   /// Returns the bytes that are charged for a new row, and lets the running command fail if the row
   /// cannot be stored.
@@ -248,6 +249,14 @@ package final class TableReport {
   func updateName(isThere: Bool) {
     actions.updateName(addName(), isThere)
   }
+
+  /// Updates whether a source has a value.
+  func updateName(_ source: String, isThere: Bool) {
+    actions.updateName(streamNames.add(source), isThere)
+  }
+
+  /// Whether somebody watches a source.
+  func isWatched(_ source: String) -> Bool { isAnyWatched && actions.isWatched(source) }
 
   /// Returns the name ``name`` if somebody watches the source.
   @usableFromInline

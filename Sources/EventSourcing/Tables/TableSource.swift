@@ -31,6 +31,10 @@ package struct TableSource<State>: Sendable {
   /// Whether the names of the sources have a key.
   package let hasKey: Bool
 
+  /// The numbers of the tables from which the sources are computed, the one with their rows first;
+  /// none if the rows are stored.
+  package var bases: [Int] = []
+
   /// Whether a name is one of a source, with or without a value.
   package let matches: @Sendable (_ name: String) -> Bool
 
@@ -49,6 +53,9 @@ package struct TableSource<State>: Sendable {
 
   /// Ends an event in a state of its own, and returns its changes.
   let popChanges: @Sendable (inout State, UInt64) -> [SourceChange]
+
+  /// Calls a function for each row or list that the event at a position has written.
+  let forEachWritten: @Sendable (State, UInt64, (WrittenRow) -> Void) -> Void
 
   // Any state.
   let value: @Sendable (State, _ name: String) -> JSONText?
@@ -148,6 +155,13 @@ package struct TableSource<State>: Sendable {
           table.notes.removeAll()
         }
         return changes
+      },
+      forEachWritten: { state, seq, body in
+        get(state).notes.forEach(at: seq) { note in
+          body(
+            WrittenRow(
+              isNew: note.before == nil, isGone: note.after == nil, name: { $0.name(note.key) }))
+        }
       },
       value: { [pattern] state, name in
         guard let key: Key = pattern?.key(of: name) else { return nil }
@@ -252,6 +266,9 @@ package struct TableSource<State>: Sendable {
     revert: @escaping @Sendable (inout State, UInt64) -> Void,
     show: @escaping @Sendable (inout State, inout State, UInt64, Int, TableReport) -> Void,
     popChanges: @escaping @Sendable (inout State, UInt64) -> [SourceChange],
+    forEachWritten: @escaping @Sendable (State, UInt64, (WrittenRow) -> Void) -> Void = {
+      _, _, _ in
+    },
     value: @escaping @Sendable (State, String) -> JSONText?,
     collection: @escaping @Sendable (State, String) -> SourceCollection?,
     has: @escaping @Sendable (State, String) -> Bool,
@@ -275,6 +292,7 @@ package struct TableSource<State>: Sendable {
     self.revert = revert
     self.show = show
     self.popChanges = popChanges
+    self.forEachWritten = forEachWritten
     self.value = value
     self.collection = collection
     self.has = has
@@ -353,6 +371,9 @@ extension TableSource {
           single.notes.removeAll()
         }
         return changes
+      },
+      forEachWritten: { state, seq, body in
+        get(state).notes.forEach(at: seq) { _ in body(WrittenRow { $0.text }) }
       },
       value: { state, name in
         name == pattern?.text ? RowText.text(get(state).row, JSONEncoder()) : nil
@@ -441,6 +462,9 @@ extension TableSource {
           lists.notes.removeAll()
         }
         return changes
+      },
+      forEachWritten: { state, seq, body in
+        get(state).notes.forEach(at: seq) { note in body(WrittenRow { $0.name(note.key) }) }
       },
       value: { state, name in texts(state, name).map { JSONText(elements: $0) } },
       collection: { state, name in

@@ -40,6 +40,10 @@ package final class TableList<State>: Sendable {
   @usableFromInline
   package let sources: [TableSource<State>]
 
+  /// The numbers of the derived sources.
+  @usableFromInline
+  let derived: [Int]
+
   /// The numbers of the tables by the key paths to them.
   private let paths: [(path: any PartialKeyPath<State> & Sendable, number: Int)]
 
@@ -51,6 +55,7 @@ package final class TableList<State>: Sendable {
   @usableFromInline
   package init(_ sources: [TableSource<State>]) {
     self.sources = sources
+    derived = sources.indices.filter { !sources[$0].bases.isEmpty }
     paths = sources.enumerated().compactMap { number, source in
       source.path.map { ($0, number) }
     }
