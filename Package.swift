@@ -93,12 +93,7 @@ let package = Package(
       ]),
 
     // Applications, which prove that services, binders and views suffice.
-    .target(
-      name: "Apps",
-      dependencies: [
-        "API", "Binder", "Configuration", "Connections", "EventSourcing", "JSON", "Model",
-        "Signals", "Wire",
-      ]),
+    .target(name: "Apps", dependencies: ["Binder", "JSON", "Signals"]),
 
     // What features ask of the machine; what applications ask of it and of the web.
     .target(name: "Adapters", dependencies: ["EventLoop", "Features"]),

@@ -36,6 +36,16 @@ public struct Caller {
   /// Whether the role of the client may read a source.
   public func mayRead(_ source: String) -> Bool { context?.role.mayRead(source) ?? true }
 
+  /// Checks that the role of the client may read a source.
+  ///
+  /// - Throws: The error of a source that does not exist, so that the client does not learn of it.
+  public func checkReadable(_ source: String) throws {
+    try context?.access.checkReadable([source])
+  }
+
+  /// Whether the client may open a view, by its name.
+  public func mayOpen(_ view: String) -> Bool { context?.mayOpen(view) ?? true }
+
   /// Whether the role that the client has now may know that a source exists: it may read or write it.
   public func mayKnow(_ source: String) -> Bool { context?.now.mayKnow(source) ?? true }
 

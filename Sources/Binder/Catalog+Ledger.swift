@@ -183,6 +183,50 @@ extension Catalog {
     }
   }
 
+  /// Offers a method that lists rows which a service computes, ordered by key: those that the client
+  /// may read.
+  ///
+  ///     catalog.list(
+  ///       "chores.mine", "Your chores.", asUser, reads: "chores/*", as: ShownChore.self
+  ///     ) { (caller: Caller, name: String?) in chores.rows(of: try name(of: caller, name)) }
+  ///
+  /// - Parameters:
+  ///   - name: The full name, which begins with that of the service.
+  ///   - doc: A line for people.
+  ///   - parameters: One for each parameter of the function after the client, in its order.
+  ///   - reasons: The reasons with which it may reject, besides those of the parameters.
+  ///   - sources: The names of the sources that the rows show, with a `*` for the key.
+  ///   - form: The form of a row.
+  ///   - rows: Returns the rows; a row that is `nil` is left out.
+  public func list<each Value: Decodable, Row, Shown: ListRow & Codable>(
+    _ name: String, _ doc: String, _ parameters: repeat Parameter<each Value>,
+    rejects reasons: String..., reads sources: String, as form: Shown.Type,
+    file: StaticString = #fileID, line: UInt = #line,
+    rows: @escaping (Caller, repeat each Value) throws -> RowList<Int, Row>
+  ) where Shown.Key == Int, Shown.Value == Row {
+    let place = SourcePlace(file, line)
+    guard claim(name, "method", ".", place) else { return }
+    var (described, all): ([API.Method.Parameter], [String]) = ([], reasons)
+    repeat described.append((each parameters).described)
+    repeat all += (each parameters).reasons
+    guard host.checkNames(of: described, of: name, place) else { return }
+    let (pattern, rejects) = (SourcePattern(sources), all)
+    add { catalog in
+      catalog.listQuery(name, doc, taking: described, errors: rejects) { context, texts in
+        var rest = texts[...]
+        let values = try (repeat (each parameters).value(of: rest.removeFirst(), catalog.decoder))
+        do {
+          return context.rows(
+            try rows(Caller(context), repeat each values),
+            where: { context.role.mayRead(pattern.name($0)) }
+          ) { Shown($0, $1) }
+        } catch {
+          throw ServiceRejection.adapted(error)
+        }
+      }
+    }
+  }
+
   /// Returns the names of the rows of a table that a method lists; `nil` for a mistake.
   private func listed<S: State>(
     _ name: String, _ path: AnyKeyPath, _ ledger: Ledger<S>, _ place: SourcePlace

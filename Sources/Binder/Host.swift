@@ -3,6 +3,7 @@ package import BinderDaemon
 package import EventSourcing
 internal import JSON
 public import Signals
+internal import Wire
 
 /// The services of a daemon over one journal.
 ///
@@ -44,6 +45,13 @@ public final class Host {
   ///
   /// It never goes back. `apply` must not read it: an event has its own time.
   public var now: Int64 { engine.now }
+
+  /// Returns a time as clients see those of events: `2026-01-02T03:04:05.678901Z`.
+  ///
+  /// - Parameter microseconds: The time since 1970.
+  public static func text(ofTime microseconds: Int64) -> String {
+    Timestamp(microseconds: microseconds).text
+  }
 
   /// Calls a function once, on the thread of the services.
   ///

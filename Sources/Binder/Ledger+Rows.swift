@@ -29,10 +29,15 @@ extension Ledger {
   public func events<Key: TableKey, Row: TableRow>(
     of path: KeyPath<S, Table<Key, Row>>, _ key: Key
   ) -> SafeSignal<(event: S.Event, context: EventContext)> {
+    events(in: stream(of: path, key))
+  }
+
+  /// Emits each durable event in a stream, after it was applied to ``committed``.
+  ///
+  /// Events of other streams cost nothing; see ``record(_:in:)``.
+  public func events(in stream: String) -> SafeSignal<(event: S.Event, context: EventContext)> {
     let patterns = engine.committed.patterns
-    return engine.events(in: stream(of: path, key)).map {
-      ($0.event.event, EventContext($0.place, patterns))
-    }
+    return engine.events(in: stream).map { ($0.event.event, EventContext($0.place, patterns)) }
   }
 
   /// Emits when ``pending`` has lost events that were recorded before: their command has failed, or

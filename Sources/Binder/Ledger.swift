@@ -68,6 +68,18 @@ public final class Ledger<S: State> {
     if host.mayRecord() { engine.record(StoredEvent(event), inTable: number(of: path), key) }
   }
 
+  /// Records an event in a stream that is no row, for example the messages of a room.
+  ///
+  /// The stream has a history, versions and rights of its own. The event must carry what `apply` needs.
+  ///
+  ///     ledger.record(.said(room: 7, text: text), in: "chat/rooms/7/messages")
+  ///
+  /// - Parameter stream: A name below that of the service; another one fails the command.
+  @inlinable
+  public func record(_ event: S.Event, in stream: String) {
+    if host.mayRecord() { engine.record(StoredEvent(event), in: stream) }
+  }
+
   @inlinable
   func number(of path: AnyKeyPath) -> Int {
     for known in numbers where known.path === path { return known.number }

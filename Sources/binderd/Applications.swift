@@ -25,12 +25,12 @@ func applications(_ parts: ProgramParts) throws -> [Feature] {
       mayConnect: { [isOffline = parts.isOffline] in !isOffline && Process.mayUseNetwork })
     let reader = FeedWorker(on: loop)
     let webSearch = WebSearch(configuration.web.search, by: web)
-    var others: [Feature] = []
+    var rest: [Feature] = []
     let library = try Daemon.feature(parts) { host, catalog in
       let threads = ThreadsService(in: host)
       let users = UsersService(
         in: host, secrets: secrets, account: PasswordFile().user(named:))
-      let (presence, chat) = (PresenceService(), ChatService(in: parts.host))
+      let (presence, chat) = (PresenceService(), ChatService(in: host))
       let sessions = SessionFactory(
         in: host, users: users, presence: presence, chat: chat, on: scheduler)
       let clients = SessionTable(sessions.session) { $0.end() }
@@ -42,6 +42,7 @@ func applications(_ parts: ProgramParts) throws -> [Feature] {
       bindThreads(catalog, to: threads, clients)
       bindUsers(catalog, to: users, clients)
       bindPresence(catalog, to: presence)
+      bindChat(catalog, to: chat, clients)
       bindFeeds(catalog, to: feeds)
       bindSearch(
         catalog, to: SearchService([index, webSearch], on: host.scheduler),
@@ -49,8 +50,7 @@ func applications(_ parts: ProgramParts) throws -> [Feature] {
       ) { view, hit in
         try openSelected(hit, from: view, clients, threads, chat)
       }
-      others = [
-        .chat(chat, clients, stop: sessions.marks.finish),
+      rest = [
         Feature(
           configure: {
             feeds.schedule = .init($0.feeds)
@@ -58,14 +58,15 @@ func applications(_ parts: ProgramParts) throws -> [Feature] {
             webSearch.address = $0.web.search
           },
           stop: {
+            sessions.marks.finish()
             web.close()
             reader.close()
             index.stop()
           }, close: secrets.close
-        ) { _ in },
+        ) { _ in }
       ]
     }
-    return [library] + others
+    return [library] + rest
   #else
     return []
   #endif

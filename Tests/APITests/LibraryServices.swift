@@ -43,6 +43,10 @@ func bindThreads(
   bind(catalog, threads.ledger.host) { Apps.bindThreads($0, to: threads, clients) }
 }
 
+func bindChat(_ catalog: API.Catalog, to chat: ChatService, _ clients: SessionTable) {
+  bind(catalog, chat.ledger.host) { Apps.bindChat($0, to: chat, clients) }
+}
+
 /// Offers what a binder offers in a catalogue of the library.
 private func bind(
   _ catalog: API.Catalog, _ host: Host, _ build: (Binder.Catalog) -> Void

@@ -43,7 +43,7 @@ struct NumberTests {
       time: time,
       sessions: { host in
         let users = UsersService(in: host.library, secrets: NoSecrets())
-        let (chat, presence) = (ChatService(in: host), PresenceService())
+        let (chat, presence) = (ChatService(in: host.library), PresenceService())
         logins = (users, chat)
         return SessionFactory(
           in: host.library, users: users, presence: presence, chat: chat, on: time

@@ -82,7 +82,7 @@ struct SearchTests {
       services: { parts in
         let host = parts.host
         let threads = ThreadsService(in: host.library)
-        let chat = ChatService(in: host)
+        let chat = ChatService(in: host.library)
         let search = SearchService([backend], on: time)
         return { catalog in
           bindThreads(catalog, to: threads, parts.clients)

@@ -38,7 +38,7 @@ final class WholeBench {
       time: time,
       sessions: { host in
         let users = UsersService(in: host.library, secrets: CountedSecrets())
-        let (presence, chat) = (PresenceService(), ChatService(in: host))
+        let (presence, chat) = (PresenceService(), ChatService(in: host.library))
         let sessions = SessionFactory(
           in: host.library, users: users, presence: presence, chat: chat, on: time)
         logins = (users, presence, chat)
@@ -93,7 +93,7 @@ final class WholeBench {
           try threads.ledger.checkNames()
           try todo.ledger.checkNames()
           try users.ledger.checkNames()
-          try Self.checkNames(chat.ledger)
+          try chat.ledger.checkNames()
           try feeds.ledger.checkNames()
           try Self.checkNames(bindings.ledger)
           try Self.checkNames(types.ledger)

@@ -28,7 +28,7 @@ struct DamagedEventTests {
     let (people, threads) = (PeopleService(in: host.library), ThreadsService(in: host.library))
     let others: [AnyObject] = [
       CellsService(in: host), ListsService(in: host), MapsService(in: host),
-      ReadersService(in: host), ChatService(in: host),
+      ReadersService(in: host), ChatService(in: host.library),
       UsersService(in: host.library, secrets: CountedSecrets()),
       FeedsService(in: host.library, web: FakeWeb(), reader: FakeReader()),
       TodoService(in: host.library),

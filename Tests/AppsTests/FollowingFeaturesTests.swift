@@ -1,4 +1,5 @@
 import Apps
+import Binder
 import EventSourcing
 import Features
 import JSON
@@ -26,7 +27,7 @@ struct FollowingFeaturesTests {
       self.store = store
       host = ServiceHost(store: store)
       (cells, lists, maps) = (CellsService(in: host), ListsService(in: host), MapsService(in: host))
-      (chat, people) = (ChatService(in: host), PeopleService(in: host.library))
+      (chat, people) = (ChatService(in: host.library), PeopleService(in: host.library))
       try host.start()
     }
   }

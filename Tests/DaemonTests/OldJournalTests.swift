@@ -136,6 +136,31 @@ struct OldJournalTests {
     #expect(try client.call(#"{"id":2,"method":"threads.post","params":[1,"x"]}"#).contains(":3,"))
   }
 
+  @Test
+  func `24: the chat is restored from a snapshot of its tables, as from one of the first form`()
+    throws
+  {
+    let daemon = try start("format-3-journal-6-chat-2.sql")
+    let client = try TestSocket(daemon.socket)
+    #expect(
+      try value("chat/rooms/2", client)
+        == #"{"id":2,"name":"Tea Room","topic":"green","creator":"kim","messages":5,"#
+        + #""members":["kim","lee"]}"#)
+    let unread = try client.call(#"{"id":2,"method":"chat.unread","params":["lee"]}"#)
+    #expect(unread.contains(#"{"id":2,"name":"Tea Room","unread":1}"#), "\(unread)")
+    let old = try start("format-3-journal-6-threads-2.sql")
+    let reader = try TestSocket(old.socket)
+    let first = #"{"id":1,"name":"lobby","topic":"all","creator":"kim","messages":1,"members":1}"#
+    #expect(try value("chat/rooms", reader) == "[\(first)]")
+    #expect(try value("chat/rooms", client)?.hasPrefix("[\(first),") == true)
+    // The next room has the next number, and no name that looks like another one.
+    let taken = #"{"id":3,"method":"chat.create","params":{"name":"LOBBY","as":"kim"}}"#
+    #expect(try reader.call(taken).contains("already_exists"))
+    let next = try reader.call(
+      #"{"id":4,"method":"chat.create","params":{"name":"hall","as":"kim"}}"#)
+    #expect(next.contains(#""value":2"#), "\(next)")
+  }
+
   @Test(arguments: journals.filter { !$0.hasPrefix("format-1") })
   func `24: values that exist only in snapshots are restored`(name: String) throws {
     let daemon = try start(name)

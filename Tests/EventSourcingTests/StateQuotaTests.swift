@@ -32,7 +32,7 @@ struct StateQuotaTests {
       lists = ListsService(in: host)
       maps = MapsService(in: host)
       threads = ThreadsService(in: host.library)
-      chat = ChatService(in: host)
+      chat = ChatService(in: host.library)
       people = PeopleService(in: host.library)
       try host.start()
     }
@@ -219,14 +219,14 @@ struct StateQuotaTests {
 
   /// Returns the newest values of all sources.
   private func kept(_ house: House) -> [String] {
-    let (threads, chat) = (house.threads.ledger.engine, house.chat.ledger.pending)
+    let (threads, chat) = (house.threads.ledger.engine, house.chat.ledger.engine)
     let discussions = (0..<12).flatMap { i in
       [
         threads.pendingValue(of: "threads/\(i)"), threads.pendingValue(of: "threads/\(i)/posts"),
-        chat.value(of: "chat/rooms/\(i)"), chat.value(of: "chat/rooms/\(i)/messages"),
+        chat.pendingValue(of: "chat/rooms/\(i)"), chat.pendingValue(of: "chat/rooms/\(i)/messages"),
       ]
     }
-    let unread = (0..<12).map { chat.unread(by: "berta", in: $0) }
+    let unread = (0..<12).map { house.chat.ledger.pending.unread(by: "berta", in: $0) }
     return collections(house) + discussions.map { $0?.text ?? "-" } + unread.map { "\($0)" }
   }
 

@@ -122,6 +122,35 @@ extension Catalog {
       })
   }
 
+  /// Offers a query whose answer is an array of rows, made in slices of the client's time; for the
+  /// parameters see ``command(_:_:taking:value:writes:errors:prepare:)``.
+  package func listQuery<Shown>(
+    _ name: String, _ doc: String, taking parameters: [Method.Parameter], errors: [String],
+    rows: @escaping (CallContext, [JSONText?]) throws -> ListedRows<Shown>
+  ) {
+    let value = Shape(of: [Shown].self)
+    add(
+      Method(
+        name: name, doc: doc, kind: .query, parameters: parameters, value: value,
+        result: ResultShape.value(value).whole, writes: [], errors: errors, takesUnknown: false,
+        isPersonal: false, step: nil
+      ) { [unowned self] context, call, request, line in
+        do {
+          let (values, options) = try context.values(of: parameters, request, line)
+          let call = try options.map { try $0.applied(to: call) } ?? call
+          // The rows may depend on the login, which may change between two slices.
+          let texts = values.map { $0?.text ?? "" } + [actor(call.connection) ?? ""]
+          let key = "\(name) \(texts)"
+          try context.answer(call, key, with: try rows(context, values))
+        } catch {
+          if error is Postponed { return .turn }
+          context.endParts()
+          call.refuse(context.parameterError(error))
+        }
+        return nil
+      })
+  }
+
   /// Offers a view whose arguments are listed, not the members of a type.
   ///
   /// - Parameters:

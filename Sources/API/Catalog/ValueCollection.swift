@@ -402,21 +402,19 @@ extension Catalog {
     _ name: String, _ doc: String, of type: Shown.Type,
     rows: @escaping (CallContext) -> ListedRows<Shown>
   ) {
-    listQuery(name, doc, NoParameters.self, of: type) { context, _ in (name, rows(context)) }
+    query(name, doc, NoParameters.self, .value([Shown].self)) { context, call, _ in
+      try context.answer(call, name, with: rows(context))
+    }
   }
+}
 
-  /// Offers a query whose answer is an array of rows, made in slices of the client's time.
+extension CallContext {
+  /// Answers a call with an array of rows.
   ///
-  /// - Parameter rows: Returns a text that tells the request from others of the client, and the rows.
-  package func listQuery<Parameters: Decodable, Shown>(
-    _ name: String, _ doc: String, _ parameters: Parameters.Type, of type: Shown.Type,
-    rows: @escaping (CallContext, Parameters) throws -> (key: String, rows: ListedRows<Shown>)
-  ) {
-    query(name, doc, parameters, .value([Shown].self)) { context, call, parameters in
-      let (key, rows) = try rows(context, parameters)
-      try context.answer(call, key) {
-        ValueCollection(of: [rows.part], context.host, limit: call.room, as: .elements)
-      }
+  /// - Parameter key: Tells the request from others of the client.
+  func answer(_ call: Call, _ key: String, with rows: ListedRows<some Codable>) throws {
+    try answer(call, key) {
+      ValueCollection(of: [rows.part], host, limit: call.room, as: .elements)
     }
   }
 }

@@ -1,23 +1,31 @@
-package import EventSourcing
-package import JSON
+package import Binder
+internal import JSON
 
-/// The state of all rooms and their messages.
-package struct Chat: ServiceState, Codable {
-  private(set) var rooms: [Int: Room] = [:]
-  private var messages: [Int: [Message]] = [:]
-  private(set) var lastRoom = 0
+/// The rooms with their members and messages, by the id of the room.
+///
+/// A room and its members have the stream `chat/rooms/ID`, its messages `chat/rooms/ID/messages`. An
+/// event that a user has read is in `chat/read/NAME`, which holds nothing.
+package struct Chat: State {
+  package private(set) var rooms = Table<Int, Room>()
+
+  /// The names of the members of each room, sorted.
+  private var members = Lists<Int, String>()
+
+  /// The read positions of these members, in the same order: the ids of messages.
+  ///
+  /// Beside the names, because a message changes one, and the sources do not depend on them.
+  private var marks = Lists<Int, Int>()
+
+  /// The messages of each room; an id is the place in the list, from 1.
+  private var messages = Lists<Int, Message>()
 
   /// The ids of the deleted messages of each room, ascending.
-  private var deleted: [Int: [Int]] = [:]
+  private var deleted = Lists<Int, Int>()
 
   /// The ids of the rooms by the look of their names; see `String.asItLooks`.
   ///
   /// The service lets no two rooms look the same, but an edited journal may.
-  private var looks: [String: Set<Int>] = [:]
-
-  private enum CodingKeys: String, CodingKey {
-    case rooms, messages, lastRoom
-  }
+  private var looks = Table<String, [Int]>()
 
   /// The default number of messages in a page and in the source of a room.
   package static let pageCount = 50
@@ -27,44 +35,63 @@ package struct Chat: ServiceState, Codable {
 
   package init() {}
 
-  package init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    rooms = try container.decode([Int: Room].self, forKey: .rooms)
-    messages = try container.decode([Int: [Message]].self, forKey: .messages)
-    lastRoom = try container.decode(Int.self, forKey: .lastRoom)
-    deleted = messages.mapValues { $0.lazy.filter(\.isRemoved).map(\.id) }
-    for (id, room) in rooms { looks[room.name.asItLooks, default: []].insert(id) }
-  }
-
-  /// Returns the stream with the messages of a room.
-  static func messages(of room: String) -> String { room + "/messages" }
-
-  package static func stream(emptiedBy event: ChatEvent, in stream: Stream) -> String? {
-    guard case .removed = event else { return nil }
-    return messages(of: stream.name)
-  }
+  package static let sources = [
+    Source.hidden(\Chat.rooms, in: "chat/rooms/*"), .hidden(\.members, in: "chat/rooms/*"),
+    .hidden(\.marks, in: "chat/rooms/*"), .hidden(\.messages, in: "chat/rooms/*/messages"),
+    .hidden(\.deleted, in: "chat/rooms/*/messages"), .hidden(\.looks),
+    .derived(
+      "chat/rooms", "All rooms, with their numbers of members and messages.", ofAll: \.rooms,
+      with: \.members, \.messages
+    ) { chat in chat.allRooms.map { ShownRoom($0, chat, members: chat.members[$0.id].count) } },
+    .derived(
+      "chat/rooms/*", "A room and its members.", ofEach: \.rooms, with: \.members, \.messages,
+      keys: { $0 > 0 }
+    ) { chat, id, room in ShownRoom(room, chat, members: chat.members[id]) },
+    .derived(
+      "chat/rooms/*/messages", "The last messages of a room, oldest first, 50 at most.",
+      ofEach: \.rooms, with: \.messages, keys: { $0 > 0 }
+    ) { chat, id, _ in Array(chat.page(of: id)) },
+  ]
 
   // MARK: Reading
 
   package func room(_ id: Int) -> Room? { rooms[id] }
 
+  /// The id of the newest room, even if it was removed; 0 before the first one.
+  var lastRoom: Int { rooms.nextID - 1 }
+
   /// Returns the rooms whose names look the same as a name, ordered by id.
   package func rooms(lookingLike name: String) -> [Room] {
-    (looks[name.asItLooks] ?? []).sorted().compactMap { rooms[$0] }
+    (looks[name.asItLooks] ?? []).compactMap { rooms[$0] }
   }
 
   /// The rooms, ordered by id.
-  package var allRooms: [Room] { rooms.values.sorted { $0.id < $1.id } }
+  package var allRooms: [Room] { rooms.rows.sorted { $0.id < $1.id } }
+
+  /// Returns the names of the members of a room, sorted.
+  package func members(of room: Int) -> [String] { members[room] }
+
+  /// Returns the read position of a member: the id of a message; `nil` for other users.
+  package func read(by name: String, in room: Int) -> Int? {
+    let place = members[room].place(of: name)
+    return place.isThere ? marks[room][place.index] : nil
+  }
+
+  /// Returns whether a user has joined a room.
+  package func isMember(_ name: String, of room: Int) -> Bool {
+    members[room].place(of: name).isThere
+  }
 
   /// Returns all messages of a room, oldest first.
-  package func messages(in room: Int) -> [Message] { messages[room] ?? [] }
+  package func messages(in room: Int) -> [Message] { messages[room] }
+
+  /// Returns the number of messages that a room has had.
+  package func count(in room: Int) -> Int { messages[room].count }
 
   /// Returns a message, or `nil` if it does not exist.
   package func message(_ id: Int, in room: Int) -> Message? {
-    guard let messages = messages[room], 1...max(1, messages.count) ~= id, !messages.isEmpty else {
-      return nil
-    }
-    return messages[id - 1]
+    let messages = messages[room]
+    return 0 < id && id <= messages.count ? messages[id - 1] : nil
   }
 
   /// Returns a page of the messages that precede one, oldest first.
@@ -76,7 +103,7 @@ package struct Chat: ServiceState, Codable {
   package func page(
     of room: Int, before: Int? = nil, limit: Int = pageCount, maxBytes: Int = pageBytes
   ) -> ArraySlice<Message> {
-    let messages = messages[room] ?? []
+    let messages = messages[room]
     let end = min(messages.count, max(before ?? .max, 1) - 1)
     var (start, bytes) = (end, 0)
     while start > 0, end - start < limit {
@@ -96,7 +123,7 @@ package struct Chat: ServiceState, Codable {
   package func page(
     of room: Int, after: Int, limit: Int = pageCount, maxBytes: Int = pageBytes
   ) -> ArraySlice<Message> {
-    let messages = messages[room] ?? []
+    let messages = messages[room]
     let start = min(messages.count, max(after, 0))
     var (end, bytes) = (start, 0)
     while end < messages.count, end - start < limit {
@@ -112,249 +139,163 @@ package struct Chat: ServiceState, Codable {
   ///
   /// - Parameter seen: An id; messages up to it count as read as well.
   package func unread(by name: String, in room: Int, behind seen: Int = 0) -> Int {
-    guard let read = rooms[room]?.members[name].map({ max($0, seen) }),
-      let count = messages[room]?.count, read < count
-    else { return 0 }
+    let count = count(in: room)
+    guard let read = read(by: name, in: room).map({ max($0, seen) }), read < count else { return 0 }
     // Sending a message marks the room as read, so all messages after `read` are by others.
-    let ids = deleted[room] ?? []
-    return count - read - (ids.count - Self.place(of: read + 1, in: ids))
-  }
-
-  /// Returns the index of a number in a sorted array, or the index at which to insert it.
-  private static func place(of number: Int, in numbers: [Int]) -> Int {
-    var (low, high) = (0, numbers.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if numbers[middle] < number { low = middle + 1 } else { high = middle }
-    }
-    return low
+    let ids = deleted[room]
+    return count - read - (ids.count - ids.place(of: read + 1).index)
   }
 
   // MARK: Events
 
-  package mutating func apply(_ event: ChatEvent, at place: EventContext) {
-    guard fault(of: event, at: place) == nil else { return }
+  package mutating func apply(_ event: ChatEvent, at context: EventContext) {
+    guard fault(of: event, at: context) == nil else { return }
     switch event {
     case .created(let id, let name, let topic, let creator):
       updateLooks(name, of: id)
       rooms[id] = Room(id: id, name: name, topic: topic, creator: creator)
-      rooms[id]?.members[creator] = 0
-      lastRoom = id
+      setRead(0, by: creator, in: id)
     case .renamed(let id, let name, _):
       updateLooks(name, of: id)
       rooms[id]?.name = name
     case .topicSet(let id, let topic, _): rooms[id]?.topic = topic
-    case .joined(let id, let name):
-      let count = messages[id]?.count ?? 0
-      rooms[id]?.members[name] = count
-    case .left(let id, let name): rooms[id]?.members[name] = nil
+    case .joined(let id, let name): setRead(count(in: id), by: name, in: id)
+    case .left(let id, let name):
+      let place = members[id].place(of: name)
+      guard place.isThere else { break }
+      members.remove(at: place.index, in: id)
+      marks.remove(at: place.index, in: id)
     case .removed(let id, _):
       updateLooks(nil, of: id)
-      (rooms[id], messages[id], deleted[id]) = (nil, nil, nil)
+      rooms[id] = nil
+      (members[id], marks[id], messages[id], deleted[id]) = ([], [], [], [])
     case .said(let room, let id, let author, let text):
-      messages[room, default: []].append(
-        Message(id: id, author: author, text: text, time: place.time))
-      rooms[room]?.count = id
+      messages.append(Message(id: id, author: author, text: text, time: context.time), to: room)
       // Sending a message marks the room as read.
-      rooms[room]?.members[author] = id
+      setRead(id, by: author, in: room)
     case .edited(let room, let id, let text):
       change(id, in: room) { ($0.text, $0.isEdited) = (text, true) }
     case .messageRemoved(let room, let id, _):
-      if message(id, in: room)?.isRemoved == false {
-        deleted[room, default: []].insert(id, at: Self.place(of: id, in: deleted[room] ?? []))
-      }
+      let place = deleted[room].place(of: id)
+      if !place.isThere { deleted.insert(id, at: place.index, in: room) }
       change(id, in: room) { ($0.text, $0.isRemoved) = ("", true) }
     case .read(let room, let id, let name):
-      if let read = rooms[room]?.members[name] { rooms[room]?.members[name] = max(read, id) }
+      if let read = read(by: name, in: room), read < id { setRead(id, by: name, in: room) }
+    }
+  }
+
+  /// Sets the read position of a user, who becomes a member.
+  private mutating func setRead(_ id: Int, by name: String, in room: Int) {
+    let place = members[room].place(of: name)
+    if place.isThere {
+      marks.update(id, at: place.index, in: room)
+    } else {
+      members.insert(name, at: place.index, in: room)
+      marks.insert(id, at: place.index, in: room)
     }
   }
 
   /// Updates the index of names before a room gets a name, or is removed.
   private mutating func updateLooks(_ name: String?, of id: Int) {
     if let before = rooms[id]?.name.asItLooks {
-      looks[before]?.remove(id)
-      if looks[before]?.isEmpty == true { looks[before] = nil }
+      let others = looks[before]?.filter { $0 != id } ?? []
+      looks[before] = others.isEmpty ? nil : others
     }
-    if let name { looks[name.asItLooks, default: []].insert(id) }
+    if let look = name?.asItLooks { looks[look] = ((looks[look] ?? []) + [id]).sorted() }
   }
 
   private mutating func change(_ id: Int, in room: Int, _ body: (inout Message) -> Void) {
-    body(&messages[room, default: []][id - 1])
+    guard var message = message(id, in: room) else { return }
+    body(&message)
+    messages.update(message, at: id - 1, in: room)
   }
 
   /// Checks that ids are in order, and that the room and the message of an event exist.
-  package func fault(of event: ChatEvent, at place: EventContext) -> String? {
+  package func fault(of event: ChatEvent, at context: EventContext) -> String? {
     if case .created(let id, _, _, _) = event {
-      return Self.fault(ofNumber: id, after: lastRoom)
+      return id > lastRoom ? nil : "number \(id) is not after \(lastRoom)"
     }
-    guard let room = rooms[event.room] else { return "there is no room \(event.room)" }
-    func fault(_ message: Int, from first: Int) -> String? {
-      first...max(first, room.count) ~= message && message <= room.count
-        ? nil : "room \(room.id) has \(room.count) messages, and none \(message)"
+    let (room, count) = (event.room, count(in: event.room))
+    guard rooms.contains(room) else { return "there is no room \(room)" }
+    func fault(_ id: Int, from first: Int) -> String? {
+      first <= id && id <= count ? nil : "room \(room) has \(count) messages, and none \(id)"
     }
     switch event {
     case .said(_, let id, _, _):
-      return id == room.count + 1 ? nil : "message \(id) does not follow on \(room.count)"
+      return id == count + 1 ? nil : "message \(id) does not follow on \(count)"
     case .edited(_, let id, _), .messageRemoved(_, let id, _): return fault(id, from: 1)
     case .read(_, let id, _): return fault(id, from: 0)
     case .created, .renamed, .topicSet, .joined, .left, .removed: return nil
     }
   }
 
-  // MARK: Sources
-
-  package func value(of source: String) -> JSONText? {
-    guard source != "chat/rooms" else {
-      return rooms.isEmpty ? nil : JSONText(elements: allRooms.map { $0.shown(withMembers: false) })
+  /// 1: `{"rooms":{"1":{…,"members":{"kim":3}}},"messages":{"1":[…]},"lastRoom":1}`; 2: tables.
+  package static let forms = [
+    Upcaster.ofMembers { kept in
+      func object(_ members: [String: JSONText]) -> JSONText { JSONText(members: members) }
+      func array(_ texts: some Sequence<JSONText>) -> JSONText { JSONText(elements: Array(texts)) }
+      var (members, marks, deleted): ([String: JSONText], [String: JSONText], [String: JSONText]) =
+        ([:], [:], [:])
+      var looks: [String: [Int]] = [:]
+      for (id, room) in kept["rooms"]?.members ?? [:] {
+        let read = (room.members?["members"]?.members ?? [:]).sorted { $0.key < $1.key }
+        if !read.isEmpty {
+          members[id] = array(read.map { JSONText(string: $0.key) })
+          marks[id] = array(read.map(\.value))
+        }
+        let removed = (kept["messages"]?.members?[id]?.elements ?? []).compactMap(\.members)
+          .filter { $0["removed"]?.text == "true" }.compactMap { $0["id"] }
+        if !removed.isEmpty { deleted[id] = array(removed) }
+        if let look = room.members?["name"]?.string?.asItLooks, let id = Int(id) {
+          looks[look, default: []].append(id)
+        }
+      }
+      kept = [
+        "rooms": object([
+          "rows": kept["rooms"] ?? object([:]), "lastID": kept["lastRoom"] ?? JSONText(0),
+        ]), "members": object(members), "marks": object(marks), "deleted": object(deleted),
+        "messages": object((kept["messages"]?.members ?? [:]).filter { $1.text != "[]" }),
+        "looks": object([
+          "rows": object(looks.mapValues { array($0.sorted().map { JSONText($0) }) })
+        ]),
+      ]
     }
-    guard let (id, isMessages) = Self.room(of: source), let room = rooms[id] else { return nil }
-    guard isMessages else { return room.shown(withMembers: true) }
-    return JSONText(elements: page(of: id).map(\.shown))
-  }
+  ]
 
-  package func has(_ source: String) -> Bool {
-    guard source != "chat/rooms" else { return !rooms.isEmpty }
-    return Self.room(of: source).map { rooms[$0.id] != nil } ?? false
-  }
-
-  package var sources: [String] {
-    let each = rooms.keys.flatMap { ["chat/rooms/\($0)", "chat/rooms/\($0)/messages"] }
-    return rooms.isEmpty ? [] : ["chat/rooms"] + each
-  }
-
-  /// The data that undoes an event of a room.
-  package enum Inverse {
-    case event(ChatEvent)
-
-    /// Removes the last message and restores how far its author had read; `nil` for no member.
-    case unsaid(room: Int, author: String, read: Int?)
-    case message(Message, room: Int)
-
-    /// Restores how far a member had read; `nil` for no member.
-    case mark(Int?, of: String, room: Int)
-  }
-
-  /// Creating and removing a room have no inverse.
-  package func inverse(of event: ChatEvent, in stream: Stream) -> Inverse? {
-    guard let room = rooms[event.room] else { return nil }
-    switch event {
-    case .created, .removed: return nil
-    case .renamed(let id, _, let name): return .event(.renamed(id: id, name: room.name, by: name))
-    case .topicSet(let id, _, let name):
-      return .event(.topicSet(id: id, topic: room.topic, by: name))
-    case .joined(_, let name), .left(_, let name), .read(_, _, let name):
-      return .mark(room.members[name], of: name, room: room.id)
-    case .said(_, _, let author, _):
-      return .unsaid(room: room.id, author: author, read: room.members[author])
-    case .edited(_, let id, _), .messageRemoved(_, let id, _):
-      return message(id, in: room.id).map { .message($0, room: room.id) }
-    }
-  }
-
-  package mutating func revert(_ inverse: Inverse, at place: EventContext) {
-    switch inverse {
-    case .event(let event): apply(event, at: place)
-    case .unsaid(let room, let author, let read):
-      _ = messages[room]?.popLast()
-      if messages[room]?.isEmpty == true { messages[room] = nil }
-      rooms[room]?.count = messages[room]?.count ?? 0
-      rooms[room]?.members[author] = read
-    case .message(let message, let room):
-      if !message.isRemoved { deleted[room]?.removeAll { $0 == message.id } }
-      change(message.id, in: room) { $0 = message }
-    case .mark(let read, let name, let room): rooms[room]?.members[name] = read
-    }
-  }
-
-  package func size(of stream: Stream) -> Int {
-    guard let (id, isMessages) = Self.room(of: stream.name) else { return 0 }
-    return isMessages ? size(ofMessagesIn: id) : rooms[id]?.size ?? 0
-  }
-
-  private func size(ofMessagesIn room: Int) -> Int {
-    messages(in: room).reduce(0) { $0 + $1.size }
-  }
-
-  package func growth(by event: ChatEvent, in stream: Stream) -> Int? {
-    func text(of message: Int, in room: Int) -> Int {
-      self.message(message, in: room)?.text.utf8.count ?? 0
-    }
-    switch event {
-    case .created(let id, let name, let topic, let creator):
-      var room = Room(id: id, name: name, topic: topic, creator: creator)
-      room.members[creator] = 0
-      return room.size
-    case .renamed(let id, let name, _):
-      return name.utf8.count - (rooms[id]?.name.utf8.count ?? 0)
-    case .topicSet(let id, let topic, _):
-      return topic.utf8.count - (rooms[id]?.topic.utf8.count ?? 0)
-    case .joined(let id, let name):
-      return rooms[id]?.members[name] == nil ? Room.size(ofMember: name) : 0
-    case .left(let id, let name):
-      return rooms[id]?.members[name] == nil ? 0 : -Room.size(ofMember: name)
-    case .removed(let id, _): return -(rooms[id]?.size ?? 0)
-    case .said(_, let id, let author, let text):
-      return Message(id: id, author: author, text: text, time: 0).size
-    case .edited(let room, let id, let new): return new.utf8.count - text(of: id, in: room)
-    case .messageRemoved(let room, let id, _): return -text(of: id, in: room)
-    case .read: return 0
-    }
-  }
-
-  package static func sources(changedBy event: ChatEvent, at place: EventContext) -> [String] {
-    let room = "chat/rooms/\(event.room)"
-    return switch event {
-    case .renamed, .topicSet, .joined, .left: ["chat/rooms", room]
-    case .created, .said, .removed: ["chat/rooms", room, room + "/messages"]
-    case .edited, .messageRemoved: [room + "/messages"]
-    case .read: []
-    }
-  }
-
-  /// Returns the room of a source, and whether the source is its messages.
-  ///
-  /// Returns `nil` for other sources, such as the list of rooms.
-  package static func room(of source: String) -> (id: Int, isMessages: Bool)? {
+  /// Returns the id of the room that a source shows, or whose messages it shows; `nil` for other
+  /// sources.
+  package static func room(of source: String) -> Int? {
     let parts = source.split(separator: "/", omittingEmptySubsequences: false)
-    guard 3...4 ~= parts.count, parts[0] == "chat", parts[1] == "rooms", let id = Int(parts[2]),
-      id > 0, String(id) == parts[2], parts.count == 3 || parts[3] == "messages"
+    guard parts.starts(with: ["chat", "rooms"]),
+      parts.count == 3 || parts.count == 4 && parts[3] == "messages"
     else { return nil }
-    return (id, parts.count == 4)
+    return Int(parts[2])
   }
 }
 
-extension Room {
-  /// The approximate size in bytes of the room without its messages.
-  fileprivate var size: Int {
-    members.keys.reduce(128 + name.utf8.count + topic.utf8.count + creator.utf8.count) {
-      $0 + Self.size(ofMember: $1)
+/// A room as clients see it, with the names of its members or their number.
+private struct ShownRoom<Members: Codable & Sendable>: Codable, Sendable {
+  let id: Int
+  let name: String
+  let topic: String
+  let creator: String
+  let messages: Int
+  let members: Members
+
+  init(_ room: Room, _ chat: Chat, members: Members) {
+    (id, name, topic, creator) = (room.id, room.name, room.topic, room.creator)
+    (messages, self.members) = (chat.count(in: room.id), members)
+  }
+}
+
+extension Array where Element: Comparable {
+  /// Returns the index of an element in a sorted array, or the index at which to insert it.
+  fileprivate func place(of element: Element) -> (index: Int, isThere: Bool) {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] < element { low = middle + 1 } else { high = middle }
     }
-  }
-
-  fileprivate static func size(ofMember name: String) -> Int { 64 + name.utf8.count }
-
-  /// Returns the JSON that clients receive.
-  fileprivate func shown(withMembers: Bool) -> JSONText {
-    var room: JSONObject = [
-      "id": .number(JSONNumber(id)), "name": .string(name), "topic": .string(topic),
-      "creator": .string(creator), "messages": .number(JSONNumber(count)),
-    ]
-    room["members"] =
-      withMembers
-      ? .array(members.keys.sorted().map { .string($0) }) : .number(JSONNumber(members.count))
-    return JSONValue.object(room).text
-  }
-}
-
-extension Message {
-  /// The approximate size in bytes.
-  fileprivate var size: Int { 200 + author.utf8.count + text.utf8.count }
-
-  /// The JSON that clients receive.
-  fileprivate var shown: JSONText {
-    JSONValue.object([
-      "id": .number(JSONNumber(id)), "author": .string(author), "text": .string(text),
-      "time": .number(JSONNumber(time)), "edited": .bool(isEdited), "removed": .bool(isRemoved),
-    ]).text
+    return (low, low < count && self[low] == element)
   }
 }

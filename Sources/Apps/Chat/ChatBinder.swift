@@ -1,9 +1,4 @@
-package import API
-internal import Binder
-internal import Configuration
-internal import Connections
-internal import EventSourcing
-internal import JSON
+package import Binder
 internal import Signals
 
 /// The chat sources that summarize others.
@@ -12,181 +7,134 @@ internal import Signals
 package let chatSummaries = ["chat/rooms": "chat/rooms/*"]
 
 /// Offers the chat rooms and their messages to clients.
-package func bindChat(
-  _ catalog: API.Catalog, to chat: ChatService, _ clients: SessionTable
-) {
+package func bindChat(_ catalog: Catalog, to chat: ChatService, _ clients: SessionTable) {
   catalog.offer(
     "Rooms and their messages. Log in with users.log_in, or give one of your names in 'as'.",
     chat.ledger)
-  catalog.offerSources(
-    of: chat.ledger,
-    [
-      .init("chat/rooms", "All rooms, with their numbers of members and messages.", .array(.any)),
-      .init("chat/rooms/*", "A room and its members.", .any),
-      .init(
-        "chat/rooms/*/messages", "The last messages of a room, oldest first, 50 at most.",
-        .array(.any)),
-    ],
-    exists: ChatService.isSource)
+  catalog.removal(of: \.rooms, chat.ledger, as: "chat.remove") {
+    _ = try chat.remove(RoomKey($0), by: nil, isAnyAllowed: true)
+  }
   bindRooms(catalog, to: chat, clients)
+  bindMembers(catalog, to: chat, clients)
   bindMessages(catalog, to: chat, clients)
   bindReading(catalog, to: chat, clients)
-  catalog.offerView("chat", of: "chat", "Rooms and people: log in, browse and chat.") {
-    view, context in
-    bindChat(Binder.View(view, context), clients[Caller(context)])
+  catalog.view("chat", "Rooms and people: log in, browse and chat.") { view in
+    bindChat(view, clients[view.caller])
   }
-  catalog.offerView("room", of: "chat", "One room: read it, and join to write.", EnterRoom.self) {
-    view, context, enter in
-    let session = clients[Caller(context)]
-    let view = Binder.View(view, context)
-    let user: LoggedInUser
-    do {
-      user = try session.userSession(as: enter.as)
-    } catch {
-      throw ServiceRejection.adapted(error)
-    }
-    bindRoom(view, user, try chat.shownRoom(enter.room).id)
+  catalog.view(
+    "room", "One room: read it, and join to write.", Parameter<RoomKey>("room"),
+    Parameter<String?>("as")
+  ) { view, room, name in
+    let session = clients[view.caller]
+    let user = try session.userSession(as: name)
+    bindRoom(view, user, try chat.shownRoom(room).id)
     view.isFor(user, in: session)
   }
 }
 
-extension Feature {
-  /// - Parameter stop: Records what is known of the messages that users have read.
-  package static func chat(
-    _ chat: ChatService, _ clients: SessionTable, stop: @escaping () -> Void
-  ) -> Feature {
-    let remover = Remover("chat.remove", chat.ledger, depth: 3) { room in
-      if let id = Int(room.dropFirst("rooms/".count)) {
-        _ = try chat.remove(RoomKey(id), by: nil, isAnyAllowed: true)
-      }
-    }
-    return Feature(removers: [remover], stop: stop) { bindChat($0, to: chat, clients) }
-  }
-}
+private var room: Parameter<RoomKey> { Parameter("room", "The room: its number, or its name.") }
 
-private func bindRooms(
-  _ catalog: API.Catalog, to chat: ChatService, _ clients: SessionTable
-) {
-  let errors = asErrors
+private func bindRooms(_ catalog: Catalog, to chat: ChatService, _ clients: SessionTable) {
   catalog.command(
     "chat.create",
     "Creates a room and joins it; returns its number. There are at most \(ChatService.maxRooms), "
-      + "\(ChatService.maxOwnRooms) of one user.", CreateRoom.self,
-    writes: ["chat.created"], errors: errors + ["too_many"]
-  ) { context, room throws(ChatError) in
-    let user = try clients[Caller(context)].chatter(room.as)
-    return try chat.create(room.name, topic: room.topic ?? "", by: user)
+      + "\(ChatService.maxOwnRooms) of one user.",
+    Parameter<String>("name", "48 bytes at most, a letter first."),
+    Parameter<String?>("topic", "200 bytes at most."), asUser, records: "created",
+    rejects: "too_many", in: "chat/rooms/*"
+  ) { (caller: Caller, name: String, topic: String?, user: String?) in
+    try chat.create(name, topic: topic ?? "", by: clients[caller].chatter(user))
   }
   catalog.command(
     "chat.remove",
     "Removes a room of yours and its messages; the owner of the daemon can remove any. Returns "
       + "how many messages it had.",
-    InRoom.self, writes: ["chat.removed"], errors: errors + ["not_creator"]
-  ) { context, room throws(ChatError) in
-    let isAnyAllowed = context.role == .owner
+    room, asUser, records: "removed", rejects: "not_creator"
+  ) { (caller: Caller, room: RoomKey, user: String?) in
     let user =
-      isAnyAllowed && room.as == nil
-      ? clients[Caller(context)].name : try context.chatter(in: room, clients, chat)
-    return try chat.remove(room.room, by: user, isAnyAllowed: isAnyAllowed)
+      caller.isOwner && user == nil
+      ? clients[caller].name : try clients.chatter(caller, user, in: room, chat)
+    return try chat.remove(room, by: user, isAnyAllowed: caller.isOwner)
   }
   catalog.command(
-    "chat.join", "Joins a room; returns whether you were not a member.", InRoom.self,
-    writes: ["chat.joined"], errors: errors
-  ) { context, room throws(ChatError) in
-    try chat.join(room.room, by: context.chatter(in: room, clients, chat))
+    "chat.rename", "Renames a room that you have joined.", room,
+    Parameter<String>("name", "The new name."), asUser, records: "renamed", rejects: "not_member"
+  ) { (caller: Caller, room: RoomKey, name: String, user: String?) in
+    try chat.rename(room, to: name, by: clients.chatter(caller, user, in: room, chat))
   }
   catalog.command(
-    "chat.leave", "Leaves a room; returns whether you were a member.", InRoom.self,
-    writes: ["chat.left"], errors: errors
-  ) { context, room throws(ChatError) in
-    try chat.leave(room.room, by: context.chatter(in: room, clients, chat))
-  }
-  catalog.command(
-    "chat.rename", "Renames a room that you have joined.", RenameRoom.self,
-    writes: ["chat.renamed"], errors: errors + ["not_member"]
-  ) { context, room throws(ChatError) in
-    try chat.rename(room.room, to: room.name, by: context.chatter(in: room, clients, chat))
-    return Nothing()
-  }
-  catalog.command(
-    "chat.topic", "Sets the topic of a room that you have joined.", SetTopic.self,
-    writes: ["chat.topic_set"], errors: errors + ["not_member"]
-  ) { context, room throws(ChatError) in
-    try chat.setTopic(of: room.room, to: room.topic, by: context.chatter(in: room, clients, chat))
-    return Nothing()
+    "chat.topic", "Sets the topic of a room that you have joined.", room,
+    Parameter<String>("topic", "200 bytes at most."), asUser, records: "topic_set",
+    rejects: "not_member"
+  ) { (caller: Caller, room: RoomKey, topic: String, user: String?) in
+    try chat.setTopic(of: room, to: topic, by: clients.chatter(caller, user, in: room, chat))
   }
 }
 
-private func bindMessages(
-  _ catalog: API.Catalog, to chat: ChatService, _ clients: SessionTable
-) {
-  let errors = asErrors
+private func bindMembers(_ catalog: Catalog, to chat: ChatService, _ clients: SessionTable) {
   catalog.command(
-    "chat.send", "Sends a message to a room that you have joined; returns its number.",
-    SendMessage.self, writes: ["chat.said"], errors: errors + ["not_member"]
-  ) { context, message throws(ChatError) in
-    try chat.send(message.text, to: message.room, by: context.chatter(in: message, clients, chat))
+    "chat.join", "Joins a room; returns whether you were not a member.", room, asUser,
+    records: "joined"
+  ) { (caller: Caller, room: RoomKey, user: String?) in
+    try chat.join(room, by: clients.chatter(caller, user, in: room, chat))
   }
   catalog.command(
-    "chat.edit", "Changes a message of yours.", EditMessage.self, writes: ["chat.edited"],
-    errors: errors + ["not_author", "removed"]
-  ) { context, message throws(ChatError) in
-    try chat.edit(
-      message.id, in: message.room, to: message.text,
-      by: context.chatter(in: message, clients, chat))
-    return Nothing()
-  }
-  catalog.command(
-    "chat.remove_message", "Removes a message of yours, or any in a room that you created.",
-    NamedMessage.self, writes: ["chat.message_removed"], errors: errors + ["not_author", "removed"]
-  ) { context, message throws(ChatError) in
-    try chat.removeMessage(
-      message.id, in: message.room, by: context.chatter(in: message, clients, chat))
-    return Nothing()
+    "chat.leave", "Leaves a room; returns whether you were a member.", room, asUser,
+    records: "left"
+  ) { (caller: Caller, room: RoomKey, user: String?) in
+    try chat.leave(room, by: clients.chatter(caller, user, in: room, chat))
   }
 }
 
-private func bindReading(
-  _ catalog: API.Catalog, to chat: ChatService, _ clients: SessionTable
-) {
+private func bindMessages(_ catalog: Catalog, to chat: ChatService, _ clients: SessionTable) {
+  let id = Parameter<Int>("id", "The number of the message.")
+  let text = Parameter<String>("text", "4000 bytes at most.")
   catalog.command(
-    "chat.read", "Marks a room as read; returns how many messages are unread.",
-    ReadRoom.self, writes: ["chat.read"], errors: asErrors + ["not_member"]
-  ) { context, room throws(ChatError) in
-    try chat.read(room.room, upTo: room.upTo, by: context.chatter(in: room, clients, chat))
+    "chat.send", "Sends a message to a room that you have joined; returns its number.", room, text,
+    asUser, records: "said", rejects: "not_member"
+  ) { (caller: Caller, room: RoomKey, text: String, user: String?) in
+    try chat.send(text, to: room, by: clients.chatter(caller, user, in: room, chat))
+  }
+  catalog.command(
+    "chat.edit", "Changes a message of yours.", room, id, text, asUser, records: "edited",
+    rejects: "not_author", "removed"
+  ) { (caller: Caller, room: RoomKey, id: Int, text: String, user: String?) in
+    try chat.edit(id, in: room, to: text, by: clients.chatter(caller, user, in: room, chat))
+  }
+  catalog.command(
+    "chat.remove_message", "Removes a message of yours, or any in a room that you created.", room,
+    id, asUser, records: "message_removed", rejects: "not_author", "removed"
+  ) { (caller: Caller, room: RoomKey, id: Int, user: String?) in
+    try chat.removeMessage(id, in: room, by: clients.chatter(caller, user, in: room, chat))
+  }
+}
+
+private func bindReading(_ catalog: Catalog, to chat: ChatService, _ clients: SessionTable) {
+  catalog.command(
+    "chat.read", "Marks a room as read; returns how many messages are unread.", room,
+    Parameter<Int?>("up_to", "The number of the last message read; left out: all."), asUser,
+    records: "read", rejects: "not_member"
+  ) { (caller: Caller, room: RoomKey, id: Int?, user: String?) in
+    try chat.read(room, upTo: id, by: clients.chatter(caller, user, in: room, chat))
   }
   catalog.query(
     "chat.history",
-    "A page of a room's messages, oldest first: the last ones, or those before one.",
-    ReadHistory.self
-  ) { context, _, page in
-    let room = try chat.shownRoom(page.room)
-    try context.checkMayKnow(room, as: page.room)
-    try context.access.checkReadable(["chat/rooms/\(room.id)/messages"])
-    return Array(try chat.history(of: page.room, before: page.before, limit: page.limit))
+    "A page of a room's messages, oldest first: the last ones, or those before one.", room,
+    Parameter<Int?>("before", "The number of a message; left out: the end of the room."),
+    Parameter<Int?>("limit", "1 to 200, 50 when left out; fewer if they are long.")
+  ) { (caller: Caller, room: RoomKey, before: Int?, limit: Int?) in
+    let id = try chat.shownRoom(room).id
+    try caller.checkMayKnow(id, as: room)
+    try caller.checkReadable("chat/rooms/\(id)/messages")
+    return Array(try chat.history(of: room, before: before, limit: limit))
   }
-  catalog.listQuery(
-    "chat.unread", "The number of unread messages in each room that you have joined.",
-    OfUser.self, of: UnreadRoom.self
-  ) { context, who in
-    let name = try clients[Caller(context)].chatter(who.as)
-    return (
-      "chat.unread \(name)",
-      context.rows(
-        RoomsService.rooms(for: name, in: chat),
-        where: { context.role.mayRead("chat/rooms/\($0)/messages") }
-      ) { id, entry in
-        entry.isJoined ? UnreadRoom(id: id, name: entry.room.name, unread: entry.unread) : nil
-      }
-    )
+  catalog.list(
+    "chat.unread", "The number of unread messages in each room that you have joined.", asUser,
+    reads: "chat/rooms/*/messages", as: UnreadRoom.self
+  ) { (caller: Caller, user: String?) in
+    RoomsService.joined(by: try clients[caller].chatter(user), in: chat)
   }
 }
-
-/// The documentation of the parameter `as`.
-private let asDoc = "One of your names; left out: the one you are logged in as."
-
-/// The reasons for which a call with the parameter `as` may be rejected.
-private let asErrors = ["not_logged_in", "logged_in", "name_taken"]
 
 extension ClientSession {
   /// Returns the name of the user who acts.
@@ -199,140 +147,36 @@ extension ClientSession {
   }
 }
 
-extension CallContext {
-  /// Returns the name of the user who acts, and checks that the role may know the room.
+extension SessionTable {
+  /// Returns the name of the user who acts in a room, and checks that the client may know the room.
   fileprivate func chatter(
-    in parameters: some RoomParameters, _ clients: SessionTable, _ chat: ChatService
+    _ caller: Caller, _ name: String?, in room: RoomKey, _ chat: ChatService
   ) throws(ChatError) -> String {
-    let user = try clients[Caller(self)].chatter(parameters.as)
-    // The service looks the room up again, so only restricted roles pay for this check.
-    if !role.read.allowsAll {
-      try checkMayKnow(try chat.room(parameters.room), as: parameters.room)
-    }
+    let user = try self[caller].chatter(name)
+    try caller.checkMayKnow(try chat.room(room).id, as: room)
     return user
   }
+}
 
+extension Caller {
   /// Checks that the role may know a room.
   ///
   /// - Throws: ``ChatError/unknownRoom(_:)`` with the key of the request, so that a client who gave
   ///   the name does not learn the number.
-  fileprivate func checkMayKnow(_ room: Room, as key: RoomKey) throws(ChatError) {
-    let source = "chat/rooms/\(room.id)"
+  fileprivate func checkMayKnow(_ room: Int, as key: RoomKey) throws(ChatError) {
+    let source = "chat/rooms/\(room)"
     guard !mayKnow(source), !mayKnow(source + "/messages") else { return }
-    access.reportRefusal("to know \(source)")
+    reportRefusal("to know \(source)")
     throw .unknownRoom(key.text)
   }
 }
 
-/// Parameters of a method that acts in a room on behalf of a user.
-private protocol RoomParameters: PersonalParameters {
-  var room: RoomKey { get }
-}
-
-private let roomDoc = "The room: its number, or its name."
-
-private struct CreateRoom: DocumentedParameters, SourceParameters, PersonalParameters {
-  let name: String
-  let topic: String?
-  let `as`: String?
-  var source: String { "chat/rooms/*" }
-
-  static let docs = [
-    "name": "48 bytes at most, a letter first.", "topic": "200 bytes at most.", "as": asDoc,
-  ]
-}
-
-private struct InRoom: DocumentedParameters, RoomParameters {
-  let room: RoomKey
-  let `as`: String?
-
-  static let docs = ["room": roomDoc, "as": asDoc]
-}
-
-private struct EnterRoom: Decodable {
-  let room: RoomKey
-  let `as`: String?
-}
-
-private struct RenameRoom: DocumentedParameters, RoomParameters {
-  let room: RoomKey
-  let name: String
-  let `as`: String?
-
-  static let docs = ["room": roomDoc, "name": "The new name.", "as": asDoc]
-}
-
-private struct SetTopic: DocumentedParameters, RoomParameters {
-  let room: RoomKey
-  let topic: String
-  let `as`: String?
-
-  static let docs = ["room": roomDoc, "topic": "200 bytes at most.", "as": asDoc]
-}
-
-private struct SendMessage: DocumentedParameters, RoomParameters {
-  let room: RoomKey
-  let text: String
-  let `as`: String?
-
-  static let docs = ["room": roomDoc, "text": "4000 bytes at most.", "as": asDoc]
-}
-
-private struct EditMessage: DocumentedParameters, RoomParameters {
-  let room: RoomKey
-  let id: Int
-  let text: String
-  let `as`: String?
-
-  static let docs = [
-    "room": roomDoc, "id": "The number of the message.", "text": "4000 bytes at most.",
-    "as": asDoc,
-  ]
-}
-
-private struct NamedMessage: DocumentedParameters, RoomParameters {
-  let room: RoomKey
-  let id: Int
-  let `as`: String?
-
-  static let docs = ["room": roomDoc, "id": "The number of the message.", "as": asDoc]
-}
-
-private struct ReadRoom: DocumentedParameters, RoomParameters {
-  let room: RoomKey
-  let upTo: Int?
-  let `as`: String?
-
-  private enum CodingKeys: String, CodingKey {
-    case room
-    case upTo = "up_to"
-    case `as`
-  }
-
-  static let docs = [
-    "room": roomDoc, "up_to": "The number of the last message read; left out: all.", "as": asDoc,
-  ]
-}
-
-private struct ReadHistory: DocumentedParameters {
-  let room: RoomKey
-  let before: Int?
-  let limit: Int?
-
-  static let docs = [
-    "room": roomDoc, "before": "The number of a message; left out: the end of the room.",
-    "limit": "1 to 200, 50 when left out; fewer if they are long.",
-  ]
-}
-
-private struct OfUser: DocumentedParameters {
-  let `as`: String?
-
-  static let docs = ["as": asDoc]
-}
-
-private struct UnreadRoom: Codable {
+private struct UnreadRoom: Codable, ListRow {
   let id: Int
   let name: String
   let unread: Int
+
+  init(_ id: Int, _ entry: RoomsService.Entry) {
+    (self.id, name, unread) = (id, entry.room.name, entry.unread)
+  }
 }

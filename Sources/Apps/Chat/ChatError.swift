@@ -1,8 +1,7 @@
-internal import Binder
-package import EventSourcing
+package import Binder
 
 /// An error from reading or changing a room or its messages.
-package enum ChatError: ServiceError, Equatable {
+package enum ChatError: Rejecting, Equatable {
   case unknownRoom(String)
   case unknownMessage(id: Int, room: Int)
   case nameTaken(String)
@@ -27,21 +26,21 @@ package enum ChatError: ServiceError, Equatable {
   /// The caller has no valid user name.
   case user(UsersError)
 
-  package var kind: ServiceErrorKind {
+  package var rejection: Rejection {
     switch self {
-    case .unknownRoom(let room): .notFound(what: "room", id: room)
-    case .unknownMessage(let id, _): .notFound(what: "message", id: "\(id)")
-    case .nameTaken(let name): .alreadyExists(what: "room", id: name)
-    case .badName, .hidden: .invalid(parameter: "name", expected: description)
+    case .unknownRoom(let room): .notFound("room", room).saying(description)
+    case .unknownMessage(let id, _): .notFound("message", id).saying(description)
+    case .nameTaken(let name): .exists("room", name).saying(description)
+    case .badName, .hidden: .invalid("name", description)
     case .tooLong(let parameter, _), .empty(let parameter), .badText(let parameter):
-      .invalid(parameter: parameter, expected: description)
-    case .badLimit: .invalid(parameter: "limit", expected: description)
-    case .tooManyRooms, .tooManyOwnRooms, .noNumberLeft: .rejected(reason: "too_many")
-    case .notMember: .rejected(reason: "not_member")
-    case .notCreator: .rejected(reason: "not_creator")
-    case .notAuthor: .rejected(reason: "not_author")
-    case .isRemoved: .rejected(reason: "removed")
-    case .user(let error): ServiceRejection(error).kind
+      .invalid(parameter, description)
+    case .badLimit: .invalid("limit", description)
+    case .tooManyRooms, .tooManyOwnRooms, .noNumberLeft: .rejected("too_many", description)
+    case .notMember: .rejected("not_member", description)
+    case .notCreator: .rejected("not_creator", description)
+    case .notAuthor: .rejected("not_author", description)
+    case .isRemoved: .rejected("removed", description)
+    case .user(let error): error.rejection
     }
   }
 

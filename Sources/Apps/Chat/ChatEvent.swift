@@ -1,10 +1,8 @@
-internal import EventSourcing
-
 /// The events of chat.
 ///
 /// The stream is `chat/rooms/ID` for a room, `chat/rooms/ID/messages` for its messages, and
 /// `chat/read/NAME` for a user's read marks.
-package enum ChatEvent: ServiceEvent, Codable, Equatable {
+package enum ChatEvent: Codable, Equatable, Sendable {
   /// A room was created; its creator is its first member.
   case created(id: Int, name: String, topic: String, by: String)
   case renamed(id: Int, name: String, by: String)
@@ -24,7 +22,7 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
   case read(room: Int, upTo: Int, by: String)
 
   /// The words of the event types in the journal and on the wire.
-  private enum CodingKeys: String, CodingKey, CaseIterable {
+  private enum CodingKeys: String, CodingKey {
     case created, renamed
     case topicSet = "topic_set"
     case joined, left, removed, said, edited
@@ -37,8 +35,6 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
     case upTo = "up_to"
     case by
   }
-
-  package static var kinds: Set<String> { Set(CodingKeys.allCases.map(\.rawValue)) }
 
   /// The id of the event's room.
   package var room: Int {

@@ -1,4 +1,4 @@
-internal import EventSourcing
+internal import Binder
 internal import Signals
 
 extension ChatService {
@@ -14,8 +14,8 @@ extension ChatService {
           [room.searchText] + chat.messages(in: room.id).map { $0.searchText(in: room.id) }
         }
       },
-      changes: ledger.happened.compactMap { happened in
-        happened.event.searchChange(in: ledger.committed).map { [$0] }
+      changes: ledger.events.compactMap { event, _ in
+        event.searchChange(in: ledger.committed).map { [$0] }
       },
       describe: { id in
         let parts = id.split(separator: "/").compactMap { Int($0) }

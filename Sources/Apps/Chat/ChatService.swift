@@ -1,4 +1,4 @@
-package import EventSourcing
+package import Binder
 package import Signals
 
 /// Rooms and their messages.
@@ -6,7 +6,7 @@ package import Signals
 /// All events are journaled, and every room is open to every user of the service.
 ///
 /// To follow a room, read ``Chat/messages(in:)`` of `ledger.committed` and then observe
-/// `ledger.happened`.
+/// ``events(in:)``.
 package final class ChatService {
   package static let maxRooms = 1000
 
@@ -31,9 +31,9 @@ package final class ChatService {
   let roomsToRead = KeyedSubject<String, Int>()
   private let observation = SerialDisposable(otherDisposable: nil)
 
-  package init(in host: ServiceHost) {
+  package init(in host: Host) {
     ledger = Ledger("chat", in: host)
-    observation.otherDisposable = ledger.happened.observeNext { [unowned self] event, _ in
+    observation.otherDisposable = ledger.events.observeNext { [unowned self] event, _ in
       tell(event)
     }
   }
@@ -42,7 +42,7 @@ package final class ChatService {
   package func events(in room: Int) -> Signal<(event: ChatEvent, time: Int64), Never> {
     ledger.events(in: "chat/rooms/\(room)")
       .merge(with: ledger.events(in: "chat/rooms/\(room)/messages"))
-      .map { ($0.event, $0.place.time) }
+      .map { ($0.event, $0.context.time) }
   }
 
   /// Sends an event to the subjects that it concerns.
@@ -56,11 +56,13 @@ package final class ChatService {
   }
 
   private func tellMembers(of room: Int) {
-    let (names, members) = (roomsToRead.keys, ledger.committed.room(room)?.members ?? [:])
+    let (names, members) = (roomsToRead.keys, ledger.committed.members(of: room))
     if names.count < members.count {
-      for name in names where members[name] != nil { roomsToRead.send(room, to: name) }
+      for name in names where ledger.committed.isMember(name, of: room) {
+        roomsToRead.send(room, to: name)
+      }
     } else if !names.isEmpty {
-      for name in members.keys { roomsToRead.send(room, to: name) }
+      for name in members { roomsToRead.send(room, to: name) }
     }
   }
 
@@ -102,7 +104,7 @@ package final class ChatService {
     guard ledger.pending.rooms.count < Self.maxRooms else {
       throw .tooManyRooms(max: Self.maxRooms)
     }
-    guard ledger.pending.rooms.values.count(where: { $0.creator == user }) < Self.maxOwnRooms else {
+    guard ledger.pending.rooms.rows.count(where: { $0.creator == user }) < Self.maxOwnRooms else {
       throw .tooManyOwnRooms(max: Self.maxOwnRooms)
     }
     guard ledger.pending.lastRoom < .max else { throw .noNumberLeft }
@@ -116,7 +118,7 @@ package final class ChatService {
   /// - Returns: Whether the user had not joined before.
   package func join(_ key: RoomKey, by user: String) throws(ChatError) -> Bool {
     let room = try room(key)
-    guard room.members[user] == nil else { return false }
+    guard !ledger.pending.isMember(user, of: room.id) else { return false }
     record(.joined(id: room.id, name: user))
     return true
   }
@@ -126,7 +128,7 @@ package final class ChatService {
   /// - Returns: Whether the user was a member.
   package func leave(_ key: RoomKey, by user: String) throws(ChatError) -> Bool {
     let room = try room(key)
-    guard room.members[user] != nil else { return false }
+    guard ledger.pending.isMember(user, of: room.id) else { return false }
     record(.left(id: room.id, name: user))
     return true
   }
@@ -142,10 +144,9 @@ package final class ChatService {
   ) throws(ChatError) -> Int {
     let room = try room(key)
     guard isAnyAllowed || room.creator == user else { throw .notCreator(room: room.name) }
-    let stream = "chat/rooms/\(room.id)"
-    ledger.record(
-      .removed(id: room.id, by: user), in: stream, emptying: Chat.messages(of: stream))
-    return room.count
+    let count = ledger.pending.count(in: room.id)
+    record(.removed(id: room.id, by: user))
+    return count
   }
 
   /// Renames a room; only members may.
@@ -175,7 +176,7 @@ package final class ChatService {
   ) throws(ChatError) -> Int {
     let room = try joined(key, user)
     try check(text: text)
-    let id = room.count + 1
+    let id = ledger.pending.count(in: room.id) + 1
     record(.said(room: room.id, id: id, by: user, text: text))
     return id
   }
@@ -203,8 +204,9 @@ package final class ChatService {
     _ key: RoomKey, upTo id: Int? = nil, by user: String
   ) throws(ChatError) -> Int {
     let room = try joined(key, user)
-    let id = min(id ?? room.count, room.count)
-    if let read = room.members[user], read < id {
+    let count = ledger.pending.count(in: room.id)
+    let id = min(id ?? count, count)
+    if let read = ledger.pending.read(by: user, in: room.id), read < id {
       record(.read(room: room.id, upTo: id, by: user))
     }
     return ledger.pending.unread(by: user, in: room.id)
@@ -225,16 +227,11 @@ package final class ChatService {
     return ledger.committed.unread(by: name, in: room, behind: seen ?? 0)
   }
 
-  /// Returns whether a name is a valid source of the chat, whether or not the room exists.
-  package static func isSource(_ source: String) -> Bool {
-    source == "chat/rooms" || Chat.room(of: source) != nil
-  }
-
   // MARK: Rules
 
   private func joined(_ key: RoomKey, _ user: String) throws(ChatError) -> Room {
     let room = try room(key)
-    guard room.members[user] != nil else { throw .notMember(room: room.name) }
+    guard ledger.pending.isMember(user, of: room.id) else { throw .notMember(room: room.name) }
     return room
   }
 

@@ -49,7 +49,7 @@ private struct RoomRow: Encodable, ListRow {
 
   init(_ id: Int, _ entry: RoomsService.Entry) {
     (self.id, name, topic) = (id, entry.room.name, entry.room.topic)
-    (unread, members, joined) = (entry.unread, entry.room.members.count, entry.isJoined)
+    (unread, members, joined) = (entry.unread, entry.members, entry.isJoined)
   }
 }
 

@@ -1,5 +1,4 @@
 internal import Binder
-internal import EventSourcing
 package import JSON
 package import Signals
 
@@ -133,7 +132,7 @@ package final class MessageWindow {
   }
 
   private func count() {
-    let count = shown.room(service.room)?.count ?? last
+    let count = shown.room(service.room) == nil ? last : shown.count(in: service.room)
     counts.value = Beyond(
       before: (window.collection.first?.id ?? 1) - 1, after: max(0, count - last))
   }

@@ -1,5 +1,4 @@
 internal import Binder
-internal import EventSourcing
 package import Signals
 
 /// The messages of one room, for one user.
@@ -36,7 +35,7 @@ package final class MessagesService {
     MessageWindow(of: self, at: message)
   }
 
-  /// The room, now and after each change; messages do not count as changes.
+  /// The room, now and after each change of it or its members; messages do not count as changes.
   package var info: Signal<Room, Never> {
     Signal { [self] observer in
       if let room = roomNow { observer.receive(room) }
@@ -57,15 +56,18 @@ package final class MessagesService {
   /// The members of the room by name, and whether each is present; for views.
   package var members: Computed<[Member]> {
     let comings = presence.comings.filter { [chat, room] name in
-      chat.ledger.committed.room(room)?.members[name] != nil
+      chat.ledger.committed.isMember(name, of: room)
     }
     return Computed(
       Identity(chat, "members", room), changes: comings.map { _ in () }.merge(with: changes)
     ) { [chat, presence, room] in
-      (chat.ledger.committed.room(room)?.members.keys.sorted() ?? [])
+      chat.ledger.committed.members(of: room)
         .map { Member(name: $0, isHere: presence.isHere($0)) }
     }
   }
+
+  /// Whether the user has joined the room, in the durable state.
+  var isJoined: Bool { chat.ledger.committed.isMember(name, of: room) }
 
   /// The durable state of the room; `nil` if it was removed.
   package var roomNow: Room? { chat.ledger.committed.room(room) }

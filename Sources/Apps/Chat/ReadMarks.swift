@@ -1,5 +1,4 @@
 internal import Binder
-internal import EventSourcing
 internal import Signals
 
 /// The read positions of users in the rooms that views show.
@@ -21,18 +20,17 @@ package final class ReadMarks {
 
   init(of chat: ChatService, in host: Host, on scheduler: any Scheduler) {
     (self.chat, self.host, self.scheduler) = (chat, host, scheduler)
-    chat.ledger.happened.observeNext { [weak self] event, _ in self?.dropDurable(event) }
+    chat.ledger.events.observeNext { [weak self] event, _ in self?.dropDurable(event) }
       .dispose(in: bag)
   }
 
   /// Marks a room as read to its end for a user.
   func see(_ room: Int, by name: String, as caller: Caller) {
-    guard chat.unread(by: name, in: room) > 0,
-      let count = chat.ledger.committed.room(room)?.count,
-      caller.mayRecord(in: "chat/read/\(name)")
-    else { return }
+    guard chat.unread(by: name, in: room) > 0, caller.mayRecord(in: "chat/read/\(name)") else {
+      return
+    }
     let mark = ReadMark(room: room, name: name)
-    chat.setSeen(seen: count, mark)
+    chat.setSeen(seen: chat.ledger.committed.count(in: room), mark)
     waiting[mark] = caller
     guard pauses[mark] == nil else { return }
     guard host.isPerforming else { return record(mark) }
@@ -80,7 +78,7 @@ package final class ReadMarks {
 
   private func forgetIfKept(_ mark: ReadMark) {
     guard let id = chat.seen[mark], waiting[mark] == nil else { return }
-    let kept = chat.ledger.committed.room(mark.room)?.members[mark.name]
+    let kept = chat.ledger.committed.read(by: mark.name, in: mark.room)
     if kept.map({ $0 >= id }) ?? true { chat.setSeen(seen: nil, mark) }
   }
 }

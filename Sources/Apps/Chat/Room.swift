@@ -3,17 +3,11 @@ package import JSON
 /// A chat room.
 package struct Room: Codable, Equatable, Sendable {
   package let id: Int
-  package internal(set) var name: String
-  package internal(set) var topic: String
+  package var name: String
+  package var topic: String
 
   /// The name of the user who created the room.
   package let creator: String
-
-  /// The read position of each member: the id of a message, by user name.
-  package internal(set) var members: [String: Int] = [:]
-
-  /// The number of messages that the room has had.
-  package internal(set) var count = 0
 
   init(id: Int, name: String, topic: String, creator: String) {
     (self.id, self.name, self.topic, self.creator) = (id, name, topic, creator)
@@ -27,12 +21,12 @@ package struct Message: Codable, Equatable, Sendable {
   package let author: String
 
   /// The text; empty if the message was removed.
-  package internal(set) var text: String
+  package var text: String
 
   /// The time of sending, in microseconds since 1970.
   package let time: Int64
-  package internal(set) var isEdited = false
-  package internal(set) var isRemoved = false
+  package var isEdited = false
+  package var isRemoved = false
 
   init(id: Int, author: String, text: String, time: Int64) {
     (self.id, self.author, self.text, self.time) = (id, author, text, time)

@@ -1,6 +1,5 @@
 internal import Binder
 internal import Signals
-internal import Wire
 
 /// Shows the messages and members of a room.
 ///
@@ -21,7 +20,7 @@ func bindRoom(_ view: View, _ session: LoggedInUser, _ room: Int, at message: In
   view.bind("members", to: messages.members.value(as: MembersLine.self))
   view.hint("members", .quiet)
   view.bind(
-    "joined", to: messages.info.map { $0.members[session.name] != nil }.removeDuplicates())
+    "joined", to: messages.info.map { _ in messages.isJoined }.removeDuplicates())
   view.hint("joined", .hidden)
   if let message {
     view.hint("chosen", .hidden)
@@ -88,7 +87,7 @@ private struct MessageRow: Encodable {
     mine = !message.isRemoved && message.author == user ? true : nil
     removable = !message.isRemoved && (mine == true || creator == user) ? true : nil
     // Keeps day and minute of 2026-01-02T03:04:05.678901Z.
-    let time = Timestamp(microseconds: message.time).text
+    let time = Host.text(ofTime: message.time)
     self.time = String(time.dropFirst(5).prefix(11).map { $0 == "T" ? " " : $0 })
     note = message.isRemoved ? "removed" : message.isEdited ? "edited" : ""
   }

@@ -1,4 +1,4 @@
-internal import EventSourcing
+internal import Binder
 package import Signals
 
 /// The rooms for one user who is logged in.
@@ -14,6 +14,7 @@ package final class RoomsService {
   /// A room with the user's unread count.
   package struct Entry: Equatable {
     package let room: Room
+    let members: Int
     package let unread: Int
     package let isJoined: Bool
   }
@@ -35,10 +36,20 @@ package final class RoomsService {
         .map { .rows([$0]) })
   }
 
+  /// Returns the rooms that a user has joined, by id.
+  static func joined(by name: String, in chat: ChatService) -> RowList<Int, Entry> {
+    let rooms = rooms(for: name, in: chat)
+    return RowList(
+      Identity(chat, "joined", name), keys: rooms.keys,
+      row: { rooms.row($0).flatMap { $0.isJoined ? $0 : nil } }, changes: rooms.changes)
+  }
+
   private static func entry(_ id: Int, _ chat: ChatService, _ name: String) -> Entry? {
-    chat.ledger.committed.room(id).map { room in
+    let state = chat.ledger.committed
+    return state.room(id).map { room in
       Entry(
-        room: room, unread: chat.unread(by: name, in: id), isJoined: room.members[name] != nil)
+        room: room, members: state.members(of: id).count, unread: chat.unread(by: name, in: id),
+        isJoined: state.isMember(name, of: id))
     }
   }
 

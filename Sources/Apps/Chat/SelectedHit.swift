@@ -1,4 +1,3 @@
-internal import API
 package import Binder
 internal import Signals
 
@@ -7,7 +6,7 @@ extension SearchHit {
   var sources: [String] {
     guard let source else { return [] }
     if let thread = thread(of: source) { return [source, "threads/\(thread)"] }
-    if let room = Chat.room(of: source)?.id { return [source, "chat/rooms/\(room)"] }
+    if let room = Chat.room(of: source) { return [source, "chat/rooms/\(room)"] }
     return [source]
   }
 
@@ -41,8 +40,8 @@ package func openSelected(
       // The line above has checked that the thread exists.
       try? bindThread($0, to: threads, thread)
     }
-  } else if let room = Chat.room(of: source)?.id {
-    guard view.context.mayOpen("room") else { throw SearchError.notFound(id: hit.id) }
+  } else if let room = Chat.room(of: source) {
+    guard view.caller.mayOpen("room") else { throw SearchError.notFound(id: hit.id) }
     // The id is `chat/ROOM` or `chat/ROOM/MESSAGE`.
     let message = hit.id.split(separator: "/").dropFirst(2).first.flatMap { Int($0) }
     try open(room, at: message, from: view, session, chat, hit)

@@ -98,7 +98,9 @@ package enum TableLookup<State: TableState>: StateLookup {
       tables.sources[number].finish(&ledger.pending, place.seq, report)
     }
     if !tables.derived.isEmpty { tables.checkDerivedNames(ledger.pending, at: place.seq, report) }
-    if report.hasOthers { report.finishCharges { size(of: $0, ledger) } }
+    if report.hasOthers {
+      report.finishCharges { sizeOfService($0, besides: place.number, ledger) }
+    }
   }
 
   @usableFromInline
@@ -128,12 +130,30 @@ package enum TableLookup<State: TableState>: StateLookup {
     return unheldSize(of: state, besides: name, ledger.streamNames)
   }
 
+  /// Returns the bytes of all rows that no other stream is charged for.
+  ///
+  /// - Parameters:
+  ///   - stream: The stream of the service.
+  ///   - event: The stream of the running event, which is new to a daemon that follows.
+  @usableFromInline
+  static func sizeOfService(
+    _ stream: Int, besides event: Int, _ ledger: some PendingState<State>
+  ) -> Int {
+    let names = ledger.streamNames
+    return unheldSize(of: ledger.pending, besides: names.text(stream), names, event)
+  }
+
   /// Returns the bytes of the rows whose names are no streams, and of hidden ones.
-  private static func unheldSize(of state: State, besides name: String, _ names: Names) -> Int {
+  ///
+  /// - Parameter event: A stream that counts as one, even if it has no events yet.
+  private static func unheldSize(
+    of state: State, besides name: String, _ names: Names, _ event: Int? = nil
+  ) -> Int {
     state.tables.sources.reduce(0) { sum, source in
       sum
         + source.sizeOfAll(state) { row in
-          row != name && names.number(of: row).map { names.isHeld($0, by: .stream) } == true
+          guard row != name, let number = names.number(of: row) else { return false }
+          return number == event || names.isHeld(number, by: .stream)
         }
     }
   }

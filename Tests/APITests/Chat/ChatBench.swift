@@ -38,7 +38,7 @@ final class ChatBench {
       time: time,
       sessions: { host in
         let users = UsersService(in: host.library, secrets: secrets)
-        let (presence, chat) = (PresenceService(), ChatService(in: host))
+        let (presence, chat) = (PresenceService(), ChatService(in: host.library))
         let sessions = SessionFactory(
           in: host.library, users: users, presence: presence, chat: chat, on: time)
         logins = (users, presence, chat)

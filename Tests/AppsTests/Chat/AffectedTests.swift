@@ -1,4 +1,5 @@
 import Apps
+import Binder
 import EventSourcing
 import JSON
 import Journal
@@ -150,11 +151,10 @@ struct AffectedTests {
       }
     }
     bench.store.commit()
-    let coder = EventCoder()
     let state = bench.chat.ledger.committed
-    let copy = try #require(Chat(kept: state.kept(by: coder), by: coder))
+    let copy: Chat = try JSONDecoder().decode(from: JSONEncoder().text(state))
     for user in users {
-      let read = state.room(1)?.members[user.name]
+      let read = state.read(by: user.name, in: 1)
       let unread = read.map { read in
         state.messages(in: 1)[read...].count { $0.author != user.name && !$0.isRemoved }
       }

@@ -23,7 +23,7 @@ final class ChatBench {
     self.store = store
     host = ServiceHost(store: store)
     users = UsersService(in: host.library, secrets: CountedSecrets())
-    chat = ChatService(in: host)
+    chat = ChatService(in: host.library)
     sessions = SessionFactory(
       in: host.library, users: users, presence: presence, chat: chat, on: time)
     try host.start()

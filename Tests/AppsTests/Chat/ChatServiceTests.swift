@@ -1,4 +1,5 @@
 import Apps
+import Binder
 import EventSourcing
 import JSON
 import Journal
@@ -141,7 +142,6 @@ struct ChatServiceTests {
       #expect(chat.rooms(lookingLike: "LOBBY").map(\.id) == [1])
     }
     var random = SeededRandom(seed: seed)
-    let coder = EventCoder()
     for _ in 0..<60 {
       let name = names.randomElement(using: &random)?.randomElement(using: &random) ?? "attic"
       let room = chat.ledger.pending.allRooms.dropFirst().randomElement(using: &random)
@@ -174,7 +174,7 @@ struct ChatServiceTests {
       let state = chat.ledger.pending
       check(state)
       check(chat.ledger.committed)
-      check(try #require(Chat(kept: state.kept(by: coder), by: coder)))
+      check(try JSONDecoder().decode(from: JSONEncoder().text(state)))
     }
   }
 
@@ -239,6 +239,39 @@ struct ChatServiceTests {
       #expect(after.chat.ledger.committed.allRooms == before.allRooms)
       #expect(after.chat.ledger.committed.messages(in: 1) == before.messages(in: 1))
     }
+  }
+
+  @Test
+  func `a snapshot of the first form is read`() throws {
+    func message(_ id: Int, removed: Bool = false) -> String {
+      #"{"id":\#(id),"author":"kim","text":"\#(removed ? "" : "hi")","time":5,"edited":false,"#
+        + #""removed":\#(removed)}"#
+    }
+    func room(_ id: Int, _ name: String, _ members: String, _ count: Int) -> String {
+      #""\#(id)":{"id":\#(id),"name":"\#(name)","topic":"","creator":"kim","#
+        + #""members":{\#(members)},"count":\#(count)}"#
+    }
+    let rooms = [
+      room(2, "Tea Room", #""lee":1,"kim":3"#, 3), room(4, "hall", #""kim":0"#, 0),
+      room(5, "empty", "", 0),
+    ]
+    let messages = [message(1), message(2, removed: true), message(3)].joined(separator: ",")
+    let store = MemoryStore()
+    store.save(
+      Snapshot(
+        service: "chat", seq: 0, schema: 1,
+        data: #"{"rooms":{\#(rooms.joined(separator: ","))},"messages":{"2":[\#(messages)]},"#
+          + #""lastRoom":7}"#))
+    let bench = try ChatBench(store)
+    let state = bench.chat.ledger.committed
+    #expect(state.allRooms.map(\.name) == ["Tea Room", "hall", "empty"])
+    #expect(state.members(of: 2) == ["kim", "lee"] && state.members(of: 5) == [])
+    #expect(state.read(by: "lee", in: 2) == 1 && state.read(by: "kim", in: 2) == 3)
+    #expect(state.unread(by: "lee", in: 2) == 1)
+    #expect(state.messages(in: 2).map(\.text) == ["hi", "", "hi"])
+    #expect(state.rooms(lookingLike: "TEA  room").map(\.id) == [2])
+    #expect(try bench.run { try bench.chat.create("x", topic: "", by: "kim") } == 8)
+    #expect(try bench.run { try bench.chat.send("x", to: RoomKey(4), by: "kim") } == 1)
   }
 
   /// A bench started from a snapshot.

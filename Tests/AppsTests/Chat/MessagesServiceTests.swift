@@ -1,4 +1,5 @@
 import Apps
+import Binder
 import EventSourcing
 import JSON
 import Journal
