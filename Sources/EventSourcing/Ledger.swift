@@ -154,23 +154,20 @@ package final class Ledger<State: ServiceState> {
   /// - Parameters:
   ///   - stream: The stream: the name of a source of the service, see ``SourceName``. The default
   ///     is the service's name. A command that records in any other stream is rejected.
-  ///   - emptied: Another stream whose remaining state this event removes.
   @inlinable
-  package func record(
-    _ event: State.Event, in stream: String? = nil, emptying emptied: String? = nil
-  ) {
-    record(event, in: streamNames.add(stream ?? service), emptying: emptied)
+  package func record(_ event: State.Event, in stream: String? = nil) {
+    record(event, in: streamNames.add(stream ?? service))
   }
 
-  /// Records an event in the stream with a number; see ``record(_:in:emptying:)-(_,String?,_)``.
+  /// Records an event in the stream with a number; see ``record(_:in:)-(_,String?)``.
   @inlinable
-  package func record(_ event: State.Event, in number: Int, emptying emptied: String? = nil) {
+  package func record(_ event: State.Event, in number: Int) {
     let (stream, host) = (stream(number), host)
     // First, because the answer to a command has the position of its last event.
     if host.isLeasing { recordLeasable(event, in: stream) }
     let kind = host.write { event.write(to: &$0, coder) }
     if coder.hasFault { refuseUnwritten() }
-    State.Lookup.record(event, kind, in: stream, emptying: emptied, self)
+    State.Lookup.record(event, kind, in: stream, self)
     if sourceTypes.isOn { checkType(of: number) }
     if host.routes.isOn { host.route(type(kind), in: number) }
   }

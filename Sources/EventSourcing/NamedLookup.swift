@@ -40,14 +40,12 @@ package enum NamedLookup<State: ServiceState>: StateLookup {
 
   @inlinable
   package static func record(
-    _ event: State.Event, _ kind: String, in stream: Stream, emptying emptied: String?,
+    _ event: State.Event, _ kind: String, in stream: Stream,
     _ ledger: some PendingState<State>
   ) {
     let growth = ledger.pending.growth(by: event, in: stream)
     let before = growth == nil ? ledger.pending.size(of: stream) : 0
     let inverse = ledger.pending.inverse(of: event, in: stream)
-    let emptied = emptied.flatMap(ledger.streamNames.number(of:)).map(ledger.stream)
-    let rest = emptied.map(ledger.pending.size(of:)) ?? 0
     var (place, isBare) = ledger.append(
       event, kind, inverse: inverse, in: stream, growing: growth ?? 0)
     ledger.pending.apply(event, at: place)
@@ -55,9 +53,6 @@ package enum NamedLookup<State: ServiceState>: StateLookup {
       isBare = ledger.grow(stream.number, by: ledger.pending.size(of: stream) - before) ?? isBare
     }
     if isBare { ledger.releaseEmpty(stream.number) }
-    if let emptied, ledger.grow(emptied.number, by: -rest) == true {
-      ledger.releaseEmpty(emptied.number)
-    }
   }
 
   @usableFromInline
@@ -184,15 +179,9 @@ package enum NamedLookup<State: ServiceState>: StateLookup {
     let growth = ledger.pending.growth(by: event, in: stream)
     let before = growth == nil ? ledger.pending.size(of: stream) : 0
     var effect = FollowedEffect()
-    let emptied = State.stream(emptiedBy: event, in: stream)
-      .flatMap(ledger.streamNames.number(of:))
-    if let emptied {
-      effect.others.append((emptied, -ledger.pending.size(of: ledger.stream(emptied))))
-    }
     ledger.pending.apply(event, at: place)
     effect.growth = growth ?? ledger.pending.size(of: stream) - before
     if isEmpty(stream.number, ledger) { effect.released.append(stream.number) }
-    if let emptied, isEmpty(emptied, ledger) { effect.released.append(emptied) }
     return effect
   }
 

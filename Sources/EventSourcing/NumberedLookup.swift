@@ -45,7 +45,7 @@ package enum NumberedLookup<State: NumberedState>: StateLookup {
   @inlinable
   @inline(__always)
   package static func record(
-    _ event: State.Event, _ kind: String, in stream: Stream, emptying emptied: String?,
+    _ event: State.Event, _ kind: String, in stream: Stream,
     _ ledger: some PendingState<State>
   ) {
     let before =

@@ -91,10 +91,6 @@ package protocol ServiceState: Sendable {
   /// `nil` lets the caller compare the size before and after the event.
   func growth(by event: Event, in stream: Stream) -> Int?
 
-  /// Returns the name of another stream whose remaining state an event removes; `nil` if there is
-  /// none.
-  static func stream(emptiedBy event: Event, in stream: Stream) -> String?
-
   /// Returns an event that undoes another one, given the state before it.
   ///
   /// Applied at the same place, it restores this state. `nil` if there is no such event; the cost
@@ -226,10 +222,6 @@ extension ServiceState {
   /// By default nothing can end with a lease.
   @usableFromInline
   package static func removal(after event: Event, in stream: Stream) -> Event? { nil }
-
-  /// By default an event removes nothing from other streams.
-  @usableFromInline
-  package static func stream(emptiedBy event: Event, in stream: Stream) -> String? { nil }
 
   @usableFromInline
   package func has(toRemove removal: Event, in stream: Stream) -> Bool { true }

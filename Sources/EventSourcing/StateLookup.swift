@@ -45,10 +45,8 @@ package protocol StateLookup<State> {
   // MARK: Recorded events
 
   /// Records an event, so that it takes effect in the pending state.
-  ///
-  /// - Parameter emptied: Another stream whose remaining state the event removes.
   static func record(
-    _ event: State.Event, _ kind: String, in stream: Stream, emptying emptied: String?,
+    _ event: State.Event, _ kind: String, in stream: Stream,
     _ ledger: some PendingState<State>)
 
   /// Undoes the last recorded event.

@@ -16,15 +16,13 @@ extension Catalog {
     errors: [String] = [], reader: @escaping ParameterReader<Parameters>,
     body: @escaping (CallContext, Parameters) throws(Failure) -> Value
   ) {
-    // Here, because the look at the type costs more than most commands.
-    let isPersonal = parameters is any PersonalParameters.Type
     let names = Shape(of: parameters).members.map(\.name)
     command(
       name, doc, parameters, writes: writes, errors: errors,
       plain: { context, call, request, line throws(NotPlain) in
         let parameters = try reader(request.parameters, line, context)
         return try context.perform(
-          name, isPersonal: isPersonal, call, request, line,
+          name, call, request, line,
           checking: { access throws(WireError) in try access.checkTarget(parameters) }
         ) {
           try Self.text(try body(context, parameters), context)

@@ -35,7 +35,6 @@ extension Catalog {
       try context.access.checkTarget(parameters)
       return { try context.catalog.text(try body(context, parameters)) }
     }
-    let isPersonal = parameters is any PersonalParameters.Type
     offer(
       name, doc, .command, parameters, .command(Value.self), writes, errors, site: site,
       step: isKept ? step ?? usual : nil
@@ -47,7 +46,7 @@ extension Catalog {
         let (parameters, options): (Parameters, CallOptions?) = try context.decode(
           request, line, names, .refused)
         let command = try context.command(
-          name, options, isKept: isKept, isPersonal: isPersonal, request, line)
+          name, options, isKept: isKept, isPersonal: false, request, line)
         try context.access.checkTarget(parameters)
         return try context.perform(command, call, options) {
           try context.catalog.text(try body(context, parameters))
@@ -116,7 +115,7 @@ extension Catalog {
       Method(
         name: name, doc: doc, kind: kind, parameters: described, value: result.value,
         result: result.whole, writes: writes, errors: errors, takesUnknown: takesUnknown,
-        isPersonal: parameters is any PersonalParameters.Type, site: site, step: step, run: run))
+        isPersonal: false, site: site, step: step, run: run))
   }
 }
 
@@ -344,12 +343,10 @@ extension CallContext {
 
   /// Checks the rights of a command with plain parameters, and runs it; see ``PlainRunner``.
   ///
-  /// - Parameters:
-  ///   - isPersonal: Whether the parameters are ``PersonalParameters``.
-  ///   - check: Checks the rights on the sources that the parameters name. It is called only if the
-  ///     client may not read and write all sources.
+  /// - Parameter check: Checks the rights on the sources that the parameters name. It is called only if
+  ///   the client may not read and write all sources.
   package func perform(
-    _ method: String, isPersonal: Bool, _ call: Call, _ request: Request, _ line: Span<UInt8>,
+    _ method: String, _ call: Call, _ request: Request, _ line: Span<UInt8>,
     checking check: (Access) throws(WireError) -> Void, _ body: () throws -> JSONText?
   ) throws(NotPlain) -> Connection.Parking? {
     let place = request.parameters.options
@@ -360,7 +357,7 @@ extension CallContext {
         return perform(command(method), call, body)
       }
       let command = try command(
-        method, options, isKept: true, isPersonal: isPersonal, request, line)
+        method, options, isKept: true, isPersonal: false, request, line)
       try check(access)
       return try perform(command, call, options, body)
     } catch {

@@ -97,7 +97,7 @@ package final class Method {
   /// Whether unknown parameters are ignored.
   let takesUnknown: Bool
 
-  /// Whether the method acts in the name of a user; see ``PersonalParameters``.
+  /// Whether the method acts in the name of a user: the one logged in, or one that a parameter names.
   let isPersonal: Bool
   let run: Runner
 
@@ -205,11 +205,6 @@ protocol RequestForwarder: AnyObject {
 package protocol DocumentedParameters: Decodable {
   /// A line of documentation for each parameter, by name.
   static var docs: [String: String] { get }
-}
-
-/// Parameters of a method that acts in the name of a user: the one logged in, or the one named.
-package protocol PersonalParameters {
-  var `as`: String? { get }
 }
 
 /// The methods, found by the bytes of a name.

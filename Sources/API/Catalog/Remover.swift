@@ -22,19 +22,11 @@ package struct Remover {
 
 extension Remover {
   /// Creates a remover for a service whose sources have the names of the removable values.
-  ///
-  /// - Parameter depth: The number of segments of the names; `nil` for any.
   package init<State: ServiceState>(
-    _ method: String, _ ledger: Ledger<State>, depth: Int? = nil,
-    _ remove: @escaping (Substring) throws -> Void
+    _ method: String, _ ledger: Ledger<State>, _ remove: @escaping (Substring) throws -> Void
   ) {
     self.init(
-      method: method,
-      names: {
-        ledger.sources.filter { source in
-          depth.map { source.split(separator: "/").count == $0 } ?? true
-        }
-      },
+      method: method, names: { ledger.sources },
       remove: { try remove($0[$0.index(after: $0.firstIndex(of: "/") ?? $0.startIndex)...]) })
   }
 }

@@ -57,7 +57,7 @@ package enum TableLookup<State: TableState>: StateLookup {
 
   @inlinable
   package static func record(
-    _ event: State.Event, _ kind: String, in stream: Stream, emptying emptied: String?,
+    _ event: State.Event, _ kind: String, in stream: Stream,
     _ ledger: some PendingState<State>
   ) {
     let isNew = !ledger.streamNames.isHeld(stream.number, by: .stream)
