@@ -254,18 +254,6 @@ struct FileViewTests {
   }
 
   @Test
-  func `an argument reaches no other source`() {
-    for text in ["a/b", "*", "a b", ""] {
-      let error = client.error(
-        open("cells/{room} ~> a", head: " (room: text)", args: ["room": .string(text)]))
-      #expect(error?.data["path"] == .string("/args/room"), "\(text)")
-      #expect(
-        error?.message.contains("is one segment without '/' and '*'") == true,
-        "\(error?.message ?? "")")
-    }
-  }
-
-  @Test
   func `the name of a file is that of a view`() {
     var files = FileViews()
     for name in ["ok", "a b", "1a", "é", String(repeating: "a", count: 65)] {
