@@ -370,7 +370,9 @@ static bool read_word(reader *r, const char *word, size_t count) {
 static void read_value(reader *r) {
   lua_State *L = r->L;
   skip_space(r);
-  if (r->at >= r->end || r->depth > MOST_DEPTH || !lua_checkstack(L, 8)) fail_json(r);
+  if (r->at >= r->end || r->depth > MOST_DEPTH) fail_json(r);
+  // A value without parts needs one slot, which the array or object around it has checked.
+  if ((*r->at == '{' || *r->at == '[') && !lua_checkstack(L, 8)) fail_json(r);
   r->depth++;
   switch (*r->at) {
     case '{':
@@ -447,7 +449,24 @@ static size_t sequence(const unsigned char *p, size_t left) {
   return count;
 }
 
+// Whether a text needs no escapes, and is UTF-8 because it is ASCII.
+static bool is_plain_text(const char *bytes, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    unsigned char c = (unsigned char)bytes[i];
+    if (c < 0x20 || c >= 0x7F || c == '"' || c == '\\') return false;
+  }
+  return true;
+}
+
 bool json_write_text(clua_bytes_buffer *buffer, const char *bytes, size_t count) {
+  if (buffer->capacity - buffer->count > count + 2 && is_plain_text(bytes, count)) {
+    char *to = buffer->bytes + buffer->count;
+    *to++ = '"';
+    memcpy(to, bytes, count);
+    to[count] = '"';
+    buffer->count += count + 2;
+    return true;
+  }
   if (!bytes_add(buffer, "\"", 1)) return false;
   const unsigned char *p = (const unsigned char *)bytes, *end = p + count, *start = p;
   while (p < end) {
@@ -485,6 +504,10 @@ static void write_text(lua_State *L, const char *bytes, size_t count, clua_bytes
 }
 
 static void write_value(lua_State *L, int index, clua_bytes_buffer *buffer, int depth);
+
+static void fail_nesting(lua_State *L) {
+  fail(L, "a value is nested too deep, or contains itself: it cannot be stored");
+}
 
 static void write_array(
     lua_State *L, int table, size_t count, clua_bytes_buffer *buffer, int depth) {
@@ -585,6 +608,7 @@ static bool write_few(lua_State *L, int table, clua_bytes_buffer *buffer, int de
 }
 
 static void write_table(lua_State *L, int table, clua_bytes_buffer *buffer, int depth) {
+  if (!lua_checkstack(L, 2 * FEW_MEMBERS + 8)) fail_nesting(L);
   if (write_few(L, table, buffer, depth)) return;
   size_t texts = 0, numbers = 0, length = lua_rawlen(L, table);
   lua_pushnil(L);
@@ -610,8 +634,7 @@ static void write_table(lua_State *L, int table, clua_bytes_buffer *buffer, int 
 }
 
 static void write_value(lua_State *L, int index, clua_bytes_buffer *buffer, int depth) {
-  if (depth > MOST_DEPTH || !lua_checkstack(L, 2 * FEW_MEMBERS + 8))
-    fail(L, "a value is nested too deep, or contains itself: it cannot be stored");
+  if (depth > MOST_DEPTH) fail_nesting(L);
   switch (lua_type(L, index)) {
     case LUA_TNIL: add(L, buffer, "null", 4); return;
     case LUA_TBOOLEAN:
