@@ -13,6 +13,9 @@ public final class Ledger<S: State> {
   @usableFromInline
   package let host: Host
 
+  /// The most key paths to know.
+  private static var knownPaths: Int { 16 }
+
   /// The numbers of the tables, by the key paths that the service uses.
   @usableFromInline
   var numbers: [(path: AnyKeyPath, number: Int)] = []
@@ -91,8 +94,8 @@ public final class Ledger<S: State> {
     guard let number = S.sources.firstIndex(where: { $0.path as AnyKeyPath? == path }) else {
       preconditionFailure("'sources' of \(S.self) does not list \(path)")
     }
-    // Generic code makes a new object for the same path at each call.
-    if !numbers.contains(where: { $0.path == path }) { numbers.append((path, number)) }
+    // Each place in the code has an object of its own; generic code makes a new one at each call.
+    if numbers.count < Self.knownPaths { numbers.append((path, number)) }
     return number
   }
 

@@ -48,7 +48,7 @@ extension Decoder {
 extension Encoder {
   fileprivate func passOn(_ value: some Encodable) throws {
     guard let encoder = self as? ValueEncoder else { throw OtherCoder() }
-    try encoder.target.append(value, codingPath)
+    try encoder.target.append(value)
   }
 }
 

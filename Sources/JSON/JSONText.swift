@@ -277,33 +277,7 @@ public struct JSONText: Sendable {
   ///
   /// - Complexity: O(*n*) in the length of the text; O(1) if it is no array or object, or too short
   ///   to nest that deep.
-  public func isDeeper(than limit: Int) -> Bool {
-    let bytes = text.utf8.span
-    guard bytes.count >= 2 * (limit + 1) else { return false }
-    switch bytes[0] {
-    case UInt8(ascii: "["), UInt8(ascii: "{"): break
-    default: return limit < 0
-    }
-    // Few texts have so many brackets; counting them is quick.
-    var brackets = 0
-    for i in bytes.indices where bytes[i] | 0x20 == UInt8(ascii: "{") { brackets &+= 1 }
-    guard brackets > limit else { return false }
-    var (depth, isString, isEscaped) = (0, false, false)
-    for i in bytes.indices {
-      switch bytes[i] {
-      case _ where isEscaped: isEscaped = false
-      case UInt8(ascii: "\\"): isEscaped = true
-      case UInt8(ascii: "\""): isString.toggle()
-      case _ where isString: break
-      case UInt8(ascii: "["), UInt8(ascii: "{"):
-        depth += 1
-        if depth > limit { return true }
-      case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
-      default: break
-      }
-    }
-    return false
-  }
+  public func isDeeper(than limit: Int) -> Bool { text.utf8.span.isDeeper(than: limit) }
 
   /// Returns whether two texts have the same value: numbers by value, members in any order.
   public func isEquivalent(to other: JSONText) -> Bool {
@@ -326,4 +300,35 @@ extension JSONText: Hashable {
 extension JSONText: CustomStringConvertible {
   /// The JSON text.
   public var description: String { text }
+}
+
+extension Span<UInt8> {
+  /// Returns whether arrays and objects of a JSON text nest deeper than `limit`; see
+  /// ``JSONText/isDeeper(than:)``.
+  func isDeeper(than limit: Int) -> Bool {
+    guard count >= 2 * (limit + 1) else { return false }
+    switch self[0] {
+    case UInt8(ascii: "["), UInt8(ascii: "{"): break
+    default: return limit < 0
+    }
+    // Few texts have so many brackets; counting them is quick.
+    var brackets = 0
+    for i in indices where self[i] | 0x20 == UInt8(ascii: "{") { brackets &+= 1 }
+    guard brackets > limit else { return false }
+    var (depth, isString, isEscaped) = (0, false, false)
+    for i in indices {
+      switch self[i] {
+      case _ where isEscaped: isEscaped = false
+      case UInt8(ascii: "\\"): isEscaped = true
+      case UInt8(ascii: "\""): isString.toggle()
+      case _ where isString: break
+      case UInt8(ascii: "["), UInt8(ascii: "{"):
+        depth += 1
+        if depth > limit { return true }
+      case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+      default: break
+      }
+    }
+    return false
+  }
 }

@@ -80,9 +80,18 @@ package enum TableLookup<State: TableState>: StateLookup {
     _ event: State.Event, at place: EventContext, isNew: Bool, _ ledger: some PendingState<State>
   ) {
     let report = ledger.tables
-    report.beginRecording(in: place.number)
-    if isNew { report.adopt(size(of: place.number, ledger)) }
+    report.beginRecording(in: place.number, isNew: isNew)
+    // That of the service has no row of its own.
+    if isNew, !report.isNew { report.adopt(size(of: place.number, ledger)) }
     finish(event, at: place, ledger)
+  }
+
+  /// Charges a new stream for what a table has with its name.
+  @usableFromInline
+  static func adopt(_ table: Int, _ stream: Int, _ ledger: some PendingState<State>) {
+    let source = ledger.pending.tables.sources[table]
+    ledger.tables.adopt(
+      source.size(ledger.pending, ledger.streamNames.text(stream)), of: table)
   }
 
   /// Applies an event, and reports what it has written.
@@ -90,12 +99,19 @@ package enum TableLookup<State: TableState>: StateLookup {
   static func finish(
     _ event: State.Event, at place: EventContext, _ ledger: some PendingState<State>
   ) {
-    let report = ledger.tables
+    let (report, tables) = (ledger.tables, ledger.pending.tables)
+    if report.isNew {
+      // The steps of an event do not tell how long a list was.
+      for number in tables.lists { adopt(number, place.number, ledger) }
+    }
     ledger.pending.apply(event, at: place)
-    let tables = ledger.pending.tables
     for number in tables.sources.indices {
       report.begin(number, tables.taken[number])
       tables.sources[number].finish(&ledger.pending, place.seq, report)
+      // A row that the event has not written.
+      if report.isNew, !report.isAdopted(number), tables.sources[number].streams != nil {
+        adopt(number, place.number, ledger)
+      }
     }
     if !tables.derived.isEmpty { tables.checkDerivedNames(ledger.pending, at: place.seq, report) }
     if report.hasOthers {
@@ -275,7 +291,7 @@ package enum TableLookup<State: TableState>: StateLookup {
   ) -> FollowedEffect {
     let report = ledger.tables
     // The stream of the event belongs to another service, which is not charged.
-    report.beginRecording(in: TableReport.noStream)
+    report.beginRecording(in: TableReport.noStream, isNew: false)
     finish(event, at: place, ledger)
     var effect = FollowedEffect()
     effect.others = report.others

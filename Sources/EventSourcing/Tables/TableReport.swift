@@ -90,11 +90,21 @@ package final class TableReport {
   static let noStream = -1
 
   @usableFromInline
-  func beginRecording(in stream: Int) {
+  func beginRecording(in stream: Int, isNew: Bool) {
     self.stream = stream
+    self.isNew = isNew && streamNames.number(of: service) != stream
     growth = 0
+    if !adopted.isEmpty { adopted.removeAll(keepingCapacity: true) }
     if !others.isEmpty { others.removeAll(keepingCapacity: true) }
   }
+
+  /// Whether the stream had no events before the running one, or they were forgotten, and is that of
+  /// rows.
+  @usableFromInline
+  private(set) var isNew = false
+
+  /// The tables whose row with the name of the stream was adopted; few of many.
+  private var adopted: [Int] = []
 
   /// Charges the stream of the event for rows that it had no stream for until now.
   ///
@@ -104,6 +114,28 @@ package final class TableReport {
     growth += bytes
     if streamNames.number(of: service) != stream { chargeService(-bytes) }
   }
+
+  /// Adopts the row that the event has written, if it has the name ``name`` and that is the stream's.
+  ///
+  /// - Parameter bytes: The bytes of the row before the event.
+  @usableFromInline
+  func adoptRow(_ bytes: Int) {
+    if streamNames.number(of: name.span) == stream { adopt(bytes, of: table) }
+  }
+
+  /// Adopts the row of a table with the name of the stream.
+  ///
+  /// - Parameter bytes: The bytes of the row before the event.
+  @usableFromInline
+  func adopt(_ bytes: Int, of table: Int) {
+    adopted.append(table)
+    adopt(bytes)
+  }
+
+  /// Whether the row of a table with the name of the stream was adopted.
+  @usableFromInline
+  func isAdopted(_ table: Int) -> Bool { adopted.contains(table) }
+
 
   /// Charges the row with the name ``name``.
   ///
@@ -163,11 +195,21 @@ package final class TableReport {
       return bytes
     }
     if Row.self == JSONText.self { return check(unsafe unsafeBitCast(row, to: JSONText.self)) }
-    guard let text = try? encoder.text(row) else {
-      refuseUnencoded(Row.self)
+    return encodedSize(row)
+  }
+
+  @usableFromInline
+  func encodedSize<Row: TableRow>(_ row: Row) -> Int {
+    guard let size = try? encoder.size(of: row, depth: ValueFault.maxDepth) else {
+      actions.refuse(.stored(.notEncoded(type: "\(Row.self)")))
       return 0
     }
-    return check(text)
+    if size.bytes > Self.maxBytes {
+      refuseLong(size.bytes)
+    } else if size.isTooDeep {
+      refuse(.tooDeep)
+    }
+    return size.bytes
   }
 
   @usableFromInline
@@ -185,11 +227,6 @@ package final class TableReport {
 
   private func refuse(_ fault: ValueFault) {
     actions.refuse(.stored(.value(fault)))
-  }
-
-  @usableFromInline
-  func refuseUnencoded(_ type: Any.Type) {
-    actions.refuse(.stored(.notEncoded(type: "\(type)")))
   }
 
   // MARK: Replaced tables
@@ -367,6 +404,14 @@ enum RowText {
     if Row.self == String.self {
       return (unsafe unsafeBitCast(row, to: String.self)).utf8.count &+ 2
     }
-    return text(row, encoder()).text.utf8.count
+    if Row.self == JSONText.self {
+      return (unsafe unsafeBitCast(row, to: JSONText.self)).text.utf8.count
+    }
+    return encodedSize(row, encoder())
+  }
+
+  @usableFromInline
+  static func encodedSize<Row: TableRow>(_ row: Row, _ encoder: JSONEncoder) -> Int {
+    (try? encoder.size(of: row, depth: .max).bytes) ?? JSONText.null.text.utf8.count
   }
 }

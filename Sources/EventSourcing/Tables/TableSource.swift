@@ -205,12 +205,14 @@ package struct TableSource<State>: Sendable {
         guard report.checkIsNoted(table.notes) else { return }
         guard !table.notes.fresh.isEmpty else { return }
         table.finishEvent(at: seq) { key, before, after in
-          let growth = report.size(after) - RowText.size(before, report.encoder)
+          let former = RowText.size(before, report.encoder)
+          let growth = report.size(after) - former
           guard let streams else { return report.chargeService(growth) }
           // There is nothing to charge, and the name was checked before.
           if growth == 0, before != nil { return }
           report.setName(streams, key)
           report.charge(growth)
+          if report.isNew { report.adoptRow(former) }
           if before == nil {
             report.checkName(streams, key)
             if !parts.isEmpty { report.checkNames(of: parts, key) }
@@ -335,10 +337,12 @@ extension TableSource {
         access(&state) { single in
           guard report.checkIsNoted(single.notes) else { return }
           single.finishEvent(at: seq) { before, after in
-            let growth = report.size(after) - RowText.size(before, report.encoder)
+            let former = RowText.size(before, report.encoder)
+            let growth = report.size(after) - former
             guard let pattern else { return report.chargeService(growth) }
             report.setName(pattern)
             report.charge(growth)
+            if report.isNew { report.adoptRow(former) }
           }
         }
       },

@@ -52,10 +52,15 @@ package final class TableList<State>: Sendable {
   @usableFromInline
   let taken: [(@Sendable (_ name: String) -> Bool)?]
 
+  /// The numbers of the tables with lists that streams are charged for.
+  @usableFromInline
+  let lists: [Int]
+
   @usableFromInline
   package init(_ sources: [TableSource<State>]) {
     self.sources = sources
     derived = sources.indices.filter { !sources[$0].bases.isEmpty }
+    lists = sources.indices.filter { sources[$0].kind == .list && sources[$0].streams != nil }
     paths = sources.enumerated().compactMap { number, source in
       source.path.map { ($0, number) }
     }
@@ -73,7 +78,8 @@ package final class TableList<State>: Sendable {
   /// Returns the number of the table at a key path; `nil` if it is not listed.
   @usableFromInline
   package func number(of path: PartialKeyPath<State>) -> Int? {
-    paths.first { $0.path == path }?.number
+    // A key path that is written in the code is one object; to compare two costs much more.
+    (paths.first { $0.path === path } ?? paths.first { $0.path == path })?.number
   }
 
   /// The sources that clients see.

@@ -9,6 +9,9 @@ public final class JSONEncoder {
   /// Creates an encoder.
   public init() {}
 
+  // The kept containers refer to the target.
+  deinit { target.forgetContainers() }
+
   /// Appends the JSON of a value to a buffer.
   ///
   /// - Throws: ``JSONEncodingError`` for a number that is not finite, or any error that an
@@ -35,6 +38,26 @@ public final class JSONEncoder {
   }
 }
 
+extension JSONEncoder {
+  /// The size of a JSON text.
+  package struct Size: Equatable, Sendable {
+    /// The number of bytes.
+    package let bytes: Int
+
+    /// Whether more arrays and objects are within each other than the limit allows.
+    package let isTooDeep: Bool
+  }
+
+  /// Returns the size of a value's JSON, for which no text is made.
+  ///
+  /// - Parameter depth: The most arrays and objects within each other.
+  /// - Throws: The same errors as ``encode(_:to:)``.
+  package func size(of value: some Encodable, depth: Int) throws -> Size {
+    try target.write(value)
+    return Size(bytes: target.buffer.count, isTooDeep: target.isDeeper(than: depth))
+  }
+}
+
 /// An error for a value that JSON cannot represent.
 public struct JSONEncodingError: Error, Equatable, Sendable, CustomStringConvertible {
   /// A one-sentence message for people.
@@ -51,6 +74,29 @@ final class EncodingTarget {
   private(set) var buffer = ByteBuffer()
   private var levels: [Level] = []
 
+  /// The most containers that were open at a time, those within ``hasTexts`` not counted.
+  private var deepest = 0
+
+  /// Whether the value has parts that are JSON texts already.
+  private var hasTexts = false
+
+  /// The containers for objects that were made for earlier values.
+  private var containers: [Kept] = []
+
+  private struct Kept {
+    let type: ObjectIdentifier
+    let level: Int
+
+    /// A ``KeptContainer`` for keys of the type.
+    let object: AnyObject
+  }
+
+  /// The most containers to keep.
+  private static let mostContainers = 16
+
+  /// Whether a value was written before.
+  private var isUsed = false
+
   /// The number of open containers.
   var depth: Int { levels.count }
 
@@ -58,8 +104,19 @@ final class EncodingTarget {
   func write(_ value: some Encodable) throws {
     buffer.removeAll(keepingCapacity: 1 << 16)
     levels.removeAll(keepingCapacity: true)
-    try append(value, [])
+    (deepest, hasTexts) = (0, false)
+    try append(value)
     close(to: 0)
+    isUsed = true
+  }
+
+  /// Returns whether arrays and objects of the written value nest deeper than a limit.
+  func isDeeper(than limit: Int) -> Bool {
+    hasTexts ? Self.isDeeper(buffer, than: limit) : deepest > limit
+  }
+
+  private static func isDeeper(_ text: borrowing ByteBuffer, than limit: Int) -> Bool {
+    text.span.isDeeper(than: limit)
   }
 
   // MARK: Structure
@@ -70,8 +127,28 @@ final class EncodingTarget {
   func open(_ opener: UInt8, _ closer: UInt8) -> Int {
     buffer.append(opener)
     levels.append(Level(closer: closer))
+    if levels.count > deepest { deepest = levels.count }
     return levels.count
   }
+
+  /// Opens an object, and returns the container for its members.
+  ///
+  /// To make one costs more than to write two members, so those of an encoder that is used again are
+  /// kept. They have no state of their own.
+  func openObject<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    let level = open(UInt8(ascii: "{"), UInt8(ascii: "}"))
+    let id = ObjectIdentifier(type)
+    for kept in containers where kept.type == id && kept.level == level {
+      return unsafe unsafeDowncast(kept.object, to: KeptContainer<Key>.self).container
+    }
+    let container = KeyedEncodingContainer(KeyedWriter<Key>(target: self, level: level))
+    if isUsed, containers.count < Self.mostContainers {
+      containers.append(Kept(type: id, level: level, object: KeptContainer(container)))
+    }
+    return container
+  }
+
+  func forgetContainers() { containers = [] }
 
   /// Closes all containers inside a level.
   func close(to level: Int) {
@@ -109,18 +186,21 @@ final class EncodingTarget {
     buffer.append(number.text)
   }
 
-  func append<T: Encodable>(_ value: T, _ path: [any CodingKey]) throws {
+  func append<T: Encodable>(_ value: T) throws {
     if T.self == JSONText.self {
+      hasTexts = true
       return buffer.append(unsafe unsafeBitCast(value, to: JSONText.self).text)
     }
     if T.self == JSONNumber.self {
       return buffer.append(unsafe unsafeBitCast(value, to: JSONNumber.self).text)
     }
     if T.self == JSONValue.self {
+      hasTexts = true
       return unsafe unsafeBitCast(value, to: JSONValue.self).write(to: &buffer)
     }
     if T.self == [JSONText].self {
       // An encoder for each element would cost ten times as much.
+      hasTexts = true
       let texts = unsafe unsafeBitCast(value, to: [JSONText].self)
       buffer.append("[")
       for text in texts {
@@ -130,8 +210,14 @@ final class EncodingTarget {
       return buffer.append("]")
     }
     let (start, depth) = (buffer.count, depth)
-    try value.encode(to: ValueEncoder(target: self, codingPath: path))
+    try value.encode(to: ValueEncoder(target: self))
     close(to: depth)
     if buffer.count == start { buffer.append("{}") }  // a type without properties
   }
+}
+
+private final class KeptContainer<Key: CodingKey> {
+  let container: KeyedEncodingContainer<Key>
+
+  init(_ container: KeyedEncodingContainer<Key>) { self.container = container }
 }

@@ -1,19 +1,19 @@
 /// A standard library encoder that writes one value.
+///
+/// It and its containers know no path: no error names one, and a path costs more than a value.
 struct ValueEncoder: Encoder, SingleValueEncodingContainer {
   let target: EncodingTarget
-  let codingPath: [any CodingKey]
 
+  var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<K: CodingKey>(keyedBy type: K.Type) -> KeyedEncodingContainer<K> {
-    let level = target.open(UInt8(ascii: "{"), UInt8(ascii: "}"))
-    return KeyedEncodingContainer(
-      KeyedWriter(target: target, level: level, codingPath: codingPath))
+    target.openObject(keyedBy: type)
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {
     let level = target.open(UInt8(ascii: "["), UInt8(ascii: "]"))
-    return UnkeyedWriter(target: target, level: level, codingPath: codingPath)
+    return UnkeyedWriter(target: target, level: level)
   }
 
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
@@ -33,14 +33,14 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
   func encode(_ value: UInt16) { target.append(integer: value) }
   func encode(_ value: UInt32) { target.append(integer: value) }
   func encode(_ value: UInt64) { target.append(integer: value) }
-  func encode<T: Encodable>(_ value: T) throws { try target.append(value, codingPath) }
+  func encode<T: Encodable>(_ value: T) throws { try target.append(value) }
 }
 
 /// The members of one object that is being written.
 struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let target: EncodingTarget
   let level: Int
-  let codingPath: [any CodingKey]
+  var codingPath: [any CodingKey] { [] }
 
   func encodeNil(forKey key: Key) {
     member(key)
@@ -76,13 +76,14 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     member(key)
-    try target.append(value, codingPath + [key])
+    try target.append(value)
   }
 
   func nestedContainer<K: CodingKey>(
     keyedBy type: K.Type, forKey key: Key
   ) -> KeyedEncodingContainer<K> {
-    encoder(key).container(keyedBy: type)
+    member(key)
+    return target.openObject(keyedBy: type)
   }
 
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
@@ -91,14 +92,14 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func superEncoder() -> any Encoder {
     target.separate(level, named: "super")
-    return ValueEncoder(target: target, codingPath: codingPath)
+    return ValueEncoder(target: target)
   }
 
   func superEncoder(forKey key: Key) -> any Encoder { encoder(key) }
 
   private func encoder(_ key: Key) -> ValueEncoder {
     member(key)
-    return ValueEncoder(target: target, codingPath: codingPath + [key])
+    return ValueEncoder(target: target)
   }
 
   private func integer(_ value: some BinaryInteger, _ key: Key) {
@@ -114,13 +115,12 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
 struct UnkeyedWriter: UnkeyedEncodingContainer {
   let target: EncodingTarget
   let level: Int
-  let codingPath: [any CodingKey]
   private(set) var count = 0
+  var codingPath: [any CodingKey] { [] }
 
-  init(target: EncodingTarget, level: Int, codingPath: [any CodingKey]) {
+  init(target: EncodingTarget, level: Int) {
     self.target = target
     self.level = level
-    self.codingPath = codingPath
   }
 
   mutating func encodeNil() {
@@ -157,13 +157,14 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
 
   mutating func encode<T: Encodable>(_ value: T) throws {
     element()
-    try target.append(value, codingPath)
+    try target.append(value)
   }
 
   mutating func nestedContainer<K: CodingKey>(
     keyedBy type: K.Type
   ) -> KeyedEncodingContainer<K> {
-    superValue().container(keyedBy: type)
+    element()
+    return target.openObject(keyedBy: type)
   }
 
   mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
@@ -174,7 +175,7 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
 
   private mutating func superValue() -> ValueEncoder {
     element()
-    return ValueEncoder(target: target, codingPath: codingPath)
+    return ValueEncoder(target: target)
   }
 
   private mutating func integer(_ value: some BinaryInteger) {
