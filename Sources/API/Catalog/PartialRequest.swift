@@ -32,7 +32,9 @@ package class PartialRequest {
   /// A slice of the client's time.
   struct Slice {
     fileprivate let context: ConnectionContext
-    fileprivate let isAlone: Bool
+
+    /// Whether what is done is kept for later slices: no other request of the user is done in parts.
+    let isAlone: Bool
     fileprivate unowned let request: PartialRequest
 
     /// Counts a step, or more for a long one, and returns whether the slice is over.

@@ -3,11 +3,13 @@ internal import EventSourcing
 package import JSON
 package import Wire
 
+private let atomicName = "atomic"
+
 /// Offers `atomic`: several commands as one transaction.
 ///
 /// The journal records all of their events or none.
 func bindAtomic(_ catalog: Catalog) {
-  let name = "atomic"
+  let name = atomicName
   let names = Shape(of: Atomic.self).members.map(\.name)
   catalog.offer(
     name, "Runs commands in order: all of them, or none.", .command, Atomic.self,
@@ -16,31 +18,25 @@ func bindAtomic(_ catalog: Catalog) {
       .optional("lease", .string), .optional("replayed", .bool),
       .optional("effects", .map(.any))), nil, []
   ) { context, call, request, line in
-    var call = call
-    var command = context.command(name)
-    let conditions: AtomicConditions
-    let steps: [() throws -> JSONText?]
-    var isSettling = false
-    do throws(WireError) {
-      let parts = try AtomicParts(of: request, line, context, names)
-      call = try parts.options?.applied(to: call) ?? call
-      isSettling = parts.options?.settle == true
-      try context.add(parts.options, to: &command, request, line)
-      conditions = try AtomicConditions(parts.conditions, context)
-      steps = try parts.steps(line, context)
-      if parts.isPersonal(line, context) {
-        command.addActor(context.catalog.actor(context.connection))
+    let read: ReadAtomic
+    do {
+      read = try context.inParts(call, name) {
+        try ReadAtomic(call, request, line, context, names)
       }
+    } catch is Postponed {
+      return .turn
     } catch {
-      call.refuse(error)
+      context.endParts()
+      call.refuse(context.access.error(error))
       return nil
     }
+    let call = read.call
     let run = { () throws(WireError) in
       try context.perform(
-        command, conditions, steps, CallTimer(call, context.catalog.clock))
+        read.command, read.conditions, read.steps, CallTimer(call, context.catalog.clock))
     }
     do throws(WireError) {
-      if isSettling {
+      if read.isSettling {
         try context.performSettled(call, run) { $0.writeAtomic(to: &$3, room: $1, $2) }
       } else {
         context.answer(call, try run()) { $0.writeAtomic(to: &$2, room: $1) }
@@ -49,6 +45,42 @@ func bindAtomic(_ catalog: Catalog) {
       call.refuse(error, after: context.host.last)
     }
     return nil
+  }
+}
+
+/// A request that was read, to be run.
+private final class ReadAtomic: PartialRequest {
+  let call: Call
+  let command: Command
+  let conditions: AtomicConditions
+  let steps: [() throws -> JSONText?]
+  let isSettling: Bool
+
+  /// Whether a turn has passed since it was read.
+  private var hasWaited = false
+
+  init(
+    _ call: Call, _ request: Request, _ line: Span<UInt8>, _ context: CallContext,
+    _ names: [String]
+  ) throws(WireError) {
+    let parts = try AtomicParts(of: request, line, context, names)
+    self.call = try parts.options?.applied(to: call) ?? call
+    isSettling = parts.options?.settle == true
+    var command = context.command(atomicName)
+    try context.add(parts.options, to: &command, request, line)
+    conditions = try AtomicConditions(parts.conditions, context)
+    steps = try parts.steps(line, context)
+    if parts.isPersonal(line, context) {
+      command.addActor(context.catalog.actor(context.connection))
+    }
+    self.command = command
+  }
+
+  /// The steps of one turn run together, so many of them get a slice of their own.
+  override func goOn(_ slice: Slice) -> Bool {
+    if hasWaited || steps.count < Self.atOnce || !slice.isAlone { return true }
+    hasWaited = true
+    return !slice.isOver(steps: Self.atOnce)
   }
 }
 
