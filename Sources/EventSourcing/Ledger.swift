@@ -43,8 +43,15 @@ package final class Ledger<State: ServiceState> {
   @usableFromInline
   package let happened = PassthroughSubject<(event: State.Event, place: EventContext), Never>()
 
+  /// The host.
+  @inlinable
+  var host: ServiceHost { unsafe keeper }
+
+  /// The host, which retains this object.
+  ///
+  /// Unchecked: each event needs it several times, and the check costs more than most of its work.
   @usableFromInline
-  unowned let host: ServiceHost
+  unowned(unsafe) let keeper: ServiceHost
 
   /// The declared types of sources, which each event is checked against.
   @usableFromInline
@@ -134,7 +141,7 @@ package final class Ledger<State: ServiceState> {
     self.service = service
     (pending, committed) = (initial, initial)
     self.isAboutReaders = isAboutReaders
-    self.host = host
+    unsafe keeper = host
     sourceTypes = host.types
     streamNames = host.streamNames
     reader = StateProjection(service: service, host.streamNames, from: initial, .none)

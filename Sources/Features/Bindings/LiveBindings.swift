@@ -28,7 +28,12 @@ package final class LiveBindings {
   /// The sources that the bindings read.
   let inputs: BindingInputs
 
-  private var inOrder: [LiveBinding] { bindings.sorted { $0.key < $1.key }.map(\.value) }
+  private var inOrder: [LiveBinding] { inOrder { _ in true } }
+
+  /// Returns the bindings that meet a condition, which few do, in the order in which they began.
+  private func inOrder(_ isMeant: (LiveBinding) -> Bool) -> [LiveBinding] {
+    bindings.values.filter(isMeant).sorted { $0.number < $1.number }
+  }
 
   private var persistent = PersistentBindings()
 
@@ -110,7 +115,7 @@ package final class LiveBindings {
 
   /// Passes lost and refused values on again.
   private lazy var retries = BindingRetries { [unowned self] in
-    for binding in inOrder where binding.due != nil {
+    for binding in inOrder({ $0.due != nil }) {
       _ = context.add(for: binding.owner) { binding.retry() }
     }
     context.work()
@@ -219,7 +224,7 @@ package final class LiveBindings {
 
   /// Returns the bindings of some sources in which a value waits for its time; `nil` for all.
   private func waiting(for sources: Set<String>?) -> [BindExpression] {
-    inOrder.filter { binding in
+    inOrder { binding in
       guard binding.automation?.isWaiting == true else { return false }
       guard let sources else { return true }
       return binding.expression.leftPaths.contains { sources.contains($0.text) }
