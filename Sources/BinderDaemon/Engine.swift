@@ -58,6 +58,7 @@ struct Engine {
     host.chargeFolds { [context = table.context] folds in
       context.charge(Process.user) { Lua.pausingCalls(folds) }
     }
+    host.measureCommits(begin: table.context.beginCommit, charge: table.context.chargeCommit)
     measures = DaemonMeasures(
       of: settings.options.program, table: table, host: host, store: store, loop: loop)
     disk = DiskWatch(of: location, host, store, on: scheduler)

@@ -73,6 +73,9 @@ package class Client: Interruptible {
   /// Releases all resources of the client and closes the connection.
   package func end() {}
 
+  /// Ends the client, which has gone, in the time of its user.
+  package func endSoon() { end() }
+
   // MARK: Calls from subscriptions and views
 
   /// Runs an action after the answer to the running batch was sent.

@@ -32,6 +32,11 @@ extension Connection {
     case .durability where hasUndurableWrites || isHoldingEnough: return context.await(self)
     case .output, .late, .work, .durability: break
     }
+    // It is called while changes are delivered, for which the user has more time.
+    guard !context.time.isUsedUpForRequests(by: user) else {
+      _ = park(.turn)
+      return
+    }
     process { goOn(&$0) }
   }
 
@@ -117,16 +122,12 @@ extension Connection {
     var scanner = JSONScanner(line)
     guard let first = scanner.peek() else { return .done }  // a blank line
     if first == UInt8(ascii: "[") { return runBatch(line) }
-    let handler = handler
+    // Kept, because the request may change the rights of the client.
+    guard let handler else { return refuseUnhandled(line) }
     context.stages.begin()
     do throws(Request.Fault) {
       var request = Request()
-      let idBytes = intake.bounds.idBytes
-      if let handler {
-        try handler.read(line, into: &request, idBytes: idBytes)
-      } else {
-        request = try Request(parsing: line, idBytes: idBytes)
-      }
+      try handler.read(line, into: &request, idBytes: intake.bounds.idBytes)
       if context.stages.isRunning { context.stages.end(.parse) }
       intake.acceptLine()
       return run(request, line, by: handler, batch: nil, index: 0)
@@ -137,7 +138,25 @@ extension Connection {
     }
   }
 
+  /// Answers a request before the daemon handles any.
+  private func refuseUnhandled(_ line: Span<UInt8>) -> LineSplitter.Verdict {
+    do throws(Request.Fault) {
+      let request = try Request(parsing: line, idBytes: intake.bounds.idBytes)
+      intake.acceptLine()
+      context.traffic.requests += 1
+      requests += 1
+      Call(connection: self, id: request.id(in: line)).refuse(.unhandled)
+    } catch {
+      refuseLine(error)
+    }
+    return .done
+  }
+
   private func runBatch(_ line: Span<UInt8>) -> LineSplitter.Verdict {
+    guard let handler else {
+      refuse(.null, .unhandled)
+      return .done
+    }
     let begun: RunningBatch
     if let batch = intake.removeBatch() {
       begun = batch
@@ -175,17 +194,12 @@ extension Connection {
   }
 
   private func run(
-    _ request: Request, _ line: Span<UInt8>, by handler: (any RequestHandler)?,
+    _ request: Request, _ line: Span<UInt8>, by handler: any RequestHandler,
     batch: BatchAnswer?, index: Int
   ) -> LineSplitter.Verdict {
     context.traffic.requests += 1
     requests += 1
     let call = Call(connection: self, id: request.id(in: line), batch: batch, index: index)
-    guard let handler else {
-      context.stages.cancel()
-      call.refuse(WireError(.internalError, "requests are not handled here"))
-      return .done
-    }
     if batch != nil { intake.runningBatch = batch }
     defer { if intake.runningBatch != nil { intake.runningBatch = nil } }
     if let reason = handler.handle(call, request, line) {
@@ -241,5 +255,12 @@ extension Connection {
   func updateReading() {
     let wanted = !input.isParked && !context.isStopping && outputBytes < outputSoft
     if link.setReading(wanted) { link.transport?.setReading(wanted) }
+  }
+}
+
+extension WireError {
+  /// The error for requests before the daemon handles any.
+  fileprivate static var unhandled: WireError {
+    WireError(.internalError, "requests are not handled here")
   }
 }

@@ -312,7 +312,7 @@ package final class Connection: Client {
   /// Ends the connection, whose socket has closed, in the time of its user.
   ///
   /// Many connections with much to end may close in one turn.
-  package func endSoon() {
+  override package func endSoon() {
     guard !isEnded else { return }
     guard !subscriptions.isEmpty || !bindings.isEmpty || lateCount > 0 || openViews != nil,
       !context.isStopping

@@ -129,6 +129,12 @@ package final class ConnectionContext {
     time.charge(users.share(of: user), for: work)
   }
 
+  /// Begins to measure what a commit costs.
+  package func beginCommit() { time.beginCommit() }
+
+  /// Charges a user for what the commit has cost since it began, or since the last charge.
+  package func chargeCommit(to user: UInt32) { time.chargeCommit(to: users.share(of: user)) }
+
   /// Whether the running client must stop before its next request; see ``TurnTime/isUp()``.
   ///
   /// A function of the context, because a caller would retain its ``time``.
@@ -189,7 +195,7 @@ package final class ConnectionContext {
         client.isListed = false
         client.pump()
       }
-      for client in agenda.removeGone() { client.end() }
+      for client in agenda.removeGone() { client.endSoon() }
     }
     broadcasts.dropFrames()
     handover?.flushed(at: position)

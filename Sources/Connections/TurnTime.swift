@@ -86,6 +86,17 @@ final class TurnTime {
     spend(max(1, time), by: user)
   }
 
+  /// Begins to measure what a commit costs, unless it is part of a slice.
+  func beginCommit() { if current == nil { begun = clock() } }
+
+  /// Charges a user for the time since the last call of this or of ``beginCommit()``.
+  func chargeCommit(to user: UserShare) {
+    guard current == nil else { return }
+    let now = clock()
+    spend(max(1, now - begun), by: user)
+    begun = now
+  }
+
   private func spend(_ time: UInt64, by user: UserShare) {
     if user.used == 0 { spenders.append(user) }
     user.spent += time
@@ -153,13 +164,16 @@ final class TurnTime {
   /// Removes all work.
   func dropWork() { for user in waiting { user.work?.removeAll() } }
 
-  /// Resumes interrupted clients and the work of each user until the user's share of this turn is
-  /// used up.
+  /// Resumes interrupted clients and the work of each user, each once, until the user's share of this
+  /// turn is used up.
+  ///
+  /// The turn must also deliver the results, so a client alone gets no second slice.
   func goOn() {
     var i = 0
     while i < waiting.count {
       let user = waiting[i]
-      while !isUsedUp(by: user), let client = user.interrupted.popFirst() {
+      for _ in 0..<user.interrupted.count {
+        guard !isUsedUp(by: user), let client = user.interrupted.popFirst() else { break }
         client.goOnAfterInterruption()
       }
       i += 1
@@ -175,8 +189,14 @@ final class TurnTime {
   /// Otherwise a user with many requests would get no changes.
   func beginDelivery() {
     for user in spenders {
-      (user.spent, user.lent) = (min(user.used, Self.share - Self.slice), 0)
+      let left = min(user.used, Self.share - Self.slice)
+      (user.forgiven, user.spent, user.lent) = (user.used - left, left, 0)
     }
+  }
+
+  /// Whether a user's share of this turn is used up for requests, also while changes are delivered.
+  func isUsedUpForRequests(by user: UserShare) -> Bool {
+    user.forgiven + user.used >= Self.share
   }
 
   /// Charges a user for bytes that are sent outside of a slice.
@@ -190,7 +210,7 @@ final class TurnTime {
 
   /// Ends the turn and resets the time of all users.
   func endTurn() {
-    for user in spenders { (user.spent, user.lent) = (0, 0) }
+    for user in spenders { (user.spent, user.lent, user.forgiven) = (0, 0, 0) }
     spenders.removeAll(keepingCapacity: true)
   }
 }
@@ -299,6 +319,9 @@ final class UserShare {
 
   /// The nanoseconds of its slices that were used for others.
   var lent: UInt64 = 0
+
+  /// The nanoseconds of this turn that do not count while changes are delivered.
+  var forgiven: UInt64 = 0
 
   /// The nanoseconds of this turn that are used up.
   var used: UInt64 { spent + lent }

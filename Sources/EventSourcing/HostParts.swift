@@ -143,8 +143,8 @@ struct HostLeasing {
 
 /// The recorded events that are not durable yet.
 struct WaitingEvents {
-  /// The ledger of each event, in order, its bytes and its position.
-  private var events = Queue<(ledger: Int, bytes: Int, seq: UInt64)>(keeping: 4096)
+  /// The ledger and the user of each event, in order, its bytes and its position.
+  private var events = Queue<(ledger: Int32, user: UInt32, bytes: Int, seq: UInt64)>(keeping: 4096)
   private(set) var bytes = 0
 
   /// Whether new commands should wait, because too many events wait.
@@ -162,27 +162,27 @@ struct WaitingEvents {
     areMany = bytes > Self.maxBytes || events.count > Self.maxEvents
   }
 
-  mutating func append(by ledger: Int, dataBytes: Int, at seq: UInt64) {
+  mutating func append(by ledger: Int, for user: UInt32, dataBytes: Int, at seq: UInt64) {
     let bytes = Self.eventBytes + dataBytes
-    events.append((ledger, bytes, seq))
+    events.append((Int32(truncatingIfNeeded: ledger), user, bytes, seq))
     count(bytes)
   }
 
-  /// Removes the first event if it has a position; returns its ledger.
-  mutating func popFirst(at seq: UInt64) -> Int? {
-    guard let (ledger, bytes, recorded) = events.first, recorded == seq else { return nil }
+  /// Removes the first event if it has a position; returns its ledger and its user.
+  mutating func popFirst(at seq: UInt64) -> (ledger: Int, user: UInt32)? {
+    guard let (ledger, user, bytes, recorded) = events.first, recorded == seq else { return nil }
     _ = events.removeFirst()
     count(-bytes)
-    return ledger
+    return (Int(ledger), user)
   }
 
   /// Removes the events after a position; returns their ledgers.
   mutating func removeAll(after seq: UInt64) -> Set<Int> {
     var ledgers: Set<Int> = []
-    while let (ledger, bytes, recorded) = events.last, recorded > seq {
+    while let (ledger, _, bytes, recorded) = events.last, recorded > seq {
       _ = events.popLast()
       count(-bytes)
-      ledgers.insert(ledger)
+      ledgers.insert(Int(ledger))
     }
     return ledgers
   }
@@ -246,6 +246,18 @@ struct HostSignals {
 
   /// Passes on what the store reports.
   let link = StoreLink()
+
+  /// Charges the time of commits; here, because the host has many properties.
+  let meter = CommitMeter()
+}
+
+/// Charges the time in which durable events are applied and reported to the users who recorded them.
+final class CommitMeter {
+  /// Called when a commit begins.
+  var begin: () -> Void = {}
+
+  /// Charges a user for the time since the last call of this or of ``begin``.
+  var charge: (_ user: UInt32) -> Void = { _ in }
 }
 
 /// Passes the reports of a store on to its host.

@@ -597,7 +597,8 @@ package final class ServiceHost {
     let appended = store.append(
       to: stream, type, eventData.span, from: running.origin, growing: growth, at: running.time)
     running.lastAppended = appended
-    waiting.append(by: ledger, dataBytes: eventData.count, at: appended.seq)
+    waiting.append(
+      by: ledger, for: running.user, dataBytes: eventData.count, at: appended.seq)
     return appended
   }
 
@@ -655,11 +656,17 @@ package final class ServiceHost {
 
   func store(committed events: RecordBatch) {
     commits.begin()
+    signals.meter.begin()
+    var user = Charge.nobody
     var decoder = RecordDecoder()
     for i in 0..<events.count {
       let seq = events.seq(at: i)
       commits.durable = seq
-      if let number = waiting.popFirst(at: seq) {
+      if let (number, writer) = waiting.popFirst(at: seq) {
+        if writer != user {
+          if user != Charge.nobody { signals.meter.charge(user) }
+          user = writer
+        }
         let ledger = ledgers[number]
         ledger.commit()
         if !ledger.isAboutReaders { commits.durableNews = seq }
@@ -679,6 +686,14 @@ package final class ServiceHost {
     committed.send(events)
     store.dropEmptyStreams(upTo: durable)
     snapshotting.advance(to: durable, snapshots)
+    if user != Charge.nobody { signals.meter.charge(user) }
+  }
+
+  /// Calls functions when a commit begins, and for each user whose events were reported.
+  package func measureCommits(
+    begin: @escaping () -> Void, charge: @escaping (_ user: UInt32) -> Void
+  ) {
+    (signals.meter.begin, signals.meter.charge) = (begin, charge)
   }
 
   /// Applies durable events of another daemon, which is the active one.

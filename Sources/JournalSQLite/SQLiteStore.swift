@@ -25,6 +25,17 @@ package final class SQLiteStore: DaemonStore {
   private let clock: () -> Int64
   private var queue = WriteQueue()
 
+  /// The reports of the threads that were not handled yet, oldest first.
+  private var inbox = Queue<SQLiteWriter.Report>()
+
+  /// Whether handling stopped in this turn, and goes on in the next one.
+  private var isPaused = false
+
+  /// The nanoseconds of a turn after which no other batch of durable events is reported.
+  ///
+  /// While the disk is slow, events of many turns become durable at once.
+  private static let reporting: UInt64 = 2_000_000
+
   /// The callbacks that wait for the disk, oldest first.
   private var waitingForDisk = Queue<(JournalError?) -> Void>()
   private let files: OpenJournal
@@ -78,7 +89,7 @@ package final class SQLiteStore: DaemonStore {
     let mailbox: Mailbox<SQLiteWriter.Report>
     do throws(SystemError) {
       mailbox = try Mailbox(on: loop) { [weak self] reports in
-        for report in reports { self?.receive(report) }
+        self?.receive(reports)
       }
     } catch {
       throw .unavailable(detail: "\(error)")
@@ -158,9 +169,14 @@ package final class SQLiteStore: DaemonStore {
   private func endTurn() {
     // Events that the thread has not reported yet come first.
     if commitsOnLoop, queue.isNextBatchFirst, let report = commitAtOnce() {
-      receive(report)
+      receive([report])
       // Ends the wait of callers that run the loop until events are durable.
       loop.skipWait()
+    }
+    if !inbox.isEmpty {
+      if !isPaused { handleReports() }
+      isPaused = false
+      if !inbox.isEmpty { loop.skipWait() }
     }
     // Also what observers have recorded because of the report.
     submit()
@@ -192,9 +208,36 @@ package final class SQLiteStore: DaemonStore {
     threads?.writer?.post(.append(events, generation: generation, isForDisk: isForDisk))
   }
 
-  private func receive(_ report: SQLiteWriter.Report) {
+  private func receive(_ reports: [SQLiteWriter.Report]) {
+    for report in reports { inbox.append(report) }
+    handleReports()
+  }
+
+  /// Handles the reports in order, until so many events were reported that the rest must wait for the
+  /// next turn.
+  private func handleReports() {
+    let end = MonotonicClock.now + Self.reporting
+    var isLate = false
+    while let report = inbox.first {
+      if case .committed(let seq, let nanoseconds) = report {
+        while !isLate, let events = queue.popDurable(upTo: seq) {
+          commit(events)
+          isLate = MonotonicClock.now >= end
+        }
+        if isLate, queue.hasDurable(upTo: seq) {
+          isPaused = true
+          return
+        }
+        reports.addCommit(nanoseconds: nanoseconds)
+      }
+      _ = inbox.popFirst()
+      handle(report)
+    }
+  }
+
+  private func handle(_ report: SQLiteWriter.Report) {
     switch report {
-    case .committed(let seq, let nanoseconds): commit(upTo: seq, nanoseconds)
+    case .committed: threads?.moveLater()
     case .rejected(let error):
       discard()
       delegate?.store(rejected: error)
@@ -219,14 +262,10 @@ package final class SQLiteStore: DaemonStore {
     }
   }
 
-  private func commit(upTo seq: UInt64, _ nanoseconds: UInt64) {
-    reports.addCommit(nanoseconds: nanoseconds)
-    while let events = queue.popDurable(upTo: seq) {
-      reports.addEvents(events.count)
-      appender.commit(upTo: events.last)
-      delegate?.store(committed: events)
-    }
-    threads?.moveLater()
+  private func commit(_ events: RecordBatch) {
+    reports.addEvents(events.count)
+    appender.commit(upTo: events.last)
+    delegate?.store(committed: events)
   }
 
   /// Drops all events that are not durable.

@@ -30,6 +30,9 @@ struct WriteQueue {
     return events
   }
 
+  /// Whether a batch is durable up to a position.
+  func hasDurable(upTo seq: UInt64) -> Bool { written.first.map { $0.last <= seq } ?? false }
+
   /// Removes and returns the oldest batch, if it is durable up to a position.
   mutating func popDurable(upTo seq: UInt64) -> RecordBatch? {
     guard let first = written.first, first.last <= seq else { return nil }

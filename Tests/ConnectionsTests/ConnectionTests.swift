@@ -1,5 +1,6 @@
 import Connections
 import JSON
+import Model
 import TestSupport
 import Testing
 import Wire
@@ -323,6 +324,36 @@ struct ConnectionTests {
     #expect(runs == 100)
     #expect(bench.transport.isReading)
     #expect(bench.connection.outputBytes == 0)
+  }
+
+  @Test
+  func `a client that acts for a user is bounded by that user's limits at once`() {
+    let bench = Bench()
+    bench.table.context.roleLimits.ofUser = { $0 == 2 ? [.bufferedPerUser: 1 << 16] : [:] }
+    bench.table.refreshLimits()
+    // Another client of the user, which does not read, uses up the user's buffers.
+    let other = (bench.table.connect(Peer(uid: 2, pid: 4, groups: [])), FakeTransport())
+    (other.0.handler, other.1.room) = (bench.connection.handler, 0)
+    other.0.start(other.1)
+    other.0.receive(Array((1...3000).map { request($0) }.joined().utf8).span)
+    var runs = 0
+    bench.methods["act"] = { [unowned bench] call in
+      bench.table.move(bench.connection, to: Peer(uid: 2, pid: 3, groups: []), named: "x")
+      call.answer { $0.append("{}") }
+      return .done
+    }
+    bench.methods["count"] = { call in
+      runs += 1
+      call.answer { $0.append("{}") }
+      return .done
+    }
+    bench.transport.room = 0
+    bench.receive(request(0, "act") + (1...500).map { request($0, "count") }.joined())
+    #expect(runs > 50 && runs < 200)
+    bench.transport.room = .max
+    bench.connection.becameWritable()
+    #expect(bench.lines().count == 501)
+    other.0.end()
   }
 
   @Test

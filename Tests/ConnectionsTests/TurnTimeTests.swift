@@ -50,16 +50,49 @@ struct TurnTimeTests {
     #expect(bench.lines() == (1...10).map { result($0) })
   }
 
-  /// Expects that ten requests of a millisecond each are done in four turns.
+  /// Expects that of ten requests of a millisecond each two are done at a time, in order.
   private func expectTurns() {
     bench.receive(slow(10))
-    #expect(runs.byClient[1] == 2)
-    #expect(bench.table.flush())
-    #expect(runs.byClient[1] == 4)
-    #expect(bench.table.flush())
-    #expect(runs.byClient[1] == 8)
-    #expect(!bench.table.flush())
+    for count in [2, 4, 6, 8] {
+      #expect(runs.byClient[1] == count)
+      #expect(bench.table.flush() == (count < 8))
+    }
     #expect(runs.byClient[1] == 10)
+  }
+
+  @Test
+  func `a commit uses up the part of the turn of those whose events it reports`() {
+    let (time, context) = (bench.time, bench.table.context)
+    let other = connect(uid: 2)
+    context.beginCommit()
+    time.work(nanoseconds: 4_000_000)
+    context.chargeCommit(to: 1)
+    time.work(nanoseconds: 2_000_000)
+    context.chargeCommit(to: 2)
+    bench.receive(slow(3))
+    #expect(runs.byClient[1] == nil)
+    send(slow(3), to: other)
+    #expect(runs.byClient[other.connection.id] == 2)
+    bench.table.flush()
+    bench.table.flush()
+    #expect(runs.byClient[1] == 2)
+    while bench.table.flush() {}
+    #expect(runs.byClient[1] == 3)
+  }
+
+  @Test
+  func `requests that waited for a commit run in its turn only if the user has time left`() {
+    bench.offerCommands()
+    let busy = connect(uid: 1)
+    bench.receive(request(1, "write") + request(2, "read") + request(3, "read"))
+    send(slow(10), to: busy)
+    bench.table.advance(to: 1)
+    bench.table.flush()
+    #expect(runs.byClient[busy.connection.id] == 4)
+    #expect(bench.transport.lines() == [result(1, #"{"seq":1}"#)])
+    bench.table.flush()
+    #expect(bench.transport.lines() == [2, 3].map { result($0, #"{"durable":1}"#) })
+    while bench.table.flush() {}
   }
 
   @Test
@@ -89,7 +122,7 @@ struct TurnTimeTests {
     #expect(runs.byClient[1] == 2)
     bench.table.flush()
     #expect(runs.byClient[1] == 4)
-    bench.table.flush()
+    while bench.table.flush() {}
     #expect(bench.lines() == ["[" + (1...5).map { result($0) }.joined(separator: ",") + "]"])
   }
 

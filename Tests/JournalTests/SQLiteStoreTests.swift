@@ -81,6 +81,42 @@ struct SQLiteStoreTests {
     #expect(last.map(\.version) == [144])
   }
 
+  /// Takes longer to look at a batch than a turn has for all.
+  private final class SlowListener: EventStoreDelegate {
+    private(set) var batches: [ClosedRange<UInt64>] = []
+
+    func store(committed events: RecordBatch) {
+      batches.append(events.first...events.last)
+      usleep(3_000)
+    }
+
+    func store(followed events: RecordBatch) {}
+    func store(rejected error: JournalError) {}
+    func store(failed error: JournalError) {}
+  }
+
+  @Test(arguments: [Durability.always, .os])
+  func `events that become durable together are reported in as many turns as it takes`(
+    durability: Durability
+  ) throws {
+    let journal = try open(durability: durability)
+    let listener = SlowListener()
+    journal.store.delegate = listener
+    for i in 0..<1000 { _ = try journal.store.append([draft("s", "\(i)")]) }
+    // Usually the thread has written all batches then.
+    usleep(100_000)
+    while journal.store.durable < 1000 {
+      let before = listener.batches.count
+      journal.loop.runOnce()
+      #expect(listener.batches.count <= before + 1)
+    }
+    #expect(listener.batches.first?.lowerBound == 1)
+    #expect(listener.batches.last?.upperBound == 1000)
+    for (batch, next) in zip(listener.batches, listener.batches.dropFirst()) {
+      #expect(next.lowerBound == batch.upperBound + 1)
+    }
+  }
+
   @Test
   func `an epoch is random`() throws {
     let other = try TemporaryDirectory()

@@ -157,6 +157,18 @@ extension Array where Element: Comparable {
   /// Returns the elements in order; for numbers, which most keys are, without generic code.
   @_specialize(where Element == Int)
   fileprivate func inOrder() -> [Element] { sorted() }
+
+  /// Removes elements that are equal to the one before.
+  fileprivate mutating func removeRepetitions() {
+    guard var last = first else { return }
+    var count = 1
+    for i in 1..<Swift.max(1, self.count) where self[i] != last {
+      last = self[i]
+      if count < i { self[count] = last }
+      count += 1
+    }
+    removeLast(self.count - count)
+  }
 }
 
 /// A list that several views show by rows.
@@ -178,9 +190,13 @@ final class SharedRows<Key: Hashable & Comparable, Row: Encodable>: SharedConten
   /// The keys of the rows, in order.
   private var keys: [Key] = []
 
-  /// The keys of the rows to rebuild.
-  private var changed: Set<Key> = []
+  /// The keys of the rows to rebuild, in the order in which they have changed; a key may be there
+  /// several times.
+  private var changed: [Key] = []
   private var haveAllChanged = false
+
+  /// The most changes to keep beyond one of each row; with more, all rows are rebuilt.
+  private static var repetitions: Int { 1_000 }
 
   /// The keys whose rows were not made yet, in order.
   private var unmade: ArraySlice<Key> = []
@@ -228,15 +244,17 @@ final class SharedRows<Key: Hashable & Comparable, Row: Encodable>: SharedConten
 
   private func markChanged(_ change: RowList<Key, Row>.Change) {
     switch change {
-    case .rows(let keys): changed.formUnion(keys)
+    case .rows(let new): changed += new
     case .all: haveAllChanged = true
     }
+    if changed.count > keys.count * 2 + Self.repetitions { haveAllChanged = true }
+    if haveAllChanged { changed = [] }
     markStale()
   }
 
   override func make() {
-    if haveAllChanged { changed.formUnion(keys + list.keys()) }
-    let changed = changed.sorted()
+    var changed = (haveAllChanged ? keys + list.keys() : changed).inOrder()
+    changed.removeRepetitions()
     (self.changed, haveAllChanged) = ([], false)
     if changed.count <= Self.fewRows { find(changed) } else { goThrough(changed) }
   }

@@ -136,7 +136,6 @@ package final class TableReport {
   @usableFromInline
   func isAdopted(_ table: Int) -> Bool { adopted.contains(table) }
 
-
   /// Charges the row with the name ``name``.
   ///
   /// It is charged to the stream with its name, or to that of the service if there is none.
