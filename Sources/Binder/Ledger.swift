@@ -13,8 +13,8 @@ public final class Ledger<S: State> {
   @usableFromInline
   package let host: Host
 
-  /// The most key paths to know.
-  private static var knownPaths: Int { 16 }
+  /// The most key paths to one table to know.
+  private static var knownPaths: Int { 4 }
 
   /// The numbers of the tables, by the key paths that the service uses.
   @usableFromInline
@@ -95,7 +95,9 @@ public final class Ledger<S: State> {
       preconditionFailure("'sources' of \(S.self) does not list \(path)")
     }
     // Each place in the code has an object of its own; generic code makes a new one at each call.
-    if numbers.count < Self.knownPaths { numbers.append((path, number)) }
+    if numbers.count(where: { $0.number == number }) < Self.knownPaths {
+      numbers.append((path, number))
+    }
     return number
   }
 

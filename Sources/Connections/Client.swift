@@ -28,6 +28,9 @@ package class Client: Interruptible {
   /// The share of this client in ``UserShare/bufferedBytes``.
   final var bufferedBytes = 0
 
+  /// Whether the client has gone, and is about to be ended.
+  final var isGone = false
+
   // The lists of the context that contain the client.
   final var isListed = false
   final var isPostponed = false

@@ -23,7 +23,7 @@ extension Connection {
 
   /// Runs the parked line, unless its reason to wait still holds.
   func resume() {
-    guard let parked = intake.parked, !isEnded else { return }
+    guard let parked = intake.parked, !isEnded, !isGone else { return }
     switch parked {
     case .turn: return
     case .output where outputBytes > 0: return
@@ -33,7 +33,7 @@ extension Connection {
     case .output, .late, .work, .durability: break
     }
     // It is called while changes are delivered, for which the user has more time.
-    guard !context.time.isUsedUpForRequests(by: user) else {
+    guard context.isStopping || !context.time.isUsedUpForRequests(by: user) else {
       _ = park(.turn)
       return
     }
@@ -42,7 +42,7 @@ extension Connection {
 
   /// Resumes a client that was interrupted at the end of its time slice, in a later turn.
   func continueInput() {
-    guard intake.parked == .turn, !isEnded else { return }
+    guard intake.parked == .turn, !isEnded, !isGone else { return }
     process { goOn(&$0) }
     endIfDone()
   }
@@ -153,10 +153,6 @@ extension Connection {
   }
 
   private func runBatch(_ line: Span<UInt8>) -> LineSplitter.Verdict {
-    guard let handler else {
-      refuse(.null, .unhandled)
-      return .done
-    }
     let begun: RunningBatch
     if let batch = intake.removeBatch() {
       begun = batch
@@ -182,6 +178,14 @@ extension Connection {
         // `take` has checked the time for the first request of a slice.
         let isUp = i > begun.next && context.isTimeUp
         if !isUp { context.stages.begin() }
+        // One of the requests may change the rights of the client, or end it.
+        guard let handler else {
+          context.stages.cancel()
+          begun.answer.set(i, request.id(in: line), after: 0, isLate: false) {
+            Frame.error(.unhandled, request.id(in: line) ?? .null, &$0)
+          }
+          continue
+        }
         let verdict =
           isUp ? park(.turn) : run(request, line, by: handler, batch: begun.answer, index: i)
         guard verdict == .done else {
@@ -204,7 +208,9 @@ extension Connection {
     defer { if intake.runningBatch != nil { intake.runningBatch = nil } }
     if let reason = handler.handle(call, request, line) {
       context.stages.cancel()
-      context.traffic.requests &-= 1  // it runs again
+      // It runs again.
+      context.traffic.requests &-= 1
+      requests &-= 1
       return park(reason)
     }
     if context.stages.isRunning { endMeasurement() }

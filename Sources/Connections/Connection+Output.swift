@@ -204,7 +204,7 @@ extension Connection {
   /// Sends everything that is due: answers first, then subscription and view updates, in as few
   /// writes as possible.
   func sendDue() {
-    guard !isEnded else { return }
+    guard !isEnded, !isGone else { return }
     guard sendOutput() else { return pumpBlocked() }
     let hasBegun =
       (subscribed.costlyCount > 0 || openViews?.all.isEmpty == false)

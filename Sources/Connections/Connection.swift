@@ -294,6 +294,7 @@ package final class Connection: Client {
     abandonLate()
     held.stopTimer()
     bag.dispose()
+    handler?.end()
     handler = nil
     forwarded.mayEnd = nil
     held = HeldReplies()
@@ -368,9 +369,14 @@ package protocol RequestHandler: AnyObject {
   ///
   /// - Returns: The reason to wait if the request must be retried later, or `nil` if it was handled.
   func handle(_ call: Call, _ request: Request, _ line: Span<UInt8>) -> Connection.Parking?
+
+  /// Drops what it keeps of requests, because it handles no more.
+  func end()
 }
 
 extension RequestHandler {
+  package func end() {}
+
   package func read(
     _ line: Span<UInt8>, into request: inout Request, idBytes: Int
   ) throws(Request.Fault) {

@@ -172,7 +172,11 @@ package final class ConnectionContext {
 
   /// Lists a disconnected client to be removed at the end of the turn, when none of its methods
   /// runs.
-  func removeAtTurnEnd(_ client: Client) { agenda.appendGone(client) }
+  func removeAtTurnEnd(_ client: Client) {
+    guard !client.isGone else { return }
+    client.isGone = true
+    agenda.appendGone(client)
+  }
 
   /// Schedules an action for the end of this turn, before anything is sent.
   package func atTurnEnd(_ action: @escaping () -> Void) { agenda.append(action) }

@@ -52,6 +52,21 @@ private final class SteppedWork: SlicedWork {
   func step() -> Bool { body() }
 }
 
+/// Frees values in steps, because to free many takes as long as to make them.
+private final class FreeingWork<Value>: SlicedWork {
+  static var freedPerStep: Int { 128 }
+
+  var isQueued = false
+  private var values: [Value]
+
+  init(_ values: consuming [Value]) { self.values = values }
+
+  func step() -> Bool {
+    values.removeLast(min(Self.freedPerStep, values.count))
+    return !values.isEmpty
+  }
+}
+
 /// The queued work of one user, in the order in which it was added.
 final class WorkQueue: Interruptible {
   unowned let user: UserShare
@@ -133,6 +148,12 @@ extension ConnectionContext {
   func offerWork(to views: ViewContext) {
     views.isTimeUp = { [unowned self] in isWorkTimeUp }
     views.addWork = { [unowned self] user, step in add(SteppedWork(step), for: user) }
+    views.free = { [unowned self] texts, user in free(texts, for: user) }
+  }
+
+  /// Frees values in the time of a user; the caller must hold them nowhere else.
+  package func free<Value>(_ values: consuming [Value], for uid: UInt32) {
+    if values.count > FreeingWork<Value>.freedPerStep { add(FreeingWork(values), for: uid) }
   }
 
   /// Queues an action for a user; see ``add(_:for:)``.

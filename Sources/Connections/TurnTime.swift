@@ -26,6 +26,9 @@ final class TurnTime {
   /// The user whose client is running; `nil` if none is.
   private var current: UserShare?
   private var begun: UInt64 = 0
+
+  /// The time since which a commit was not charged, in nanoseconds.
+  private var commitBegun: UInt64 = 0
   private var deadline: UInt64 = 0
   private var lastLook: UInt64 = 0
   private var requestsUntilLook = 0
@@ -68,6 +71,7 @@ final class TurnTime {
     guard let user = current else { return }
     current = nil
     let time = clock() - begun
+    commitBegun += time
     spend(max(1, time), by: user)
   }
 
@@ -87,14 +91,15 @@ final class TurnTime {
   }
 
   /// Begins to measure what a commit costs, unless it is part of a slice.
-  func beginCommit() { if current == nil { begun = clock() } }
+  func beginCommit() { if current == nil { commitBegun = clock() } }
 
-  /// Charges a user for the time since the last call of this or of ``beginCommit()``.
+  /// Charges a user for the time since the last call of this or of ``beginCommit()``, without the
+  /// slices of clients in it.
   func chargeCommit(to user: UserShare) {
     guard current == nil else { return }
     let now = clock()
-    spend(max(1, now - begun), by: user)
-    begun = now
+    spend(max(1, now - min(now, commitBegun)), by: user)
+    commitBegun = now
   }
 
   private func spend(_ time: UInt64, by user: UserShare) {
@@ -190,7 +195,9 @@ final class TurnTime {
   func beginDelivery() {
     for user in spenders {
       let left = min(user.used, Self.share - Self.slice)
-      (user.forgiven, user.spent, user.lent) = (user.used - left, left, 0)
+      // A user may be listed twice.
+      user.forgiven += user.used - left
+      (user.spent, user.lent) = (left, 0)
     }
   }
 

@@ -681,12 +681,12 @@ package final class ServiceHost {
       }
       if !watchers.isEmpty { watchers.send(decoder.record(events[i]), eventForms) }
     }
+    if user != Charge.nobody { signals.meter.charge(user) }
     past.window.commit(upTo: durable)
     commits.isCommitting = false
     committed.send(events)
     store.dropEmptyStreams(upTo: durable)
     snapshotting.advance(to: durable, snapshots)
-    if user != Charge.nobody { signals.meter.charge(user) }
   }
 
   /// Calls functions when a commit begins, and for each user whose events were reported.

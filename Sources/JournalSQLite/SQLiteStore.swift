@@ -106,6 +106,7 @@ package final class SQLiteStore: DaemonStore {
     guard let threads else { return }
     submit()
     self.threads = nil
+    inbox.removeAll()
     if hasFailed { return threads.abandon() }
     threads.finish()
     if refusal == nil { refusal = .readOnly(reason: "closed", outcome: .none) }

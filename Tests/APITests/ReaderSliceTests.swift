@@ -80,6 +80,7 @@ struct ReaderSliceTests {
   func `a shared reader without time for many events reads them from the journal`() {
     let worker = worker(0, #""op":"==","value":999"#)
     other.send(sets(1000))
+    while bench.table.flush() {}
     let (steps, _) = run()
     #expect(steps < 300)
     #expect(worker.settle().contains { $0.contains(#""value":999"#) })

@@ -164,6 +164,35 @@ struct SliceTests {
   }
 
   @Test
+  func `an atomic of many calls runs in the turn after the one in which it was read`() {
+    let client = bench.connect()
+    client.send(sets(256))
+    #expect(bench.store.last == 0)
+    while bench.table.flush() {}
+    #expect(bench.store.last == 256)
+    #expect(client.settle().contains { $0.contains(#""events":256"#) })
+    client.send(sets(255))
+    #expect(bench.store.last == 511)
+  }
+
+  @Test(arguments: [false, true])
+  func `an atomic that does not run in a later turn leaves nothing behind`(leaves: Bool) {
+    let (client, same) = (bench.connect(), bench.connect())
+    client.send(sets(256))
+    #expect(!same.connection.mayBeginParts)
+    if leaves {
+      client.connection.end()
+    } else {
+      bindConnection(client.connection, to: bench.rights[.owner])
+    }
+    #expect(same.connection.mayBeginParts)
+    while bench.table.flush() {}
+    #expect(bench.store.last == (leaves ? 0 : 256))
+    bench.store.commit()
+    bench.table.flush()
+  }
+
+  @Test
   func `operators that count get each value, in later turns too`() {
     let client = bench.connect()
     bind(client, (0..<40).map { "cells/h | count ~> cells/n\($0)" })

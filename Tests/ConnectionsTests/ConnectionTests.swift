@@ -357,6 +357,52 @@ struct ConnectionTests {
   }
 
   @Test
+  func `each request of a batch is run with the rights that the one before it has left`() {
+    let other = Handler { call, _, _ in
+      call.answer { $0.append(#"{"by":"other"}"#) }
+      return nil
+    }
+    bench.methods["change"] = { [unowned bench] call in
+      bench.connection.handler = other
+      call.answer { $0.append("{}") }
+      return .done
+    }
+    bench.methods["drop"] = { [unowned bench] call in
+      bench.connection.handler = nil
+      call.answer { $0.append("{}") }
+      return .done
+    }
+    let both = #"[{"id":1,"method":"change"},{"id":2,"method":"echo"}]"#
+    bench.receive(both + "\n")
+    #expect(bench.lines() == ["[\(result(1)),\(result(2, #"{"by":"other"}"#))]"])
+    let handler = bench.connection.handler
+    bench.connection.handler = Handler { [unowned bench] call, _, _ in
+      _ = bench.methods["drop"]?(call)
+      return nil
+    }
+    bench.receive(both + "\n")
+    #expect(bench.lines().first?.contains("requests are not handled here") == true)
+    bench.connection.handler = handler
+  }
+
+  @Test
+  func `a client whose socket is broken runs nothing before it is ended`() {
+    var runs = 0
+    bench.offerCommands()
+    bench.methods["count"] = { call in
+      runs += 1
+      call.answer { $0.append("{}") }
+      return .done
+    }
+    bench.receive(request(1, "write") + request(2, "read") + request(3, "count"))
+    bench.transport.isGone = true
+    bench.table.advance(to: 1)
+    while bench.table.flush() {}
+    #expect(runs == 0)
+    #expect(bench.connection.isEnded)
+  }
+
+  @Test
   func `a client that reads nothing for a minute is disconnected`() {
     bench.transport.room = 10
     bench.receive(request(1))

@@ -63,7 +63,7 @@ struct HandoverTests {
     "id": .number, "peer": .peer, "acting": .actingUser, "context": .turn, "user": .peer,
     "takesItems": .greeting, "lineOut": .greeting, "bufferedBytes": .turn, "isListed": .turn,
     "isPostponed": .turn, "isWaiting": .turn, "isMonitored": .turn, "subscribed.next": .turn,
-    "isEnded": .socket, "link.isAtEnd": .socket, "link.isReading": .socket,
+    "isEnded": .socket, "isGone": .socket, "link.isAtEnd": .socket, "link.isReading": .socket,
     "link.transport": .socket, "link.closing": .socket, "link.isLeft": .socket, "kept": .socket,
     "intake.parked": .input, "input": .input, "output": .output,
     "subscribed.all": .subscriptions, "subscribed.costlyCount": .subscriptions,

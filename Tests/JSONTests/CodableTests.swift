@@ -43,6 +43,24 @@ struct CodableTests {
   }
 
   @Test
+  func `the size of a value is that of its text, also with texts in it`() throws {
+    let encoder = JSONEncoder()
+    struct Row: Encodable {
+      let title: String
+      let data: JSONText
+    }
+    let row = Row(title: "ä\"", data: JSONText(trusted: #"{"a":[[1]]}"#))
+    for _ in 0..<3 {
+      #expect(try encoder.byteCount(of: row) == encoder.text(row).text.utf8.count)
+      #expect(try !encoder.size(of: row, depth: 4).isTooDeep)
+      #expect(try encoder.size(of: row, depth: 3).isTooDeep)
+      #expect(try !encoder.size(of: [[["a"]]], depth: 3).isTooDeep)
+      #expect(try encoder.size(of: [["a": ["a"]]], depth: 2).isTooDeep)
+    }
+    #expect(try encoder.size(of: JSONValue.array([[1]]), depth: 1).bytes == 5)
+  }
+
+  @Test
   func `a value is decoded from its encoded text`() throws {
     let value = try everything()
     let text = try encoder.text(value)

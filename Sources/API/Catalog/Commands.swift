@@ -132,6 +132,8 @@ extension CallContext: RequestHandler {
     try methods.read(line, into: &request, idBytes: idBytes)
   }
 
+  package func end() { endParts() }
+
   package func handle(
     _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) -> Connection.Parking? {
@@ -142,6 +144,7 @@ extension CallContext: RequestHandler {
     if let forwarder = catalog.forwarder, forwarder.takes(connection),
       method.isAway(request, line, self)
     {
+      endParts()
       return forwarder.forward(call, method, request, line, self)
     }
     switch method.kind {

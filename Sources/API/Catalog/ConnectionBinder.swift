@@ -12,6 +12,7 @@ package import Wire
 package func bindConnection(
   _ connection: Connection, to rights: Rights, before: Rights? = nil
 ) {
+  connection.handler?.end()
   // The end of the connection breaks the cycle.
   connection.handler = CallContext(rights, connection)
   guard let before, before !== rights else { return }

@@ -16,7 +16,7 @@ package class PartialRequest {
   /// Tells the request from others of the client.
   fileprivate var key = ""
 
-  /// The number of the request's last run.
+  /// The number of the request.
   fileprivate var run: UInt64 = 0
 
   /// The right to be done in parts; `nil` in the first slice.
@@ -56,7 +56,7 @@ extension CallContext {
   ) throws -> Work {
     let connection = call.connection
     let work: Work
-    if let begun = interrupted as? Work, begun.key == key, begun.run + 1 == connection.requests {
+    if let begun = interrupted as? Work, begun.key == key, begun.run == connection.requests {
       work = begun
     } else {
       interrupted = nil

@@ -162,6 +162,7 @@ final class RowTable: SlicedWork {
   private func stop() {
     source.stop()
     observer = nil
+    context.free(Array(rows.values), for: user)
     (rows, order, waiting, isWaiting, steps) = ([:], [], [], [], [])
     isStale = false
     (leftOut, missing.value, failure.value) = ([], 0, nil)

@@ -56,8 +56,11 @@ private final class ReadAtomic: PartialRequest {
   let steps: [() throws -> JSONText?]
   let isSettling: Bool
 
-  /// Whether a turn has passed since it was read.
-  private var hasWaited = false
+  /// The turn in which it was read.
+  private let turn: UInt64
+
+  /// The fewest calls that run in a later turn than the one in which they were read.
+  private static let many = 256
 
   init(
     _ call: Call, _ request: Request, _ line: Span<UInt8>, _ context: CallContext,
@@ -74,13 +77,12 @@ private final class ReadAtomic: PartialRequest {
       command.addActor(context.catalog.actor(context.connection))
     }
     self.command = command
+    turn = context.connection.context.turn
   }
 
-  /// The steps of one turn run together, so many of them get a slice of their own.
+  /// All calls run together, so many of them get a turn of their own.
   override func goOn(_ slice: Slice) -> Bool {
-    if hasWaited || steps.count < Self.atOnce || !slice.isAlone { return true }
-    hasWaited = true
-    return !slice.isOver(steps: Self.atOnce)
+    steps.count < Self.many || !slice.isAlone || call.connection.context.turn != turn
   }
 }
 

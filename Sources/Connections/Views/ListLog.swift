@@ -41,6 +41,12 @@ final class ListLog {
     isGrowing = true
   }
 
+  /// Returns all elements, and forgets them, because nobody reads the list any more.
+  func removeAll() -> [JSONText] {
+    defer { elements = [] }
+    return elements
+  }
+
   /// Adds an element at the end of a list that is growing.
   func grow(by element: JSONText) { elements.append(element) }
 

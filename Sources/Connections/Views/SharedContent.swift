@@ -20,6 +20,9 @@ package final class ViewContext {
   /// Returns whether the time of the client that opens a view is over.
   var isTimeUp: () -> Bool = { false }
 
+  /// Frees texts in the time of a user.
+  var free: (_ texts: [JSONText], _ user: UInt32) -> Void = { _, _ in }
+
   /// Queues work for a user; see ``SlicedWork``.
   var addWork: (_ user: UInt32, _ step: @escaping () -> Bool) -> Void = { _, _ in }
 }
@@ -185,7 +188,8 @@ final class SharedRows<Key: Hashable & Comparable, Row: Encodable>: SharedConten
   private static var fewRows: Int { 32 }
 
   private let list: RowList<Key, Row>
-  private let rows = ListLog()
+  private let user: UInt32
+  private var rows = ListLog()
 
   /// The keys of the rows, in order.
   private var keys: [Key] = []
@@ -205,7 +209,7 @@ final class SharedRows<Key: Hashable & Comparable, Row: Encodable>: SharedConten
 
   /// - Parameter user: The user in whose time the rows are made.
   init(_ list: RowList<Key, Row>, for user: UInt32, _ context: ViewContext) {
-    self.list = list
+    (self.list, self.user) = (list, user)
     super.init(SharedContent.Key(SharedRows.self, list.identity), context)
     observation = list.changes.observeNext { [unowned self] in markChanged($0) }
     unmade = list.keys().inOrder()[...]
@@ -222,6 +226,11 @@ final class SharedRows<Key: Hashable & Comparable, Row: Encodable>: SharedConten
       rows.begin(with: made)
       context.addWork(user) { [self] in step() }
     }
+  }
+
+  deinit {
+    // A view may go on with the list alone.
+    if isKnownUniquelyReferenced(&rows) { context.free(rows.removeAll(), user) }
   }
 
   /// Makes the next rows of a long list.

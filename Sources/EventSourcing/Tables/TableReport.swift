@@ -411,6 +411,6 @@ enum RowText {
 
   @usableFromInline
   static func encodedSize<Row: TableRow>(_ row: Row, _ encoder: JSONEncoder) -> Int {
-    (try? encoder.size(of: row, depth: .max).bytes) ?? JSONText.null.text.utf8.count
+    (try? encoder.byteCount(of: row)) ?? JSONText.null.text.utf8.count
   }
 }

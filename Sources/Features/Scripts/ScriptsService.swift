@@ -45,7 +45,13 @@ package final class ScriptsService {
     /// The last event of other services that the state lacks because it was removed; 0 if none was.
     var removed: UInt64 = 0
 
+    /// The position at which the text took effect; `nil` while it may still be refused.
+    var durableAt: UInt64?
+
     init(_ script: Script) { self.script = script }
+
+    /// Goes on without the events that were dropped.
+    func forgetDropped() { dropped = 0 }
 
     /// Keeps an event that has become durable, unless the text does not fold it.
     ///
@@ -364,15 +370,27 @@ package final class ScriptsService {
         folding.use(folded.state, upTo: folded.seq)
         folding.removed = max(folding.removed, folded.removed)
         if folding.isFarBehind { read(folding, from: folded.state) } else { finish(folding) }
-      case .failed(let error): refuse(script, "\(error)")
+      case .failed(let error): fail(folding, "\(error)")
       case .completed: break
       }
     }.dispose(in: folding.work)
   }
 
+  /// Refuses a text whose events cannot be read, unless it is in the journal already: then the next start
+  /// uses it too, and the service lacks the events until then.
+  private func fail(_ folding: Folding, _ reason: String) {
+    let script = folding.script
+    guard let seq = folding.durableAt else { return refuse(script, reason) }
+    onMessage("service '\(script.name)' lacks events: \(reason)", true)
+    folding.forgetDropped()
+    replace(folding, at: seq)
+    host.setComplete(false, script.name)
+  }
+
   /// Records the text, so that the new state takes its place when the text is durable.
   private func finish(_ folding: Folding) {
     let script = folding.script
+    if let seq = folding.durableAt { return replace(folding, at: seq) }
     if let stopped = folding.catchUp(), let service = services[script.name] {
       return refuse(script, service.message(of: stopped))
     }
@@ -382,6 +400,7 @@ package final class ScriptsService {
 
   private func replace(_ folding: Folding, at seq: UInt64) {
     let script = folding.script
+    folding.durableAt = seq
     // Too many events have become durable before the text was.
     if folding.lacksEvents, let state = folding.state { return read(folding, from: state) }
     let stopped = folding.catchUp()

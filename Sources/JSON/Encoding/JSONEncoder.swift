@@ -53,8 +53,15 @@ extension JSONEncoder {
   /// - Parameter depth: The most arrays and objects within each other.
   /// - Throws: The same errors as ``encode(_:to:)``.
   package func size(of value: some Encodable, depth: Int) throws -> Size {
+    Size(bytes: try byteCount(of: value), isTooDeep: target.isDeeper(than: depth))
+  }
+
+  /// Returns the number of bytes of a value's JSON, for which no text is made.
+  ///
+  /// - Throws: The same errors as ``encode(_:to:)``.
+  package func byteCount(of value: some Encodable) throws -> Int {
     try target.write(value)
-    return Size(bytes: target.buffer.count, isTooDeep: target.isDeeper(than: depth))
+    return target.buffer.count
   }
 }
 
