@@ -11,10 +11,18 @@ import Testing
 /// Invalid events that no service records, but a damaged journal can contain.
 @Suite(.leavesNothing)
 struct DamagedEventTests {
+  /// The services that were started.
+  private struct Started {
+    let people: PeopleService
+    let threads: ThreadsService
+    let chat: ChatService
+    let host: ServiceHost
+  }
+
   /// Starts services on a journal with events, after `[1]` in the list `lists/a`.
   private func start(
     _ events: [(stream: String, type: String, data: String)]
-  ) throws(JournalError) -> (people: PeopleService, threads: ThreadsService, host: ServiceHost) {
+  ) throws(JournalError) -> Started {
     let store = MemoryStore()
     let first: (stream: String, type: String, data: String) = (
       "lists/a", "lists.inserted", #"{"at":0,"value":1}"#
@@ -26,16 +34,17 @@ struct DamagedEventTests {
     store.commit()
     let host = ServiceHost(store: store)
     let (people, threads) = (PeopleService(in: host.library), ThreadsService(in: host.library))
+    let chat = ChatService(in: host.library)
     let others: [AnyObject] = [
       CellsService(in: host), ListsService(in: host), MapsService(in: host),
-      ReadersService(in: host), ChatService(in: host.library),
+      ReadersService(in: host), chat,
       UsersService(in: host.library, secrets: CountedSecrets()),
       FeedsService(in: host.library, web: FakeWeb(), reader: FakeReader()),
       TodoService(in: host.library),
     ]
     defer { withExtendedLifetime(others) {} }
     try host.start()
-    return (people, threads, host)
+    return Started(people: people, threads: threads, chat: chat, host: host)
   }
 
   @Test(arguments: [
@@ -136,15 +145,35 @@ struct DamagedEventTests {
     #expect(started.host.durable == 3)
   }
 
+  @Test(arguments: [
+    ("chat/rooms", "chat.created", created(.max)),
+    ("users", "users.token_issued", #"{"id":\#(Int.max),"hash":"x"}"#),
+  ])
+  func `a second event with the last number ends the start`(
+    stream: String, type: String, data: String
+  ) {
+    let fault = #expect(throws: JournalError.self) {
+      _ = try start([("\(stream)/1", type, data), ("\(stream)/2", type, data)])
+    }
+    #expect(
+      fault
+        == .corrupt(
+          seq: 3, detail: "\(type) in \(stream)/2: number \(Int.max) is not after \(Int.max)"))
+  }
+
   @Test
   func `no id is assigned after the last number`() throws {
     let last = Int.max
-    let (people, threads, host) = try start([
+    let started = try start([
+      ("chat/rooms/\(last)", "chat.created", Self.created(last)),
+      ("users/kim", "users.token_issued", #"{"id":\#(last),"hash":"x"}"#),
       ("people/\(last)", "people.created", ##"{"name":"x","color":"#808080"}"##),
       ("threads/1", "threads.started", #"{"name":"x"}"#),
       ("threads/1", "threads.posted", #"{"post":\#(last),"author":1,"body":"x"}"#),
       ("threads/\(last)", "threads.started", #"{"name":"x"}"#),
     ])
+    let (people, threads, chat) = (started.people, started.threads, started.chat)
+    let host = started.host
     func run(_ body: () throws -> Void) throws {
       _ = try host.perform(Command(method: "test.run", caller: Peer(uid: 1, pid: 2))) {
         try body()
@@ -154,8 +183,9 @@ struct DamagedEventTests {
     try run {
       #expect(throws: ThreadsError.noNumberLeft) { try threads.start(name: "y") }
       #expect(throws: ThreadsError.noNumberLeft) { try threads.post("y", to: 1, by: 1) }
+      #expect(throws: ChatError.noNumberLeft) { _ = try chat.create("y", topic: "", by: "kim") }
     }
     #expect(throws: Refusal.self) { try run { _ = try people.create(name: "y") } }
-    #expect(host.last == 5)
+    #expect(host.last == 7)
   }
 }

@@ -58,7 +58,9 @@ package struct Chat: State {
   package func room(_ id: Int) -> Room? { rooms[id] }
 
   /// The id of the newest room, even if it was removed; 0 before the first one.
-  var lastRoom: Int { rooms.nextID - 1 }
+  ///
+  /// The number after the highest one is the lowest.
+  var lastRoom: Int { rooms.nextID &- 1 }
 
   /// Returns the rooms whose names look the same as a name, ordered by id.
   package func rooms(lookingLike name: String) -> [Room] {

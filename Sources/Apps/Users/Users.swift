@@ -99,7 +99,7 @@ package struct Users: State {
   package subscript(name: String) -> User? { users[name] }
 
   /// The number of the token that was issued last; 0 before the first one.
-  package var lastToken: Int { tokens.nextID - 1 }
+  package var lastToken: Int { tokens.nextID &- 1 }
 
   /// Returns the names claimed by a uid, sorted.
   package func names(of uid: UInt32) -> [String] { names[Int(uid)] ?? [] }
