@@ -14,7 +14,7 @@ package struct Chat: State {
   /// The read positions of these members, in the same order: the ids of messages.
   ///
   /// Beside the names, because a message changes one, and the sources do not depend on them.
-  private var marks = Lists<Int, Int>()
+  private var marks = Lists<Int, ReadPosition>()
 
   /// The messages of each room; an id is the place in the list, from 1.
   private var messages = Lists<Int, Message>()
@@ -76,7 +76,7 @@ package struct Chat: State {
   /// Returns the read position of a member: the id of a message; `nil` for other users.
   package func read(by name: String, in room: Int) -> Int? {
     let place = members[room].place(of: name)
-    return place.isThere ? marks[room][place.index] : nil
+    return place.isThere ? marks[room][place.index].id : nil
   }
 
   /// Returns whether a user has joined a room.
@@ -190,10 +190,10 @@ package struct Chat: State {
   private mutating func setRead(_ id: Int, by name: String, in room: Int) {
     let place = members[room].place(of: name)
     if place.isThere {
-      marks.update(id, at: place.index, in: room)
+      marks.update(ReadPosition(id), at: place.index, in: room)
     } else {
       members.insert(name, at: place.index, in: room)
-      marks.insert(id, at: place.index, in: room)
+      marks.insert(ReadPosition(id), at: place.index, in: room)
     }
   }
 
@@ -231,7 +231,8 @@ package struct Chat: State {
     }
   }
 
-  /// 1: `{"rooms":{"1":{…,"members":{"kim":3}}},"messages":{"1":[…]},"lastRoom":1}`; 2: tables.
+  /// 1: `{"rooms":{"1":{…,"members":{"kim":3}}},"messages":{"1":[…]},"lastRoom":1}`; 2: tables; 3: read positions
+  /// as texts.
   package static let forms = [
     Upcaster.ofMembers { kept in
       func object(_ members: [String: JSONText]) -> JSONText { JSONText(members: members) }
@@ -261,7 +262,18 @@ package struct Chat: State {
           "rows": object(looks.mapValues { array($0.sorted().map { JSONText($0) }) })
         ]),
       ]
-    }
+    },
+    Upcaster.ofMembers { kept in
+      guard let marks = kept["marks"]?.members else { return }
+      kept["marks"] = JSONText(
+        members: marks.mapValues { list in
+          let marks = list.elements ?? []
+          return JSONText(
+            elements: marks.map { mark in
+              Int(mark.text).map { JSONText(string: ReadPosition($0).text) } ?? mark
+            })
+        })
+    },
   ]
 
   /// Returns the id of the room that a source shows, or whose messages it shows; `nil` for other
@@ -272,6 +284,36 @@ package struct Chat: State {
       parts.count == 3 || parts.count == 4 && parts[3] == "messages"
     else { return nil }
     return Int(parts[2])
+  }
+}
+
+/// A read position, whose JSON has the same length for nearly all numbers: `"0000000012"`.
+///
+/// A user is charged for a room by making it grow, and does not by reading it.
+private struct ReadPosition: Codable, Sendable {
+  private static let digits = 10
+
+  /// The id of a message.
+  let id: Int
+
+  init(_ id: Int) { self.id = id }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard let id = Int(try container.decode(String.self)) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "no read position")
+    }
+    self.id = id
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(text)
+  }
+
+  var text: String {
+    let number = String(id)
+    return String(repeating: "0", count: max(0, Self.digits - number.utf8.count)) + number
   }
 }
 

@@ -274,6 +274,39 @@ struct ChatServiceTests {
     #expect(try bench.run { try bench.chat.send("x", to: RoomKey(4), by: "kim") } == 1)
   }
 
+  @Test
+  func `a snapshot with read positions as numbers is read`() throws {
+    let store = MemoryStore()
+    let message = #"{"id":1,"author":"kim","text":"hi","time":5,"edited":false,"removed":false}"#
+    store.save(
+      Snapshot(
+        service: "chat", seq: 0, schema: 2,
+        data: #"{"rooms":{"rows":{"2":{"id":2,"name":"tea","topic":"","creator":"kim"}},"#
+          + #""lastID":7},"members":{"2":["kim","lee"]},"marks":{"2":[1,0]},"deleted":{},"#
+          + #""messages":{"2":[\#(message)]},"looks":{"rows":{"tea":[2]}}}"#))
+    let bench = try ChatBench(store)
+    let state = bench.chat.ledger.committed
+    #expect(state.read(by: "lee", in: 2) == 0 && state.read(by: "kim", in: 2) == 1)
+    #expect(state.unread(by: "lee", in: 2) == 1)
+    try bench.run { try bench.chat.read(RoomKey(2), upTo: 1, by: "lee") }
+    bench.store.commit()
+    bench.host.saveSnapshots()
+    let again = try bench.restarted()
+    #expect(again.chat.ledger.committed.read(by: "lee", in: 2) == 1)
+  }
+
+  @Test
+  func `a user who reads is not charged for the room`() throws {
+    for number in 1...100 { _ = try send("m\(number)", by: "kim") }
+    var charges: [Int] = []
+    for id in [1, 9, 10, 99, 100] {
+      _ = try bench.run { try chat.read(lobby, upTo: id, by: "lee") }
+      bench.store.commit()
+      charges.append(bench.host.stateBytes)
+    }
+    #expect(Set(charges).count == 1, "\(charges)")
+  }
+
   /// A bench started from a snapshot.
   private func snapshotted() throws -> ChatBench {
     bench.store.commit()
