@@ -19,6 +19,7 @@ extension Catalog {
     let tables = Source<S>.tables
     begin(
       service, isRow: { name in tables.contains { $0.matches(name) } },
+      patterns: Set(tables.filter(\.hasKey).compactMap(\.pattern?.text)),
       knows: StoredEvent<S>.knows)
     add { [unowned self] catalog in
       catalog.add(service, doc, events: recordedKinds(of: service).map { "\(service).\($0)" })
@@ -195,7 +196,8 @@ extension Catalog {
   ///   - doc: A line for people.
   ///   - parameters: One for each parameter of the function after the client, in its order.
   ///   - reasons: The reasons with which it may reject, besides those of the parameters.
-  ///   - sources: The names of the sources that the rows show, with a `*` for the key.
+  ///   - sources: The names of the sources that the rows show, with a `*` for the key, as
+  ///     ``State/sources`` lists them. Clients get the rows whose sources they may read.
   ///   - form: The form of a row.
   ///   - rows: Returns the rows; a row that is `nil` is left out.
   public func list<each Value: Decodable, Row, Shown: ListRow & Codable>(
@@ -206,6 +208,11 @@ extension Catalog {
   ) where Shown.Key == Int, Shown.Value == Row {
     let place = SourcePlace(file, line)
     guard claim(name, "method", ".", place) else { return }
+    // Another pattern would show rows to roles that may not read them.
+    guard patterns.contains(sources) else {
+      return host.addMistake(
+        "\(name) reads '\(sources)', which is no source of \(service ?? "")", place)
+    }
     var (described, all): ([API.Method.Parameter], [String]) = ([], reasons)
     repeat described.append((each parameters).described)
     repeat all += (each parameters).reasons

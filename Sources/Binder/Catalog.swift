@@ -37,6 +37,9 @@ public final class Catalog {
   /// Whether a name may be one of a row of the service that was offered last.
   private(set) var isRow: (String) -> Bool = { _ in false }
 
+  /// The names of the rows of the service that was offered last, with a `*` for the key.
+  private(set) var patterns: Set<String> = []
+
   /// The place at which each method and view was offered.
   private var places: [String: SourcePlace] = [:]
 
@@ -54,12 +57,13 @@ public final class Catalog {
   ///
   /// - Parameters:
   ///   - isRow: Whether a name may be one of a row.
+  ///   - patterns: The names of its rows, with a `*` for the key.
   ///   - isKind: Whether its events have a kind.
   package func begin(
     _ service: String, isRow: @escaping (String) -> Bool = { _ in false },
-    knows isKind: @escaping (String) -> Bool
+    patterns: Set<String> = [], knows isKind: @escaping (String) -> Bool
   ) {
-    (self.service, self.isRow) = (service, isRow)
+    (self.service, self.isRow, self.patterns) = (service, isRow, patterns)
     knownKinds[service] = isKind
   }
 

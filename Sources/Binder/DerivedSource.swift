@@ -17,8 +17,11 @@ internal import JSON
 ///
 /// A value is computed when it is read, and twice, before and after, by an event that writes the named
 /// tables while somebody watches the source. Nothing is computed for a source that nobody watches. So
-/// keep the value short, for example the last elements of a list. A table that is not named changes no
-/// watched value: name each one that the function reads.
+/// keep the value short, for example the last elements of a list: nothing limits its length. A table that
+/// is not named changes no watched value: name each one that the function reads.
+///
+/// A value that cannot be written as JSON, for example with a `Double` that is no number, is shown as
+/// `null`: the event that makes it is not refused, as it would be for a row.
 extension Source {
   /// Computes a source for each row of a table: it exists while the row does.
   ///
@@ -28,8 +31,8 @@ extension Source {
   ///   - name: The names of the sources, with a `*` for the key.
   ///   - doc: A line for people.
   ///   - rows: A table that is listed too; usually hidden.
-  ///   - others: Other tables and lists that the value depends on, with the same type of keys; a
-  ///     ``Single`` has none, and ends the start.
+  ///   - others: Other tables and lists that the value depends on, with the same type of keys; one
+  ///     with another type, and a ``Single``, which has none, end the start.
   ///   - isKey: Whether a key may have a row; a source with another one can never exist.
   ///   - value: Returns the value for a key and its row. It depends on the state alone: no clock, no
   ///     random number.
@@ -58,10 +61,13 @@ extension Source {
         value: { stored, source in
           guard let key = key(source) else { return nil }
           return stored.state[keyPath: rows][key].map { text(value(stored.state, key, $0)) }
-        }), nil, bases: [rows] + others)
+        }), nil, key: ObjectIdentifier(Key.self), bases: [rows] + others)
   }
 
   /// Computes one source from all rows of a table: it exists while the table has rows.
+  ///
+  /// A role that may read this source sees what it shows of all rows, also of those that the role may
+  /// not read. Show numbers or names that nobody must hide.
   ///
   /// - Parameters:
   ///   - name: The name of the source: that of the service, or one below it.
@@ -98,11 +104,13 @@ extension Source {
     S.sources.flatMap { source -> [String] in
       let name = source.table.pattern?.text ?? ""
       return source.bases.compactMap { base in
-        guard let table = S.sources.first(where: { $0.path == base })?.table else {
+        guard let table = S.sources.first(where: { $0.path == base }) else {
           return "'\(name)' is derived from a table that 'sources' of \(S.self) does not list"
         }
-        guard source.table.hasKey, !table.hasKey else { return nil }
-        return "'\(name)' has keys, and is derived from a value without one: derive one of all rows"
+        guard source.table.hasKey, table.key != source.key else { return nil }
+        return table.key == nil
+          ? "'\(name)' has keys, and is derived from a value without one: derive one of all rows"
+          : "'\(name)' is derived from a table with another type of keys than its rows"
       }
     }
   }

@@ -16,12 +16,17 @@ public struct Source<S: State>: Sendable {
   /// The tables from which it is computed, the one with its rows first; none if it is a table.
   let bases: [any PartialKeyPath<S> & Sendable]
 
+  /// The type of its keys; `nil` if it has none.
+  let key: ObjectIdentifier?
+
   @usableFromInline
   init(
     _ table: TableSource<Stored<S>>, _ path: (any PartialKeyPath<S> & Sendable)?,
-    parts: [TableSource<Stored<S>>] = [], bases: [any PartialKeyPath<S> & Sendable] = []
+    key: ObjectIdentifier? = nil, parts: [TableSource<Stored<S>>] = [],
+    bases: [any PartialKeyPath<S> & Sendable] = []
   ) {
-    (self.table, self.path, self.parts, self.bases) = (table, path, parts, bases)
+    (self.table, self.path, self.key) = (table, path, key)
+    (self.parts, self.bases) = (parts, bases)
   }
 
   /// Shows each row of a table as a source.
@@ -154,6 +159,7 @@ public struct Source<S: State>: Sendable {
       .rows(
         name, doc, in: streams, form: form, parts: parts, get: { $0.state[keyPath: path].engine },
         access: { state, body in access(&state) { body(&$0.engine) } }), path,
+      key: ObjectIdentifier(Key.self),
       parts: parts.map { .part($0, get: { $0.state[keyPath: path].engine }) })
   }
 
@@ -179,7 +185,8 @@ public struct Source<S: State>: Sendable {
       .lists(
         name, doc, in: streams, form: form, isMerging: isMerging,
         get: { $0.state[keyPath: path].engine },
-        access: { state, body in access(&state) { body(&$0.engine) } }), path)
+        access: { state, body in access(&state) { body(&$0.engine) } }), path,
+      key: ObjectIdentifier(Key.self))
   }
 
   /// Returns how to reach a stored property of a state.

@@ -1,6 +1,7 @@
 import Binder
 import BinderTesting
 import JSON
+import Signals
 import TestSupport
 import Testing
 
@@ -25,8 +26,8 @@ struct Projects: State {
     .derived("projects/*", "A project and its last steps.", ofEach: \.titles, with: \.steps) {
       projects, id, title in Shown(title: title, steps: projects.steps[id].suffix(2))
     },
-    .derived("projects", "The titles of all projects.", ofAll: \.titles) { projects in
-      projects.titles.rows.sorted()
+    .derived("projects", "The first 20 titles of projects.", ofAll: \.titles) { projects in
+      Array(projects.titles.rows.sorted().prefix(20))
     },
   ]
 
@@ -258,19 +259,107 @@ private struct Keyless: State {
 struct DerivedMistakeTests {
   @Test
   func `a source that is derived from what is not listed ends the start`() {
-    func mistakes(_ body: @escaping (Host) -> Void) -> String {
-      do {
-        _ = try TestDaemon { host, _ in body(host) }
-        return ""
-      } catch {
-        return "\(error)"
-      }
-    }
     #expect(
-      mistakes { _ = Ledger<Unlisted>("unlisted", in: $0) }.contains(
+      mistakes { host, _ in _ = Ledger<Unlisted>("unlisted", in: host) }.contains(
         "'unlisted/*' is derived from a table that 'sources' of Unlisted does not list"))
     #expect(
-      mistakes { _ = Ledger<Keyless>("keyless", in: $0) }.contains(
+      mistakes { host, _ in _ = Ledger<Keyless>("keyless", in: host) }.contains(
         "'keyless/*' has keys, and is derived from a value without one: derive one of all rows"))
   }
 }
+private struct OtherKeys: State {
+  enum Event: Codable { case added }
+
+  var numbers = Table<Int, Int>()
+  var names = Table<String, Int>()
+  var lists = Lists<String, Int>()
+
+  static let sources = [
+    Source.hidden(\OtherKeys.numbers), .hidden(\.names), .hidden(\.lists),
+    .derived("other/*", "A number.", ofEach: \.numbers, with: \.names) { _, _, row in row },
+    .derived("other/*/list", "A number.", ofEach: \.numbers, with: \.lists) { _, _, row in row },
+    .derived("other", "All.", ofAll: \.numbers, with: \.names) { $0.numbers.count },
+  ]
+
+  mutating func apply(_ event: Event, at context: EventContext) {}
+}
+
+/// Rows with names as keys, which an event may remove whether they are there or not.
+private struct Named: State {
+  enum Event: Codable { case put(name: String), dropped(name: String) }
+
+  struct Shown: Codable, ListRow {
+    let id: Int
+
+    init(_ id: Int, _ row: Int) { self.id = id }
+  }
+
+  var rows = Table<String, Int>()
+
+  static let sources = [
+    Source.hidden(\Named.rows),
+    .derived("named/*", "A row.", ofEach: \.rows) { _, _, row in row },
+  ]
+
+  mutating func apply(_ event: Event, at context: EventContext) {
+    switch event {
+    case .put(let name): rows[name] = 1
+    case .dropped(let name): rows[name] = nil
+    }
+  }
+}
+
+@Suite(.leavesNothing)
+struct DerivedNameTests {
+  @Test
+  func `only a new row must make a valid name`() throws {
+    let daemon = try TestDaemon { host, catalog in
+      let ledger = Ledger<Named>("named", in: host)
+      catalog.offer("Named.", ledger)
+      catalog.command("named.put", "Puts.", Parameter<String>("name"), records: "put") {
+        (name: String) in ledger.record(.put(name: name))
+      }
+      catalog.command("named.drop", "Drops.", Parameter<String>("name"), records: "dropped") {
+        (name: String) in ledger.record(.dropped(name: name))
+      }
+    }
+    let client = daemon.connect()
+    #expect(throws: CallError.self) { try client.call("named.put", ["name": "a b"]) }
+    try client.call("named.drop", ["name": "a b"])
+    try client.call("named.put", ["name": "a"])
+    try client.call("named.drop", ["name": "a"])
+  }
+}
+
+  /// Returns the mistakes that end the start of a daemon.
+  private func mistakes(_ body: @escaping (Host, Binder.Catalog) -> Void) -> String {
+    do {
+      _ = try TestDaemon { host, catalog in body(host, catalog) }
+      return ""
+    } catch {
+      return "\(error)"
+    }
+  }
+
+
+  @Test
+  func `a table with other keys, and a list that reads no source, end the start`() {
+    let other = mistakes { host, _ in _ = Ledger<OtherKeys>("other", in: host) }
+    for name in ["other/*", "other/*/list"] {
+      #expect(
+        other.contains("'\(name)' is derived from a table with another type of keys"), "\(other)")
+    }
+    #expect(!other.contains("'other' is"), "\(other)")
+    func list(_ pattern: String) -> String {
+      mistakes { host, catalog in
+        catalog.offer("Named.", Ledger<Named>("named", in: host))
+        catalog.list("named.list", "Lists.", reads: pattern, as: Named.Shown.self) {
+          (_: Caller) -> RowList<Int, Int> in throw Rejection.rejected("no", "it does not")
+        }
+      }
+    }
+    for pattern in ["names/*", "named/*/x", "named"] {
+      #expect(list(pattern).contains("named.list reads '\(pattern)', which is no source of named"))
+    }
+    #expect(list("named/*") == "")
+  }

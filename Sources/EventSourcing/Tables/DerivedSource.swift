@@ -4,10 +4,10 @@ internal import Model
 /// A row or a list that an event has written.
 @usableFromInline
 package struct WrittenRow {
-  /// Whether it is a new row of a table; `false` for lists and single values.
+  /// Whether there was no such row of a table; `false` for lists and single values.
   let isNew: Bool
 
-  /// Whether it is a removed row of a table.
+  /// Whether there is no such row of a table any more; `false` for lists and single values.
   let isGone: Bool
 
   /// Returns the name that a pattern makes of its key.
@@ -88,7 +88,8 @@ extension TableList {
   @usableFromInline
   func checkDerivedNames(_ pending: State, at seq: UInt64, _ report: TableReport) {
     forEachDerived(in: pending, at: seq, tables: 1) { number, name, row in
-      if row.isNew, sources[number].hasKey { report.check(name()) }
+      // An event may also remove a row that is not there.
+      if row.isNew, !row.isGone, sources[number].hasKey { report.check(name()) }
     }
   }
 
