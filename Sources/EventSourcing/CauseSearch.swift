@@ -125,7 +125,9 @@ extension JournalReader {
   /// Returns the last change of each source up to a position, for a service whose events do not name
   /// the sources that they change.
   ///
-  /// Folds the events behind a snapshot, then those behind the one before, until all are found.
+  /// Folds the events behind a snapshot, then those behind the one before, until all are found. Only
+  /// notes which events write the tables of derived sources at first. Then computes the values around
+  /// the newest of them, which has mostly changed the source, and around more if it has not.
   ///
   /// - Parameters:
   ///   - steps: The search goes no further back after that many events.
@@ -146,25 +148,63 @@ extension JournalReader {
         guard case .outOfRange = error else { throw error }
         return (found, end)
       }
-      var newest: [String: FoldedChange] = [:]
-      var position = begin
-      while position < end {
-        let records = try records(after: position, limit: 1000)
-        guard let last = records.last else { break }
-        for record in records
-        where record.seq <= end && (record.service == service || fold.isOther(record)) {
-          for change in fold.changes(by: record, where: sources.contains)
-          where sources.contains(change.source) {
-            newest[change.source] = FoldedChange(record: record, change: change)
-          }
-        }
-        left -= records.count
-        position = last.seq
+      let wanted = sources.subtracting(found.keys)
+      var derived: [String: [UInt64]] = [:]
+      left -= try forEachChange(of: service, after: begin, upTo: end, fold) { source, seq in
+        if wanted.contains(source) { derived[source, default: []].append(seq) }
+        return false
+      } body: { record, change in
+        guard wanted.contains(change.source) else { return }
+        found[change.source] = FoldedChange(record: record, change: change)
       }
-      found.merge(newest) { later, _ in later }
+      var (passed, count) = (0, 1)
+      while !derived.isEmpty {
+        let ranges = derived.mapValues { all in
+          let last = all.count - passed - 1
+          return all[max(0, last - count + 1)]...all[last]
+        }
+        let fold = makeProjection()
+        let begin = try fold.start(self, of: service, upTo: end - 1)
+        let last = ranges.values.map(\.upperBound).max() ?? begin
+        _ = try forEachChange(of: service, after: begin, upTo: last, fold) { source, seq in
+          ranges[source]?.contains(seq) == true
+        } body: { record, change in
+          guard ranges[change.source] != nil else { return }
+          found[change.source] = FoldedChange(record: record, change: change)
+        }
+        passed += count
+        count *= 32
+        derived = derived.filter { found[$0.key] == nil && $0.value.count > passed }
+      }
       end = begin
     }
     return (found, end)
+  }
+
+  /// Applies the events of a service to a projection, and calls a function for each change.
+  ///
+  /// - Parameters:
+  ///   - isWanted: Whether the change of a derived source by the event at a position is wanted.
+  /// - Returns: The number of events that were read.
+  private func forEachChange(
+    of service: String, after begin: UInt64, upTo end: UInt64, _ fold: any Projection,
+    where isWanted: (_ source: String, _ seq: UInt64) -> Bool,
+    body: (Record, SourceChange) -> Void
+  ) throws(JournalError) -> Int {
+    var (position, count) = (begin, 0)
+    while position < end {
+      let records = try records(after: position, limit: 1000)
+      guard let last = records.last else { break }
+      for record in records
+      where record.seq <= end && (record.service == service || fold.isOther(record)) {
+        for change in fold.changes(by: record, where: { isWanted($0, record.seq) }) {
+          body(record, change)
+        }
+      }
+      count += records.count
+      position = last.seq
+    }
+    return count
   }
 }
 

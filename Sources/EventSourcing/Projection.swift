@@ -36,7 +36,9 @@ package protocol Projection: AnyObject {
 
   /// Applies a record of any service and returns the changes of sources.
   ///
-  /// - Parameter isWanted: Whether the changes of a source are wanted; others may be left out.
+  /// - Parameter isWanted: Whether the changes of a source are wanted; others may be left out. Of a
+  ///   state that consists of tables, called once for each derived source whose tables the record
+  ///   writes.
   func changes(by record: Record, where isWanted: (String) -> Bool) -> [SourceChange]
 
   /// Applies a record without computing the changes.
@@ -80,6 +82,9 @@ final class StateProjection<State: ServiceState>: Projection {
   let initial: State
   private(set) var unknown = UnknownKinds()
 
+  /// The values of derived sources in ``state``, as far as they are known.
+  private let derived = DerivedValues()
+
   @usableFromInline
   var others: OtherEvents {
     didSet { last = nil }
@@ -122,6 +127,7 @@ final class StateProjection<State: ServiceState>: Projection {
 
   /// Returns the state, and goes back to the one before the first event.
   func removeState() -> State {
+    derived.removeAll()
     defer { state = initial }
     return state
   }
@@ -139,12 +145,14 @@ final class StateProjection<State: ServiceState>: Projection {
       return false
     }
     self.state = state
+    derived.removeAll()
     return true
   }
 
   func apply(_ record: Record) -> [String] {
     guard let event = event(of: record) else { return [] }
     let place = place(of: record)
+    derived.removeAll()
     AppliedEvent.begin(record)
     state.apply(event, at: place)
     AppliedEvent.end()
@@ -168,11 +176,12 @@ final class StateProjection<State: ServiceState>: Projection {
     guard let event = event(of: record) else { return [] }
     AppliedEvent.begin(record)
     defer { AppliedEvent.end() }
-    return State.Lookup.apply(event, at: place(of: record), to: &state, where: isWanted)
+    return State.Lookup.apply(event, at: place(of: record), to: &state, derived, where: isWanted)
   }
 
   func replay(_ record: Record, in stream: Int) -> JournalError? {
     guard let event = event(of: record) else { return fault(of: record) }
+    derived.removeAll()
     let place = EventContext(record, in: self.stream(stream))
     AppliedEvent.begin(record)
     defer { AppliedEvent.end() }

@@ -36,9 +36,11 @@ package protocol StateLookup<State> {
 
   /// Applies an event to a state of its own, outside of a ledger, and returns its changes.
   ///
-  /// - Parameter isWanted: Whether the changes of a source are wanted; others may be left out.
+  /// - Parameters:
+  ///   - known: The values of derived sources in the state.
+  ///   - isWanted: Whether the changes of a source are wanted; others may be left out.
   static func apply(
-    _ event: State.Event, at place: EventContext, to state: inout State,
+    _ event: State.Event, at place: EventContext, to state: inout State, _ known: DerivedValues,
     where isWanted: (String) -> Bool
   ) -> [SourceChange]
 
@@ -156,7 +158,7 @@ extension StateLookup {
 
   @usableFromInline
   package static func apply(
-    _ event: State.Event, at place: EventContext, to state: inout State,
+    _ event: State.Event, at place: EventContext, to state: inout State, _ known: DerivedValues,
     where isWanted: (String) -> Bool
   ) -> [SourceChange] {
     func present(_ source: String) -> SourceChange {

@@ -134,14 +134,17 @@ extension TableList {
   }
 
   /// Returns the wanted derived sources that the event which was just applied may change.
+  ///
+  /// The known values of the others are no longer true.
   private func changedDerived(
-    in state: State, _ isWanted: (String) -> Bool
+    in state: State, _ known: DerivedValues, _ isWanted: (String) -> Bool
   ) -> [(number: Int, source: String)] {
     var changed: [(number: Int, source: String)] = []
     var seen: Set<String> = []
     forEachDerived(in: state, at: 0) { number, name, _ in
       let name = name()
-      if seen.insert(name).inserted, isWanted(name) { changed.append((number, name)) }
+      guard seen.insert(name).inserted else { return }
+      if isWanted(name) { changed.append((number, name)) } else { known.values[name] = nil }
     }
     return changed
   }
@@ -149,27 +152,35 @@ extension TableList {
   /// Applies an event to a state of its own, and returns the changes of its sources.
   ///
   /// - Parameters:
-  ///   - isWanted: Whether changes of a derived source are wanted; others are not computed.
+  ///   - known: The values of derived sources in the state.
+  ///   - isWanted: Whether changes of a derived source are wanted; others are not computed. Called once
+  ///     for each source whose tables the event writes.
   ///   - apply: Applies the event.
   func changes(
-    of state: inout State, at seq: UInt64, where isWanted: (String) -> Bool,
+    of state: inout State, at seq: UInt64, _ known: DerivedValues, where isWanted: (String) -> Bool,
     _ apply: (inout State) -> Void
   ) -> [SourceChange] {
     startNoting(in: &state)
     apply(&state)
-    let derived = derived.isEmpty ? [] : changedDerived(in: state, isWanted)
+    let derived = derived.isEmpty ? [] : changedDerived(in: state, known, isWanted)
     guard !derived.isEmpty else { return popChanges(of: &state, at: seq) }
-    // The values before the event are those of the state without it.
-    for source in sources { source.revert(&state, 0) }
-    let before = derived.map { sources[$0.number].value(state, $0.source) }
-    apply(&state)
+    if derived.contains(where: { known.values[$0.source] == nil }) {
+      // The values before the event are those of the state without it.
+      for source in sources { source.revert(&state, 0) }
+      for (number, source) in derived where known.values[source] == nil {
+        known.values.updateValue(sources[number].value(state, source), forKey: source)
+      }
+      apply(&state)
+    }
     var changes = popChanges(of: &state, at: seq)
-    for ((number, source), before) in zip(derived, before) {
+    for (number, source) in derived {
       let value = sources[number].value(state, source)
+      let before = known.values.updateValue(value, forKey: source) ?? nil
       if value != before {
         changes.append(SourceChange(source: source, seq: seq, value: value, before: before))
       }
     }
+    known.trim()
     return changes
   }
 }

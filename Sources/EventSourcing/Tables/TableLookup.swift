@@ -45,10 +45,10 @@ package enum TableLookup<State: TableState>: StateLookup {
 
   @usableFromInline
   package static func apply(
-    _ event: State.Event, at place: EventContext, to state: inout State,
+    _ event: State.Event, at place: EventContext, to state: inout State, _ known: DerivedValues,
     where isWanted: (String) -> Bool
   ) -> [SourceChange] {
-    state.tables.changes(of: &state, at: place.seq, where: isWanted) {
+    state.tables.changes(of: &state, at: place.seq, known, where: isWanted) {
       $0.apply(event, at: place)
     }
   }
