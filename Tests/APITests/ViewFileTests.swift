@@ -96,6 +96,10 @@ struct ViewFileTests {
     ("title = \"{rom}\"", "2:9: the view has no argument 'rom'"),
     ("title = {rom}", "2:10: the view has no argument 'rom'"),
     (
+      "set -> cells.set name=\"a/{row.id}\" value=1",
+      "2:23: '{row.id}' is no argument of the view, and a text takes nothing else in braces"
+    ),
+    (
       "title = 1 as farenheit",
       "2:14: no type 'farenheit'; write one of text number integer yesno date time clock secret bytes "
         + "seconds share; a unit of your own needs quotes: as \"farenheit\""

@@ -245,6 +245,8 @@ restart_daemon() {
     [[ "$output" == *"scripts.forget service=tally"* ]]
     bindctl call scripts.forget service=tally
     run -4 bindctl call tally.add key=c
+    run -0 bindctl reload
+    [[ "$output" != *"the file is gone"* ]]
     restart_daemon
     run -4 bindctl call tally.add key=c
 }

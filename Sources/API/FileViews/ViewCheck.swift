@@ -176,6 +176,10 @@ struct ViewCheck {
     switch value {
     case .json(let json, let place):
       for name in json.argumentNames { check(argument: .init(text: name, place: place)) }
+      for member in json.membersInBraces {
+        fail(
+          place, "'\(member)' is no argument of the view, and a text takes nothing else in braces")
+      }
     case .argument(let name): check(argument: name)
     case .property(let name): check(property: name)
     case .row, .asked: break
@@ -238,6 +242,22 @@ extension JSONValue {
     case .string(let text): text.pieces.compactMap(\.argument)
     case .array(let elements): elements.flatMap(\.argumentNames)
     case .object(let object): object.members.flatMap(\.value.argumentNames)
+    case .null, .bool, .number: []
+    }
+  }
+
+  /// Members of rows, such as `{row.id}`, that its texts have in braces by mistake.
+  var membersInBraces: [String] {
+    switch self {
+    case .string(let text):
+      text.split(separator: "{", omittingEmptySubsequences: false).dropFirst().compactMap { part in
+        guard let end = part.firstIndex(of: "}") else { return nil }
+        let names = part[..<end].split(separator: ".", omittingEmptySubsequences: false)
+        let areNames = names.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { isNameByte($0) } }
+        return names.count == 2 && areNames ? "{\(part[..<end])}" : nil
+      }
+    case .array(let elements): elements.flatMap(\.membersInBraces)
+    case .object(let object): object.members.flatMap(\.value.membersInBraces)
     case .null, .bool, .number: []
     }
   }

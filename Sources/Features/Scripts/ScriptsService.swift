@@ -256,7 +256,9 @@ package final class ScriptsService {
       hasChanged = true
       if change == .folding { warn("the events of the past are folded by the new text first") }
     }
-    for name in services.keys.sorted() where files.scripts[name] == nil {
+    // One that was forgotten, or whose first text was never used, is not in the journal.
+    for name in services.keys.sorted()
+    where files.scripts[name] == nil && ledger.pending.texts[name] != nil {
       warnings.append(
         ConfigurationFault(
           file: "\(name).service",
