@@ -148,6 +148,10 @@ struct OldJournalTests {
         + #""members":["kim","lee"]}"#)
     let unread = try client.call(#"{"id":2,"method":"chat.unread","params":["lee"]}"#)
     #expect(unread.contains(#"{"id":2,"name":"Tea Room","unread":1}"#), "\(unread)")
+    let newest = try start("format-3-journal-6-chat-3.sql")
+    let newer = try TestSocket(newest.socket)
+    let few = try newer.call(#"{"id":2,"method":"chat.unread","params":["lee"]}"#)
+    #expect(few.contains(#"{"id":2,"name":"Tea Room","unread":6}"#), "\(few)")
     let old = try start("format-3-journal-6-threads-2.sql")
     let reader = try TestSocket(old.socket)
     let first = #"{"id":1,"name":"lobby","topic":"all","creator":"kim","messages":1,"members":1}"#

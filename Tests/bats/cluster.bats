@@ -484,10 +484,12 @@ END
     is "$(at b get doors/front)" 2
     is "$(at a get doors/front)" 2
     # By its name in a file, as the view that every service has, and as a text.
-    at b open panel < /dev/null | grep -q '"value":2'
-    at b open doors < /dev/null | grep -q '"value":2'
+    # On a busy machine the rows follow the first frame.
+    opens() { at b open "$1" < /dev/null | grep -q '"value":'"$2"; }
+    eventually opens panel 2
+    eventually opens doors 2
     cp "$directory/view.d/panel.view" "$directory/own.view"
-    at b open "$directory/own.view" < /dev/null | grep -q '"value":2'
+    eventually opens "$directory/own.view" 2
     echo '{"intent":"reset","args":{"id":"front"}}' | at b open "$directory/own.view" > "$directory/answers"
     eventually shows a doors/front 0
     is "$(at b get doors/front)" 0
@@ -496,5 +498,5 @@ END
     eventually is_role b active
     at b set cells/door/front true
     is "$(at b get doors/front)" 1
-    at b open doors < /dev/null | grep -q '"value":1'
+    eventually opens doors 1
 }
