@@ -37,6 +37,9 @@ package class Client: Interruptible {
   final var isWaiting = false
   final var isMonitored = false
 
+  /// The index among the slow clients; of use while ``isMonitored``.
+  final var slowPlace = 0
+
   init(id: UInt64, peer: Peer, user: UserShare, in context: ConnectionContext) {
     self.id = id
     self.peer = peer

@@ -307,6 +307,7 @@ package final class Connection: Client {
       if link.isLeft { transport.leave() } else { transport.close() }
     }
     context.handover?.end(self)
+    context.stopMonitoring(self)
     context.onEnd(self)
   }
 

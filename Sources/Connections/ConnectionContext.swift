@@ -217,6 +217,9 @@ package final class ConnectionContext {
     if slow.append(client) { scheduleSweep() }
   }
 
+  /// Stops checking a client that has ended.
+  func stopMonitoring(_ client: Client) { slow.remove(client) }
+
   private func scheduleSweep() {
     guard slow.needsSweep else { return }
     // Not weak: a weak reference would slow down every use of the context.

@@ -105,9 +105,21 @@ struct SlowClients {
   /// - Returns: Whether the client was not there.
   mutating func append(_ client: Client) -> Bool {
     guard !client.isMonitored else { return false }
-    client.isMonitored = true
+    (client.isMonitored, client.slowPlace) = (true, clients.count)
     clients.append(client)
     return true
+  }
+
+  /// Forgets a client that has ended.
+  ///
+  /// Otherwise all that have ended since the last check would be freed at the next one, together.
+  mutating func remove(_ client: Client) {
+    let place = client.slowPlace
+    guard client.isMonitored, place < clients.count, clients[place] === client else { return }
+    client.isMonitored = false
+    clients.swapAt(place, clients.count - 1)
+    clients[place].slowPlace = place
+    clients.removeLast()
   }
 
   mutating func removeAll() -> [Client] {

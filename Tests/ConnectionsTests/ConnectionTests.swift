@@ -403,6 +403,23 @@ struct ConnectionTests {
   }
 
   @Test
+  func `a client that has ended is freed at once, although it was checked for being slow`() {
+    weak var gone: Connection?
+    do {
+      let slow = (0..<3).map { _ in
+        let client = bench.table.connect(Peer(uid: 2, pid: 4, groups: []))
+        client.start(FakeTransport())
+        client.receive(Array("{".utf8).span)
+        return client
+      }
+      gone = slow[0]
+      for client in [slow[1], slow[0], slow[2]] { client.end() }
+    }
+    bench.table.flush()
+    #expect(gone == nil)
+  }
+
+  @Test
   func `a client that reads nothing for a minute is disconnected`() {
     bench.transport.room = 10
     bench.receive(request(1))

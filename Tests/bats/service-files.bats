@@ -85,6 +85,7 @@ restart_daemon() {
     bindctl reload > out
     eventually sh -c 'bindctl get "rooms/of/*" | grep -q 09:00'
     bindctl open rooms < /dev/null | grep -q '09:00'
+    bindctl describe rooms | grep -q '^  rooms  '
     # A view that has what the text has not is left out, and the message says so.
     echo 'cells/x ~> x' >> view.d/rooms.view
     sed -i 's/command.cancel/command.abort/' service.d/rooms.service

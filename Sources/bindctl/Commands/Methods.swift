@@ -143,7 +143,11 @@ private struct Description {
     let name = answer.string("service") ?? ""
     var text = head(name, answer)
     let sources = answer.object("sources").members.map { member in
-      (name + "/" + member.name, member.value.object.string("doc") ?? "")
+      // A source may have the name of the service itself.
+      (
+        member.name.isEmpty ? name : name + "/" + member.name,
+        member.value.object.string("doc") ?? ""
+      )
     }
     if !sources.isEmpty { text += "\n\n" + style.bold("sources") + "\n" + list(sources) }
     let methods = answer.object("methods").members.map { member in
