@@ -28,8 +28,8 @@ struct CommitQueue {
 
   private let rows = EventRows()
 
-  /// The limits of a batch.
-  private static let (maxCount, maxBytes) = (4_096, 4 << 20)
+  /// The limits of a batch, which the services apply in one turn.
+  private static let (maxCount, maxBytes) = (512, 4 << 20)
 
   init(lastChecksum: Int64?) { self.lastChecksum = lastChecksum }
 
