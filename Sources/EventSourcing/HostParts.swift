@@ -4,6 +4,24 @@ internal import Model
 internal import Signals
 internal import Wire
 
+/// The ledgers of a host, by their numbers.
+struct HostLedgers {
+  private(set) var all: [AnyLedger] = []
+
+  /// The event forms of each service in which an event type has changed.
+  private(set) lazy var forms: [String: EventForms] = {
+    var forms: [String: EventForms] = [:]
+    for ledger in all { forms[ledger.service] = ledger.makeProjection().forms }
+    return forms.filter { !$0.value.isEmpty }
+  }()
+
+  /// Adds a ledger, and returns its number.
+  mutating func add(_ ledger: AnyLedger) -> Int {
+    all.append(ledger)
+    return all.count - 1
+  }
+}
+
 /// The command that a host runs, and what its events contain or depend on.
 @usableFromInline
 struct RunningCommand {

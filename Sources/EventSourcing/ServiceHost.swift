@@ -37,7 +37,8 @@ package final class ServiceHost {
   package private(set) var startWarnings: [String] = []
 
   let store: any EventStore
-  private(set) var ledgers: [AnyLedger] = []
+  private var registered = HostLedgers()
+  var ledgers: [AnyLedger] { registered.all }
 
   /// The ledgers that get events of other services.
   @usableFromInline
@@ -255,12 +256,12 @@ package final class ServiceHost {
     precondition(
       self.ledger(ledger.service) == nil && ledger.service != JournalProjection.service,
       "two services are called \(ledger.service)")
-    ledgers.append(ledger)
+    let number = registered.add(ledger)
     if snapshotting.isStarted {
       ledger.finishReplay()
       snapshotting.add(ledger)
     }
-    return ledgers.count - 1
+    return number
   }
 
   /// Changes the projections of a service, because its state follows from its events by other rules.
@@ -787,12 +788,8 @@ package final class ServiceHost {
 
   // MARK: Services
 
-  /// The event forms of each service in which an event type has changed.
-  private(set) lazy var eventForms: [String: EventForms] = {
-    var forms: [String: EventForms] = [:]
-    for ledger in ledgers { forms[ledger.service] = ledger.makeProjection().forms }
-    return forms.filter { !$0.value.isEmpty }
-  }()
+  /// See ``HostLedgers/forms``.
+  var eventForms: [String: EventForms] { registered.forms }
 
   func ledger(_ service: String) -> AnyLedger? { ledgers.first { $0.service == service } }
 

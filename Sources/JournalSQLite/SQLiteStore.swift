@@ -34,7 +34,7 @@ package final class SQLiteStore: DaemonStore {
   /// The nanoseconds of a turn after which no other batch of durable events is reported.
   ///
   /// While the disk is slow, events of many turns become durable at once.
-  private static let reporting: UInt64 = 2_000_000
+  package var reportingTime: UInt64 = 2_000_000
 
   /// The callbacks that wait for the disk, oldest first.
   private var waitingForDisk = Queue<(JournalError?) -> Void>()
@@ -217,7 +217,7 @@ package final class SQLiteStore: DaemonStore {
   /// Handles the reports in order, until so many events were reported that the rest must wait for the
   /// next turn.
   private func handleReports() {
-    let end = MonotonicClock.now + Self.reporting
+    let end = MonotonicClock.now + reportingTime
     var isLate = false
     while let report = inbox.first {
       if case .committed(let seq, let nanoseconds) = report {

@@ -4,10 +4,10 @@ internal import Model
 /// A row or a list that an event has written.
 @usableFromInline
 package struct WrittenRow {
-  /// Whether there was no such row of a table; `false` for lists and single values.
+  /// Whether the event has added a row to a table; `false` for lists and single values.
   let isNew: Bool
 
-  /// Whether there is no such row of a table any more; `false` for lists and single values.
+  /// Whether the event has removed a row from a table; `false` for lists and single values.
   let isGone: Bool
 
   /// Returns the name that a pattern makes of its key.
