@@ -116,6 +116,70 @@ struct FileViewTests {
         != nil)
   }
 
+  @Test(arguments: [
+    ("?integer", [#""x""#, "{}", "1.5", "true", "null"], "3"),
+    ("?number", [#""x""#, "[]"], "1.5"),
+    ("?yesno", [#""yes""#, "1"], "true"),
+    ("?text", ["1.5", "{}"], #""x""#),
+    ("?date", ["1.5", "true", "{}", #""today""#], #""2026-12-31""#),
+    (#"?"low"|"high""#, [#""zzz""#, "1"], #""low""#),
+  ])
+  func `an intent takes only values of the type that its line asks for`(
+    type: String, others: [String], fitting: String
+  ) {
+    #expect(client.result(open(#"x -> cells.set name="a" value=\#(type)"#)) != nil)
+    for other in others {
+      let error = client.error(intent("x", #"{"value":\#(other)}"#))
+      #expect(
+        error?.message.contains("args/value") == true, "\(other): \(error?.message ?? "taken")")
+      #expect(value(of: "a") == nil)
+    }
+    #expect(client.call(intent("x", #"{"value":\#(fitting)}"#)).contains("result"))
+    #expect(value(of: "a") == fitting)
+  }
+
+  @Test
+  func `a view is closed when a method that it offers gets other parameters, comes or goes`() {
+    func provide(_ methods: String) -> TestClient {
+      let provider = bench.connect()
+      let answer = provider.call(
+        #"{"id":1,"method":"provide","params":{"service":"bot","methods":\#(methods)}}"#)
+      #expect(answer.contains("result"), "\(answer)")
+      return provider
+    }
+    func closed() -> Int {
+      client.settle().count { $0.contains(#""closed""#) && $0.contains(#""reason":"changed""#) }
+    }
+    let start =
+      #"{"start":{"params":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}},"stop":{}}"#
+    var provider = provide(start)
+    #expect(client.result(open("start -> bot.start")) != nil)
+    #expect(client.result(open("stop -> bot.stop", view: "w")) != nil)
+    let bot = #"{"id":1,"method":"open","params":{"binder":"bot","view":"d"}}"#
+    #expect(client.result(bot) != nil)
+    #expect(closed() == 0)
+    // Nothing changes when the program leaves and comes back.
+    provider.disconnect()
+    provider = provide(start)
+    #expect(closed() == 0)
+    provider.disconnect()
+    provider = provide(
+      #"{"start":{"params":{"type":"object","properties":{"b":{"type":"integer"}},"required":["b"]}},"stop":{}}"#
+    )
+    #expect(closed() == 2, "the view of the method, and that of the service")
+    let opened = client.call(open("start -> bot.start"))
+    #expect(opened.contains(#""b":"integer""#), "\(opened)")
+    #expect(client.result(bot) != nil)
+    provider.disconnect()
+    provider = provide(#"{"start":{}}"#)
+    #expect(closed() == 3, "and that of the method that is gone")
+    #expect(client.result(open("stop -> bot.stop", view: "w")) != nil)
+    provider.disconnect()
+    provider = provide(#"{"start":{},"stop":{}}"#)
+    #expect(closed() == 1, "it is there again")
+    _ = provider
+  }
+
   @Test
   func `a line with the name of a failure keeps what it says`() {
     let provider = bench.connect()
@@ -652,7 +716,8 @@ struct FileViewTests {
     _ = other.call(
       #"{"id":1,"method":"provide","params":{"service":"lamp","methods":{"blink":{"params":\#(schema)}}}}"#
     )
-    #expect(client.error(intent("blink"))?.name == .invalidParams)
+    #expect(client.settle().contains { $0.contains(#""reason":"changed""#) })
+    #expect(client.error(intent("blink"))?.name == .notFound, "its client opens it again")
   }
 
   @Test
@@ -688,6 +753,7 @@ struct FileViewTests {
     _ = provider.call(
       #"{"id":1,"method":"provide","params":{"service":"lamp","methods":{"go":{"delivery":"queued"}}}}"#
     )
+    #expect(client.settle().contains { $0.contains(#""view":"a""#) && $0.contains("changed") })
     #expect(intents("b") == #"{"go":{"params":{}}}"#)
     #expect(client.result(intent("go", view: "b"))?["value"] != nil, "it is queued")
   }

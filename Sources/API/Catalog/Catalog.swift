@@ -160,8 +160,12 @@ package final class Catalog {
   /// - Parameter bind: Offers the services again, and new ones.
   package func refill(without names: Set<String>, _ bind: (Catalog) -> Void) {
     services.removeAll { names.contains($0.name) }
-    methods = MethodTable(methods.methods.filter { !names.contains($0.service ?? "") })
+    let old = methods.methods.filter { names.contains($0.service ?? "") }
+    let others = methods.methods.filter { !names.contains($0.service ?? "") }
+    methods = MethodTable(others)
     fill(bind)
+    let kept = Set(others.map(\.name))
+    files.methods.replace(old, with: methods.methods.filter { !kept.contains($0.name) })
   }
 
   /// The kind of an offer, in processing order.

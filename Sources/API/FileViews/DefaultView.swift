@@ -26,7 +26,9 @@ extension Rights {
       (file, faults) = ViewFile.read(others.joined(separator: "\n"))
     }
     guard faults.isEmpty else { return nil }
-    return Catalog.binder(file, named: name)
+    return Catalog.binder(file, named: name) { view, context in
+      context.close(view, whenChanged: name)
+    }
   }
 
   /// The names of views that clients of the role may mean; unlike ``views`` it makes none of them.

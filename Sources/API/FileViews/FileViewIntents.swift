@@ -13,6 +13,7 @@ extension FileView {
   /// Offers an intent, unless the client may not do what it does.
   func offer(_ action: ViewFile.Action, on view: View) {
     let isCall = action.kind == .call
+    if isCall { context.close(view, whenChanged: action.target.text) }
     let method = isCall ? context.rights.method(named: action.target.text) : nil
     guard !isCall || method != nil else { return }
     guard isCall || context.mayOpen(action.target.text) else { return }
@@ -43,7 +44,10 @@ extension FileView {
       intent.takesNoRow()
     }
     declare(action.offered, intent)
-    let arguments = Late { [self, unowned view] in CallArguments(self, action, row?.table, view) }
+    let optional = Set(members.filter(\.isOptional).map(\.name))
+    let arguments = Late { [self, unowned view] in
+      CallArguments(self, action, optional, row?.table, view)
+    }
     guard let method else { return open(action, intent, arguments, view) }
     let name = method.name
     guard method.step != nil else {
@@ -220,14 +224,20 @@ private final class CallArguments {
   private let fixed: JSONObject
   private let rows: [(name: String, member: String)]
   private let properties: [(name: String, property: String)]
-  private let formats: [(name: String, format: Shape.Format)]
+
+  /// The types that the lines ask for, with whether null is as good as nothing.
+  private let asked: [(name: String, shape: Shape, isOptional: Bool)]
   private let table: RowTable?
   private unowned let view: View
 
-  init(_ form: FileView, _ action: ViewFile.Action, _ table: RowTable?, _ view: View) {
+  /// - Parameter optional: The parameters that may be left out.
+  init(
+    _ form: FileView, _ action: ViewFile.Action, _ optional: Set<String>, _ table: RowTable?,
+    _ view: View
+  ) {
     var fixed = JSONObject()
     var (rows, properties) = ([(String, String)](), [(String, String)]())
-    var formats: [(String, Shape.Format)] = []
+    var asked: [(String, Shape, Bool)] = []
     for argument in action.arguments {
       let name = argument.name.text
       switch argument.value {
@@ -235,10 +245,10 @@ private final class CallArguments {
       case .row(let member, _): rows.append((name, member.text))
       case .property(let property): properties.append((name, property.text))
       case .asked(let form):
-        if case .text(let format)? = form?.shape { formats.append((name, format)) }
+        if let form { asked.append((name, form.shape, optional.contains(name))) }
       }
     }
-    self.formats = formats
+    self.asked = asked
     (self.fixed, self.rows, self.properties) = (fixed, rows, properties)
     (self.table, self.view) = (table, view)
   }
@@ -252,14 +262,18 @@ private final class CallArguments {
     for name in given.keys.sorted() where table == nil || name != "id" {
       all[name] = given[name]?.value
     }
-    for (name, format) in formats {
-      guard case .string(let text)? = all[name] else { continue }
-      guard let normal = format.normal(text) else {
+    for (name, shape, isOptional) in asked {
+      guard let value = all[name], !isOptional || value != .null else { continue }
+      guard shape.accepts(value) else {
         throw WireError(
-          JSONDecodingError(
-            path: "/args/\(name)", expected: format.article, got: String(text.prefix(40))))
+          JSONDecodingError(path: "/args/\(name)", expected: shape.article, got: value.shownBriefly)
+        )
       }
-      all[name] = .string(normal)
+      if case .text(let format) = shape, case .string(let text) = value,
+        let normal = format.normal(text)
+      {
+        all[name] = .string(normal)
+      }
     }
     if let table {
       let id = given["id"] ?? .null
@@ -275,6 +289,14 @@ private final class CallArguments {
       all[name] = view[property].present?.value ?? .null
     }
     return JSONValue.object(all).text
+  }
+}
+
+extension JSONValue {
+  /// The beginning of a text, or else the kind of the value, for a message.
+  fileprivate var shownBriefly: String {
+    if case .string(let text) = self { return "'\(text.prefix(40))'" }
+    return article
   }
 }
 

@@ -43,6 +43,9 @@ package final class FileViewRegistry {
   var views: [String: ViewBinder] = [:]
   var texts: [String: String] = [:]
 
+  /// Tells open views when a method that they offer was changed.
+  package let methods = MethodChanges()
+
   private var shared: [String: Entry] = [:]
 
   /// The number of objects that open views share, for tests.

@@ -25,6 +25,9 @@ package final class Programs {
   /// Makes a method that clients call.
   var makeMethod: (ProvidedService.Method) -> Method = { _ in preconditionFailure("not bound") }
 
+  /// Called when the methods of a service are replaced by others.
+  var onMethods: (_ old: [Method], _ new: [Method]) -> Void = { _, _ in }
+
   let host: ServiceHost
 
   /// Sends the name of a view of a program when its text has changed.
@@ -115,9 +118,11 @@ package final class Programs {
       methods[number] = nil
       methodNames.release(number)
     }
-    services[name]?.views.change(to: service?.views)
+    let known = services[name]
+    known?.views.change(to: service?.views)
     services[name] = service
     for method in service?.shown.methods ?? [] { methods[methodNames.add(method.name)] = method }
+    onMethods(known?.shown.methods ?? [], service?.shown.methods ?? [])
   }
 
   /// Reads a declaration that another daemon of the cluster has recorded.

@@ -11,6 +11,7 @@ internal import Wire
 package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
   programs.makeMethod = { [unowned catalog, unowned programs] in catalog.method($0, of: programs) }
   catalog.provided = programs.provided
+  programs.onMethods = { [methods = catalog.files.methods] in methods.replace($0, with: $1) }
   catalog.offer("The values that programs keep, and their queued calls.", programs.ledger)
   catalog.offerSources(
     of: programs.ledger,
