@@ -1008,8 +1008,79 @@ struct FileViewTests {
     #expect(view.origin.text?.string?.contains("cells/a <~ x") == true)
     let context = try #require(client.connection.handler as? CallContext)
     let again = try context.openView(
-      "view", nil, try JSONText(parsing: "{}"), text: view.origin.text?.string)
+      "view", nil, try JSONText(parsing: "{}"), view.origin.text.flatMap(BroughtView.init))
     #expect(again["x"].present?.text == "1")
+  }
+}
+
+/// Views that a client brings together.
+@Suite(.leavesNothing)
+struct BroughtViewTests {
+  private let bench: Bench
+  private let client: TestClient
+
+  init() throws {
+    bench = try Bench { _, _ in }
+    client = bench.connect()
+  }
+
+  private static let one = #"view \"All.\"\ncells/* ~> all\nchoose => two name=row.id"#
+  private static let two =
+    #"view \"One.\" (name: text)\ntitle = \"{name}\"\nback => one\ntab \"A tab\" => three"#
+  private static let three = #"view \"A tab.\"\nx = 1"#
+
+  private func open(_ others: String) -> String {
+    #"{"id":1,"method":"open","params":{"view":"v","binder":"one","text":"\#(Self.one)","with":{\#(others)}}}"#
+  }
+
+  private func intent(_ view: String, _ name: String, _ args: String = "{}") -> String {
+    client.call(
+      #"{"id":1,"method":"intent","params":{"view":"\#(view)","name":"\#(name)","args":\#(args)}}"#)
+  }
+
+  @Test
+  func `views of one request lead to each other, also after a restart`() throws {
+    _ = client.call(#"{"id":1,"method":"cells.set","params":["a",1]}"#)
+    let others = #""two":"\#(Self.two)","three":"\#(Self.three)""#
+    #expect(client.result(open(others)) != nil)
+    #expect(intent("v", "choose", #"{"id":"a"}"#).contains(#""opened":"v.1""#))
+    let names = client.connection.views.all.map(\.binder)
+    #expect(names == ["one", "two", "three"])
+    #expect(client.connection.views.all[1]["title"].present == JSONText(string: "a"))
+    #expect(intent("v.1", "back").contains(#""opened""#))
+    let context = try #require(client.connection.handler as? CallContext)
+    let kept = try #require(client.connection.views.all.first?.origin.text)
+    let again = try context.openView(
+      "one", Handle(name: "w"), JSONText(trusted: "{}"), BroughtView(kept))
+    #expect(again.origin.text == kept)
+    #expect(Array(again.intentNames) == ["choose"])
+  }
+
+  @Test
+  func `each of them is checked, and they are bounded`() {
+    let bad = client.error(open(#""two":"\#(Self.two)""#))
+    #expect(bad?.message == "two:4:16: no view 'three'")
+    let alone = client.error(open(""))
+    #expect(alone?.message == "one:3:11: no view 'two'")
+    let long = String(repeating: "x", count: 65_530)
+    #expect(client.error(open(#""two":"view \"\#(long)\"""#))?.data["path"] == .string("/with"))
+    let without = #"{"id":1,"method":"open","params":{"binder":"cells","with":{}}}"#
+    #expect(client.error(without)?.data["path"] == .string("/with"))
+    #expect(client.connection.views.all.isEmpty)
+  }
+
+  @Test
+  func `a check says that a view of the daemon has the name`() {
+    func check(_ name: String) -> String {
+      client.call(
+        #"{"id":1,"method":"check_view","params":{"text":"view \"A.\"","name":"\#(name)"}}"#)
+    }
+    let message =
+      "service 'cells' has a view 'cell', so a reload refuses a file of this name"
+    #expect(
+      check("cell").contains(
+        #""faults":[],"warnings":[{"line":1,"column":1,"message":"\#(message)"}]"#))
+    #expect(check("mine").contains(#""faults":[],"warnings":[]"#))
   }
 }
 

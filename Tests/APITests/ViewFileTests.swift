@@ -150,7 +150,17 @@ struct ViewFileTests {
     ("cells/* ~> a where x < true", "2:20: '<' takes a number or a text"),
     ("  since", "2:3: a member of rows needs a list in the line above"),
     ("a ->", "2:5: expected a method, found the end of the line"),
-    ("a -> cells.set name", "2:16: unexpected 'name'"),
+    (
+      "a -> cells.set name",
+      "2:16: unexpected 'name'; expected NAME=VALUE, main, destructive, live, dismisses, when PROPERTY, unless PROPERTY"
+    ),
+    ("a -> cells.set if b", "2:16: unexpected 'if'; did you mean 'when PROPERTY'?"),
+    (
+      "cells/a ~> a colour",
+      "2:14: unexpected 'colour'; expected as TYPE, hidden, quiet, hides(MEMBER), where PATH == VALUE, by PATH, limit NUMBER"
+    ),
+    ("cells/* ~> a sort x", "2:14: unexpected 'sort'; did you mean 'by PATH'?"),
+    ("tab \"A\" => b main", "2:14: unexpected 'main'; expected NAME=VALUE"),
     ("a -> cells.set mian", "2:16: unexpected 'mian'; did you mean 'main'?"),
     ("a -> cells.set name=1 name=2", "2:23: 'name' is given twice"),
     ("a -> cells.set when heatng", "2:21: no property 'heatng'"),

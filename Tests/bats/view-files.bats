@@ -50,6 +50,18 @@ bad.view:3:7: no method 'cells.ad'; did you mean 'cells.add'?" ]
     printf '%s\n' 'view "One." (name: text)' 'back => one' > two.view
     run -5 bindctl view check one.view
     run -0 bindctl view check one.view two.view
+    run -5 bindctl open one.view
+    [[ "$output" == *"one.view:2:11: no view 'two'; give its file too: bindctl open one.view two.view" ]]
+    printf '%s\n' '{"intent":"choose"}' '{"intent":"back","view":"1.1"}' | bindctl open one.view two.view > out
+    grep -q '"opened":{.*"binder":"two"' out
+    grep -q '"opened":{.*"binder":"one"' out
+    echo 'x ~> y' >> two.view
+    run -5 bindctl open ./one.view ./two.view
+    [[ "$output" == *"./two.view:3:1: no source 'x'"* ]]
+    # The name of a view of the daemon.
+    printf '%s\n' 'view "A room."' 'x = 1' > room.view
+    run -0 bindctl view check room.view
+    [ "${lines[0]}" = "warning: room.view:1:1: service 'chat' has a view 'room', so a reload refuses a file of this name" ]
 }
 
 @test "a file is opened without installation, in a pipe" {

@@ -16,6 +16,9 @@ struct FileView {
   /// The arguments of the view, with `me`.
   let arguments: [String: JSONValue]
 
+  /// The views that the client has brought with it, by name.
+  let brought: [String: ViewFile]
+
   /// The transformers.
   let known = JSONTransformers.all
 
@@ -23,8 +26,11 @@ struct FileView {
   private(set) var tables: [String: RowTable] = [:]
 
   /// - Throws: `invalid_params` for arguments that do not fit.
-  init(_ file: ViewFile, _ context: CallContext, _ given: JSONText) throws(WireError) {
-    (self.file, self.context) = (file, context)
+  init(
+    _ file: ViewFile, _ context: CallContext, _ given: JSONText,
+    with brought: [String: ViewFile] = [:]
+  ) throws(WireError) {
+    (self.file, self.context, self.brought) = (file, context, brought)
     var arguments: [String: JSONValue] = [:]
     let members = given.members ?? [:]
     for parameter in file.parameters {
@@ -46,6 +52,13 @@ struct FileView {
     arguments["me"] = .string(
       context.catalog.actor(context.connection) ?? "\(context.caller.uid)")
     self.arguments = arguments
+  }
+
+  /// Returns the way to open another view; `nil` if the client may not open it.
+  func binder(of name: String) -> ViewBinder? {
+    guard let file = brought[name] else { return context.rights.view(named: name) }
+    let binder = Catalog.binder(file, named: name, with: brought)
+    return binder.isOffered(context.role) ? binder : nil
   }
 
   /// Fills the view.

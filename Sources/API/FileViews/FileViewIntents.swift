@@ -16,7 +16,7 @@ extension FileView {
     if isCall { context.close(view, whenChanged: action.target.text) }
     let method = isCall ? context.rights.method(named: action.target.text) : nil
     guard !isCall || method != nil else { return }
-    guard isCall || context.mayOpen(action.target.text) else { return }
+    guard isCall || binder(of: action.target.text) != nil else { return }
     let row = rowTable(of: action)
     guard row != nil || !action.usesRow else { return }
     var (members, fields) = ([Shape.Member](), [(name: String, field: IntentField)]())
@@ -99,14 +99,16 @@ extension FileView {
   ) {
     guard case .open(let word) = action.kind, let style = View.Style(rawValue: word) else { return }
     let (context, target) = (context, action.target.text)
+    // One that the client has brought; another is looked up when it opens.
+    let own = brought[target] == nil ? nil : binder(of: target)
     intent.leads(to: target)
     intent.runs { [unowned view] given in
       let text = try arguments.value.text(given)
-      try context.open(target, as: style, with: text, from: view)
+      try context.open(target, own, as: style, with: text, from: view)
       return nil
     }
     view.reopens(target) { [unowned view] text in
-      try? context.open(target, as: style, with: text, from: view)
+      try? context.open(target, own, as: style, with: text, from: view)
     }
   }
 
@@ -119,7 +121,7 @@ extension FileView {
       each = one.parent
     }
     let tabs = file.actions.filter {
-      $0.kind == .tab && context.mayOpen($0.target.text) && !around.contains($0.target.text)
+      $0.kind == .tab && binder(of: $0.target.text) != nil && !around.contains($0.target.text)
     }
     guard !tabs.isEmpty else { return }
     var bodies: [View.Tab] = []
@@ -127,10 +129,11 @@ extension FileView {
       var arguments = JSONObject()
       for argument in tab.arguments { arguments[argument.name.text] = value(argument.value) }
       let (context, name, text) = (context, tab.target.text, JSONValue.object(arguments).text)
-      let weight = context.rights.view(named: name)?.weight ?? 0
+      let own = brought[name] == nil ? nil : binder(of: name)
+      let weight = binder(of: name)?.weight ?? 0
       bodies.append(
         View.Tab(name, titled: tab.name.text, weighing: weight) {
-          context.fill($0, as: name, with: text)
+          context.fill($0, as: name, own, with: text)
         })
     }
     view.tabs(bodies)

@@ -1,6 +1,6 @@
 package import Configuration
 package import Connections
-internal import JSON
+package import JSON
 internal import Model
 internal import Signals
 internal import Wire
@@ -125,9 +125,12 @@ extension Catalog {
 
   /// Returns the way to open a view of a file.
   ///
-  /// - Parameter onOpen: Called with each view that was opened.
+  /// - Parameters:
+  ///   - brought: The views that its client has brought with it, by name.
+  ///   - onOpen: Called with each view that was opened.
   static func binder(
     _ file: ViewFile, named name: String, of service: String = ofFiles,
+    with brought: [String: ViewFile] = [:],
     onOpen: @escaping (View, CallContext) -> Void = { _, _ in }
   ) -> ViewBinder {
     ViewBinder(
@@ -139,7 +142,7 @@ extension Catalog {
         }
       }, isOfMachine: false
     ) { view, context, arguments throws(WireError) in
-      var form = try FileView(file, context, arguments)
+      var form = try FileView(file, context, arguments, with: brought)
       try form.fill(view)
       onOpen(view, context)
     }
@@ -157,11 +160,19 @@ extension String {
 extension CallContext {
   /// Parses and checks a view that the client has brought.
   ///
-  /// - Throws: `rejected` with all faults.
-  func view(text: String, named name: String) throws(WireError) -> ViewBinder {
-    let (file, faults, _) = check(view: text)
+  /// - Throws: `rejected` with all faults of the first text that has some; `invalid_params` if the
+  ///   texts are too long.
+  func view(_ brought: BroughtView, named name: String) throws(WireError) -> ViewBinder {
+    var views = try brought.others()
+    // The others may lead back to it.
+    if !views.isEmpty { views[name] = ViewFile.read(brought.text).file }
+    let (file, faults, _) = check(view: brought.text, with: views)
     guard faults.isEmpty else { throw WireError(faults, of: name) }
-    return Catalog.binder(file, named: name)
+    for (other, file) in views.sorted(by: { $0.key < $1.key }) where other != name {
+      let faults = check(view: file.text, with: views).faults
+      guard faults.isEmpty else { throw WireError(faults, of: other) }
+    }
+    return Catalog.binder(file, named: name, with: views)
   }
 
   /// Parses the text of a view, and returns its faults and warnings.
@@ -174,6 +185,45 @@ extension CallContext {
     let check = ViewCatalogCheck(file, for: rights, with: others)
     let faults = (found + check.faults).sorted { ($0.line, $0.column) < ($1.line, $1.column) }
     return (file, faults, check.warnings)
+  }
+}
+
+/// The text of a view that a client brings, and those of the views to which it leads.
+package struct BroughtView {
+  let text: String
+
+  /// The other texts, by the names of their views.
+  let with: [String: String]
+
+  init(_ text: String, with others: [String: String]? = nil) {
+    (self.text, with) = (text, others ?? [:])
+  }
+
+  /// Reads what ``kept`` has written.
+  package init?(_ kept: JSONText) {
+    let members = kept.members ?? [:]
+    guard let text = kept.string ?? members["text"]?.string else { return nil }
+    self.init(text, with: members["with"]?.members?.compactMapValues(\.string))
+  }
+
+  /// The texts as they survive a restart of the daemon.
+  var kept: JSONText {
+    let text = JSONText(string: text)
+    guard !with.isEmpty else { return text }
+    var others = JSONObject()
+    for (name, text) in with.sorted(by: { $0.key < $1.key }) { others[name] = .string(text) }
+    return JSONValue.object(["text": .string(self.text), "with": .object(others)]).text
+  }
+
+  /// Parses the other views.
+  ///
+  /// - Throws: `invalid_params` if they are too long together.
+  func others() throws(WireError) -> [String: ViewFile] {
+    let bytes = with.values.reduce(0) { $0 + $1.utf8.count }
+    guard bytes <= ViewFile.Limit.bytes else {
+      throw .unusable("with", "the views are \(ViewFile.Limit.bytes) bytes at most", "\(bytes)")
+    }
+    return with.mapValues { ViewFile.read($0).file }
   }
 }
 

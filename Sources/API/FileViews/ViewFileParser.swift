@@ -252,10 +252,7 @@ struct ViewFileParser {
       case ("dismisses", .call): offered.dismisses = true
       case ("when", .call), ("when", .open), ("unless", .call), ("unless", .open):
         try readCondition(isMet: word.text == "when", &offered, &line)
-      default:
-        let words = ["main", "destructive", "live", "dismisses", "when", "unless", "push"]
-        let guess = nearest(to: word.text, among: words)
-        throw ViewFault(place, "unexpected '\(word.text)'" + meant(guess))
+      default: throw ViewFault(place, Self.unexpected(word.text, Self.wordsBehind(kind)))
       }
     }
     if offered.when != nil, offered.unless != nil {
@@ -379,13 +376,44 @@ struct ViewFileParser {
           1...Int64(RowTable.most) ~= limit
         else { throw ViewFault(place, "a limit is a number from 1 to \(RowTable.most)") }
         rows.limit = Int(limit)
-      default:
-        let words = ["as", "hidden", "quiet", "hides", "where", "by", "limit"]
-        throw ViewFault(
-          place, "unexpected '\(word.text)'" + meant(nearest(to: word.text, among: words)))
+      default: throw ViewFault(place, Self.unexpected(word.text, Self.wordsBehindProperty))
       }
     }
     return (shown, rows)
+  }
+
+  /// The words behind a property, each with what follows it.
+  private static let wordsBehindProperty = [
+    "as TYPE", "hidden", "quiet", "hides(MEMBER)", "where PATH == VALUE", "by PATH", "limit NUMBER",
+  ]
+
+  /// Returns the words behind an intent, each with what follows it.
+  private static func wordsBehind(_ kind: ViewFile.Action.Kind) -> [String] {
+    let conditions = ["when PROPERTY", "unless PROPERTY"]
+    return switch kind {
+    case .call: ["NAME=VALUE", "main", "destructive", "live", "dismisses"] + conditions
+    case .open: ["NAME=VALUE", "push", "present", "replace", "main"] + conditions
+    case .tab: ["NAME=VALUE"]
+    }
+  }
+
+  /// Words of other languages, with those that mean the same here.
+  private static let synonyms = [
+    "if": ["when", "where"], "ifnot": ["unless"], "sort": ["by"], "order": ["by"],
+    "orderby": ["by"], "filter": ["where"], "hide": ["hides", "hidden"], "unit": ["as"],
+    "type": ["as"], "default": ["main"], "confirm": ["destructive"], "top": ["limit"],
+    "max": ["limit"],
+  ]
+
+  /// Returns the message about a word that cannot stand where it does.
+  ///
+  /// - Parameter words: Those that can, each with what follows it.
+  private static func unexpected(_ word: String, _ words: [String]) -> String {
+    let names = words.map { String($0.prefix { $0.isLowercase }) }.filter { !$0.isEmpty }
+    let meant = synonyms[word]?.first(where: names.contains) ?? nearest(to: word, among: names)
+    let guess = meant.flatMap { meant in words.first { $0.prefix { $0.isLowercase } == meant } }
+    let all = "; expected " + words.joined(separator: ", ")
+    return "unexpected '\(word)'" + (guess.map { "; did you mean '\($0)'?" } ?? all)
   }
 
   private func readForm(

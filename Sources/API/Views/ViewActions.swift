@@ -28,7 +28,12 @@ extension CallContext {
 
   /// Fills a tab; it is closed if the client may not see it.
   package func fill(_ view: View, as name: String, with arguments: JSONText) {
-    guard let binder = rights.view(named: name) else { return view.close("failed") }
+    fill(view, as: name, nil, with: arguments)
+  }
+
+  /// Fills a tab, with a view that the client has brought if there is one.
+  func fill(_ view: View, as name: String, _ own: ViewBinder?, with arguments: JSONText) {
+    guard let binder = own ?? rights.view(named: name) else { return view.close("failed") }
     do throws(WireError) {
       try binder.bind(view, self, arguments)
     } catch {
@@ -42,7 +47,15 @@ extension CallContext {
   package func open(
     _ name: String, as style: View.Style, with arguments: JSONText, from view: View
   ) throws(WireError) {
-    guard let binder = rights.view(named: name) else { throw .notFound("view", name) }
+    try open(name, nil, as: style, with: arguments, from: view)
+  }
+
+  /// Opens a view from another one, one that the client has brought if there is one.
+  func open(
+    _ name: String, _ own: ViewBinder?, as style: View.Style, with arguments: JSONText,
+    from view: View
+  ) throws(WireError) {
+    guard let binder = own ?? rights.view(named: name) else { throw .notFound("view", name) }
     var failure: WireError?
     let child = view.open(name, as: style, with: arguments, weighing: binder.weight) { child in
       do throws(WireError) {

@@ -23,13 +23,15 @@ package func bindViews(_ catalog: Catalog) {
     "check_view", "Checks the text of a view, and tells all its faults.", CheckView.self,
     .members(.init("faults", .array(ViewFault.shape)), .init("warnings", .array(ViewFault.shape)))
   ) { context, call, check in
-    let bytes = (check.with ?? [:]).values.reduce(0) { $0 + $1.utf8.count }
-    guard bytes <= ViewFile.Limit.bytes else {
-      throw WireError.unusable(
-        "with", "the views are \(ViewFile.Limit.bytes) bytes at most", "\(bytes)")
+    let others = try BroughtView(check.text, with: check.with).others()
+    var (_, faults, warnings) = context.check(view: check.text, with: others)
+    if let name = check.name, let other = context.rights.catalog.views[name],
+      context.rights.view(named: name) != nil
+    {
+      let message =
+        "service '\(other.service)' has a view '\(name)', so a reload refuses a file of this name"
+      warnings.insert(ViewFault(.init(line: 1, column: 1), message), at: 0)
     }
-    let others = (check.with ?? [:]).mapValues { ViewFile.read($0).file }
-    let (_, faults, warnings) = context.check(view: check.text, with: others)
     call.answer { buffer in
       buffer.object {
         $0.member("faults", JSONValue.array(faults.map(\.shown)).text)
@@ -79,7 +81,7 @@ private func restoreViews(_ catalog: Catalog) {
     }
     context.connection.views.restore(views) { view, handle throws(WireError) in
       _ = try context.openView(
-        view.binder, handle, view.arguments ?? .emptyObject, text: view.text?.string)
+        view.binder, handle, view.arguments ?? .emptyObject, view.text.flatMap(BroughtView.init))
     }
   }
 }
@@ -87,12 +89,14 @@ private func restoreViews(_ catalog: Catalog) {
 private struct Open: DocumentedParameters {
   let binder: String?
   let text: String?
+  let with: [String: String]?
   let view: Handle?
   let args: JSONText?
 
   static let docs = [
     "binder": "The name of the view; `describe` lists them. With text, the name to show.",
     "text": "The text of a view of one's own, instead of an installed one.",
+    "with": "With text, the texts of views to which it leads, by name; 64 KiB at most.",
     "view": "The handle: 1 to 64 of [A-Za-z0-9_.:-]; left out, the daemon gives a number.",
     "args": "The view's arguments, by name.",
   ]
@@ -101,10 +105,12 @@ private struct Open: DocumentedParameters {
 private struct CheckView: DocumentedParameters {
   let text: String
   let with: [String: String]?
+  let name: String?
 
   static let docs = [
     "text": "The text of the view, 64 KiB at most.",
     "with": "The texts of views to which it leads, by name; 64 KiB at most.",
+    "name": "The name under which it is to be installed.",
   ]
 }
 
@@ -129,14 +135,14 @@ private struct ViewRequest: DocumentedParameters {
 extension CallContext {
   /// Opens a view and fills it with its binder.
   ///
-  /// - Parameter text: The text of a view that the client has brought; `nil` opens one by its name.
+  /// - Parameter brought: A view that the client has brought; `nil` opens one by its name.
   package func openView(
-    _ name: String, _ wish: Handle?, _ arguments: JSONText, text: String? = nil
+    _ name: String, _ wish: Handle?, _ arguments: JSONText, _ brought: BroughtView? = nil
   ) throws(WireError) -> View {
     let binder =
-      if let text { try view(text: text, named: name) } else { try view(named: name) }
+      if let brought { try view(brought, named: name) } else { try view(named: name) }
     return try connection.views.open(
-      name, as: wish, with: arguments, text: text.map { JSONText(string: $0) },
+      name, as: wish, with: arguments, text: brought?.kept,
       weighing: binder.weight
     ) { view throws(WireError) in
       try binder.bind(view, self, arguments)
@@ -152,7 +158,11 @@ extension CallContext {
     guard let name = open.binder ?? open.text.map({ _ in "view" }) else {
       throw WireError(JSONDecodingError(path: "/binder", expected: "string", got: "nothing"))
     }
-    let view = try openView(name, open.view, open.args ?? .emptyObject, text: open.text)
+    if open.text == nil, open.with != nil {
+      throw .unusable("with", "views to which a text leads", "no text")
+    }
+    let brought = open.text.map { BroughtView($0, with: open.with) }
+    let view = try openView(name, open.view, open.args ?? .emptyObject, brought)
     var answer = ByteBuffer()
     view.writeAnswer(&answer, size: connection.lineOut - Self.answerBytes)
     guard answer.count + Self.answerBytes <= connection.lineOut else {

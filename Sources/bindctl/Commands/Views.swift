@@ -1,5 +1,6 @@
 import BinderClient
 import Console
+import Glibc
 import JSON
 import Wire
 
@@ -43,7 +44,9 @@ var viewCommand: Command {
     let texts = try paths.map { (path: $0, text: try text(of: $0)) }
     // The files of a directory lead to each other.
     for (path, text) in texts {
-      var params: JSONObject = ["text": .string(text)]
+      var params: JSONObject = [
+        "text": .string(text), "name": .string(FollowedFile.viewName(of: path)),
+      ]
       var others = JSONObject()
       for (other, its) in texts where other != path {
         let name = FollowedFile.viewName(of: other)
@@ -81,7 +84,8 @@ let openSyntax = Syntax(
   ],
   details: """
     ARG is name=text or name:=json. Without VIEW, lists the views with their arguments. A VIEW with a '/'
-    or '.view' is a file with a view of your own, which needs no installation.
+    or '.view' is a file with a view of your own, which needs no installation. The files of views to which
+    it leads follow it.
 
     In a terminal, a view whose main intent takes a text has its field open: type, and enter sends.
     Escape leaves the field; then the last lines say which key sends which intent. Arrows choose a row,
@@ -97,6 +101,7 @@ let openSyntax = Syntax(
     """,
   examples: [
     "bindctl open system", "bindctl open cell name=lamp", "bindctl open ./thermostat.view",
+    "bindctl open rooms.view booking.view",
     #"echo '{"intent":"toggle"}' | bindctl open cell name=lamp"#,
   ])
 
@@ -107,15 +112,20 @@ var openCommand: Command {
     let isFollowed = context.invocation.has("follow")
     var params: JSONObject = ["binder": .string(name)]
     var file: FollowedFile?
+    var others = JSONObject()
+    var words = context.invocation.operands.dropFirst()
     if isFollowed || name.contains("/") || name.hasSuffix(".view") {
       params["binder"] = .string(FollowedFile.viewName(of: name))
       params["text"] = .string(try text(of: name))
       if isFollowed { file = FollowedFile(name) }
+      while let other = words.first, other.hasSuffix(".view"), !other.contains("=") {
+        others[FollowedFile.viewName(of: other)] = .string(try text(of: other))
+        words.removeFirst()
+      }
     }
+    if !others.members.isEmpty { params["with"] = .object(others) }
     var arguments = JSONObject()
-    for word in context.invocation.operands.dropFirst() {
-      try arguments.add(word: word, command: "open")
-    }
+    for word in words { try arguments.add(word: word, command: "open") }
     if !arguments.members.isEmpty { params["args"] = .object(arguments) }
     let link = try ViewLink(
       context.client, open: params, reconnects: !context.invocation.has("no-reconnect"))
@@ -125,18 +135,37 @@ var openCommand: Command {
       }
       return try ViewPipe(link, context.output, context.client, following: file).run()
     } catch let error as ClientError {
-      throw failure(error, inFile: name) ?? error
+      throw failure(error, in: context.invocation.operands) ?? error
     }
   }
 }
 
 /// Returns the failure for a file with faults: its first one, with line and column; `nil` for another
 /// error.
-private func failure(_ error: ClientError, inFile file: String) -> Failure? {
+///
+/// - Parameter operands: The files, and what follows them.
+private func failure(_ error: ClientError, in operands: [String]) -> Failure? {
   guard case .refused(let refusal) = error, refusal.data.string("reason") == "bad_view",
-    let first = refusal.data.array("faults").first
+    case .object(let first)? = refusal.data.array("faults").first
   else { return nil }
   let more = refusal.data.array("faults").count - 1
-  return Failure(
-    first.place(in: file) + (more > 0 ? ", and \(more) more" : ""), .refused)
+  let name = first.string("file") ?? ""
+  let file = operands.first { FollowedFile.viewName(of: $0) == name } ?? operands[0]
+  var text = JSONValue.object(first).place(in: file) + (more > 0 ? ", and \(more) more" : "")
+  if let other = fileBeside(file, missing: first.string("message") ?? "") {
+    let files = operands.filter { $0.hasSuffix(".view") && !$0.contains("=") } + [other]
+    text += "; give its file too: \(bindctlCommand) open " + files.joined(separator: " ")
+  }
+  return Failure(text, .refused)
+}
+
+/// Returns the file beside another one with the view that a message says is missing; `nil` if there is
+/// none.
+private func fileBeside(_ file: String, missing message: String) -> String? {
+  let start = "no view '"
+  guard message.hasPrefix(start) else { return nil }
+  let name = message.dropFirst(start.count).prefix { $0 != "'" }
+  let directory = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
+  let path = "\(directory)\(name).view"
+  return access(path, R_OK) == 0 ? path : nil
 }
