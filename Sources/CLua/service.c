@@ -7,8 +7,10 @@
 #include <stdlib.h>
 
 // Places in the registry: the description, the functions by name, the running method's description,
-// a list of the globals and all functions, and the metatables of sources.
-static char description_key, folds_key, commands_key, queries_key, running_key, declared_key;
+// a list of the globals and all functions, the rows that a watched fold has read, and the metatables
+// of sources.
+static char description_key, folds_key, commands_key, queries_key, running_key, declared_key,
+    watched_key;
 char rows_key, value_key, list_key;
 
 // MARK: Names
@@ -187,6 +189,132 @@ static int fail_given(lua_State *L) {
   return fail(L, "%s", lua_tostring(L, -1));
 }
 
+// MARK: Rows that are changed in vain
+
+// A row that a fold has read: the table, its JSON, the name of the row, the line, and the number of the
+// set of rows.
+enum { WATCHED_ROW = 1, WATCHED_JSON, WATCHED_NAME, WATCHED_LINE, WATCHED_TABLE, MOST_LOST = 4096 };
+
+void begin_watch(lua_State *L) {
+  lua_createtable(L, 0, 0);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &watched_key);
+}
+
+static void push_name(lua_State *L, int32_t table, clua_text key) {
+  lua_pushfstring(L, "%d/", (int)table);
+  lua_pushlstring(L, key.bytes, key.count);
+  lua_concat(L, 2);
+}
+
+// The limits of a fold while it is watched, which costs it nothing.
+typedef struct {
+  int64_t left;
+  size_t bytes;
+  clua_outcome stopped;
+  bool is_allocating_freely;
+} watch_pause;
+
+static watch_pause pause_limits(clua *s) {
+  watch_pause pause = {s->left, s->bytes, s->stopped, s->is_allocating_freely};
+  s->left = INT64_MAX;
+  s->is_allocating_freely = true;
+  return pause;
+}
+
+static void resume_limits(clua *s, watch_pause pause) {
+  s->left = pause.left;
+  s->stopped = pause.stopped;
+  s->is_allocating_freely = pause.is_allocating_freely;
+  if (s->bytes > pause.bytes) s->most += s->bytes - pause.bytes;
+}
+
+// Pushes the JSON of the value at an index.
+static void push_json(lua_State *L, int index) {
+  clua *s = clua_of(L);
+  json_write(L, index, &s->scratch);
+  lua_pushlstring(L, s->scratch.bytes, s->scratch.count);
+}
+
+// Keeps the row on top of the stack.
+static void watch_row(lua_State *L, int32_t table, clua_text key) {
+  watch_pause pause = pause_limits(clua_of(L));
+  int row = lua_gettop(L);
+  lua_Debug place;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &watched_key);
+  lua_createtable(L, 5, 0);
+  lua_pushvalue(L, row);
+  lua_rawseti(L, -2, WATCHED_ROW);
+  push_json(L, row);
+  lua_rawseti(L, -2, WATCHED_JSON);
+  push_name(L, table, key);
+  lua_rawseti(L, -2, WATCHED_NAME);
+  lua_pushinteger(L, find_place(L, 1, &place) ? place.currentline : 1);
+  lua_rawseti(L, -2, WATCHED_LINE);
+  lua_pushinteger(L, table);
+  lua_rawseti(L, -2, WATCHED_TABLE);
+  lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+  lua_settop(L, row);
+  resume_limits(clua_of(L), pause);
+}
+
+// Forgets the rows that were read with the name of one that is written, and the one that is written.
+static void forget_row(lua_State *L, int32_t table, clua_text key, int index) {
+  watch_pause pause = pause_limits(clua_of(L));
+  int top = lua_gettop(L);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &watched_key);
+  push_name(L, table, key);
+  lua_Integer count = (lua_Integer)lua_rawlen(L, top + 1);
+  for (lua_Integer i = 1; i <= count; i++) {
+    lua_rawgeti(L, top + 1, i);
+    if (lua_type(L, -1) == LUA_TTABLE) {
+      lua_rawgeti(L, -1, WATCHED_ROW);
+      lua_rawgeti(L, -2, WATCHED_NAME);
+      if (lua_rawequal(L, -2, index) || lua_rawequal(L, -1, top + 2)) {
+        lua_pushboolean(L, 0);
+        lua_rawseti(L, top + 1, i);
+      }
+    }
+    lua_settop(L, top + 2);
+  }
+  lua_settop(L, top);
+  resume_limits(clua_of(L), pause);
+}
+
+// Notes the row at 1 if it has changed. It may fail, because a row may contain what cannot be stored.
+static int note_lost(lua_State *L) {
+  clua *s = clua_of(L);
+  lua_rawgeti(L, 1, WATCHED_ROW);
+  lua_rawgeti(L, 1, WATCHED_JSON);
+  push_json(L, 2);
+  if (lua_rawequal(L, 3, 4)) return 0;
+  lua_rawgeti(L, 1, WATCHED_LINE);
+  lua_rawgeti(L, 1, WATCHED_TABLE);
+  lua_pushfstring(
+      L, "%I %I\n", (LUAI_UACINT)lua_tointegerx(L, 5, NULL), (LUAI_UACINT)lua_tointegerx(L, 6, NULL));
+  size_t count;
+  const char *line = lua_tolstring(L, -1, &count);
+  bool is_known = s->lost.count > 0 && memmem(s->lost.bytes, s->lost.count, line, count) != NULL;
+  if (!is_known && s->lost.count < MOST_LOST) bytes_add(&s->lost, line, count);
+  return 0;
+}
+
+void end_watch(lua_State *L) {
+  watch_pause pause = pause_limits(clua_of(L));
+  int top = lua_gettop(L);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &watched_key);
+  lua_Integer count = (lua_Integer)lua_rawlen(L, top + 1);
+  for (lua_Integer i = 1; i <= count; i++) {
+    lua_pushcclosure(L, note_lost, 0);
+    lua_rawgeti(L, top + 1, i);
+    if (lua_type(L, -1) == LUA_TTABLE) lua_pcall(L, 1, 0, 0);
+    lua_settop(L, top + 1);
+  }
+  lua_settop(L, top);
+  resume_limits(clua_of(L), pause);
+}
+
+// MARK: Rows
+
 // Pushes the value of a row; nil if there is none.
 static void read_row(lua_State *L, int32_t table, clua_text key) {
   clua *s = clua_of(L);
@@ -197,6 +325,8 @@ static void read_row(lua_State *L, int32_t table, clua_text key) {
     return;
   }
   json_push(L, s->given.bytes, s->given.count);
+  if (s->is_watching && s->mode == MODE_FOLD && lua_type(L, -1) == LUA_TTABLE)
+    watch_row(L, table, key);
 }
 
 // Writes the value at an index; nil, null or false removes the row.
@@ -204,6 +334,7 @@ static void write_row(lua_State *L, int32_t table, clua_text key, int index) {
   clua *s = clua_of(L);
   want_fold(L);
   charge(L, 40);
+  if (s->is_watching) forget_row(L, table, key, lua_absindex(L, index));
   clua_text json = {NULL, 0};
   if (lua_toboolean(L, index) && lua_type(L, index) != LUA_TLIGHTUSERDATA) {
     json_write(L, index, &s->scratch);

@@ -555,12 +555,14 @@ void clua_free(clua *s) {
   free(s->scratch.bytes);
   free(s->spare.bytes);
   free(s->faults.bytes);
+  free(s->lost.bytes);
   free(s->met);
   free(s);
 }
 
 void clua_set_host(clua *s, const clua_host *host) { s->host = *host; }
 void clua_set_nanoseconds(clua *s, int64_t nanoseconds) { s->limits.nanoseconds = nanoseconds; }
+void clua_watch(clua *s) { s->is_watching = true; }
 void clua_set_instructions(clua *s, int64_t instructions) { s->limits.instructions = instructions; }
 
 // MARK: Calls
@@ -735,7 +737,9 @@ static int fold(lua_State *L) {
   else
     json_push(L, fold->json.bytes, fold->json.count);
   if (has_place) push_place(L, fold->place);
+  if (clua_of(L)->is_watching) begin_watch(L);
   lua_call(L, has_place ? 2 : 1, 0);
+  if (clua_of(L)->is_watching) end_watch(L);
   return 0;
 }
 
@@ -752,6 +756,7 @@ void clua_give(clua *s, clua_text text) {
 
 clua_text clua_result(const clua *s) { return text_of(&s->result); }
 clua_text clua_fault(const clua *s) { return text_of(&s->fault); }
+clua_text clua_lost(const clua *s) { return text_of(&s->lost); }
 clua_text clua_refusal_word(const clua *s) { return text_of(&s->word); }
 clua_text clua_refusal_text(const clua *s) { return text_of(&s->text); }
 size_t clua_bytes(const clua *s) { return s->bytes; }

@@ -46,13 +46,14 @@ struct clua {
   int depth;            // The number of calls that have not returned.
   clua_outcome stopped; // The limit or refusal that ends the call; CLUA_OK if none.
   bool is_allocating_freely;
+  bool is_watching;     // See clua_watch().
 
   int64_t user, process;
 
   // The objects that the fingerprint has gone through: a hash table of addresses.
   const void **met;
   size_t met_count, met_capacity;
-  clua_bytes_buffer given, result, fault, word, text, scratch, spare, faults;
+  clua_bytes_buffer given, result, fault, word, text, scratch, spare, faults, lost;
   int fault_count;
   clua_pool pool;
 
@@ -146,6 +147,10 @@ typedef struct {
 void set_functions(lua_State *L, int table, const clua_function *functions);
 // Replaces the table on top by one that reads through to it and cannot be changed.
 void push_fixed(lua_State *L);
+
+// The rows that a watched fold reads: begins with none, and finds those that were changed in vain.
+void begin_watch(lua_State *L);
+void end_watch(lua_State *L);
 
 void open_base(lua_State *L);     // To the table of globals on top.
 void open_strings(lua_State *L);

@@ -88,6 +88,18 @@ final class LuaInterpreter: ScriptInterpreter, @unchecked Sendable {
     }
   }
 
+  func watch() { clua_watch(lua) }
+
+  var lostChanges: [ScriptName] {
+    string(clua_lost(lua)).split(separator: "\n").compactMap { entry in
+      let parts = entry.split(separator: " ").compactMap { Int($0) }
+      guard parts.count == 2, declaration.tables.indices ~= parts[1] else { return nil }
+      return ScriptName(declaration.tables[parts[1]].name, line: parts[0])
+    }
+  }
+
+  func doubts(in text: String) -> [ScriptDoubt] { LuaReview(text, declaration).doubts }
+
   deinit { clua_free(lua) }
 
   /// The most processor time of a call, in nanoseconds.

@@ -149,6 +149,8 @@ extension WireError {
         return "for example: \(example)"
       }
       return typedArgument.map { "use ':=' for values other than text, as in \($0)" }
+    case .invalidParams where command == "service":
+      return typedArgument.map { "use ':=' for values other than text, as in \($0)" }
     case .conflict: return "read it again before you set it"
     case .rejected where data["reason"] == .string("changed_since"):
       return "'\(bindctlCommand) undo --preview' shows all; add --force to overwrite it"

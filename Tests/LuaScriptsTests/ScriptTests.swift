@@ -124,6 +124,166 @@ struct ScriptTests {
     }
   }
 
+  /// Returns the warnings about lines of a text behind its first six, with line and column.
+  private func warnings(_ lines: String) throws -> [String] {
+    let head = """
+      service("stock", "x")
+      local things = rows("stock/*", "x")
+      local last = value("stock", "x")
+      local log = list("stock/log", "x")
+      ignore("seen")
+      on.taken = function(e, at) end
+
+      """
+    let script = try Script(
+      head + lines, named: "stock", file: "stock.service", path: "p", in: Lua())
+    return script.warnings(path: "p").map(\.description)
+  }
+
+  /// The first word that a check has a message about, and the message; `nil` for none.
+  typealias Doubt = (word: String, message: String)
+
+  @Test(
+    arguments: [
+      (
+        "record('takn', { n = 1 })",
+        ("'takn'", "there is no 'on.takn' for the event; did you mean 'taken'?")
+      ),
+      (
+        "record 'gone'",
+        ("'gone'", "there is no 'on.gone' for the event; write one, or 'ignore(\"gone\")'")
+      ),
+      ("record('taken')", nil), ("record('seen', {})", nil), ("record('ta' .. p.n)", nil),
+      ("local record = type record('gone')", nil), ("p.record = type p.record('gone')", nil),
+      ("record('taken', { n = p.num })", ("num", "'take' has no parameter 'num'; it has n")),
+      ("p.m = 1 record('taken', { n = p.m })", nil),
+      (
+        "record('taken', { by = caller.usr })",
+        ("usr", "'caller' has no 'usr'; did you mean 'user'?")
+      ),
+      ("local caller = { x = 1 } record('taken', caller.x)", nil),
+      ("reject('tken')", ("'tken'", "'rejects' of 'take' lacks \"tken\"; did you mean 'taken'?")),
+      ("reject('taken', 'no')", nil),
+      ("local a = math.flor(1)", ("flor", "'math' has no 'flor'; did you mean 'floor'?")),
+      ("local a = last:gett()", ("gett", "'last' has no 'gett'; did you mean 'get'?")),
+      ("local a = log:apend(1)", ("apend", "'log' has no 'apend'; did you mean 'append'?")),
+      ("local a = last:get() + log:count() + things.get", nil),
+      (
+        "local a = things:get('x')",
+        ("get", "'things' is a row set, which has no methods; write things[key], or pairs(things)")
+      ),
+      ("-- record('gone')\n--[[ math.flor ]] local a = [[ math.flor ]] .. 'math.flor'", nil),
+    ] as [(String, Doubt?)])
+  func `a command is checked without running it`(body: String, doubt: Doubt?) throws {
+    let start = "run = function(p, caller) "
+    let head = "command.take = { 'x', n = 'integer', rejects = { 'taken' },"
+    let found = try warnings("\(head)\n\(start)\(body)\nend }")
+    #expect(found == expected(doubt, in: start + body, line: 8))
+  }
+
+  @Test(
+    arguments: [
+      ("local a = at.usr", ("usr", "'at' has no 'usr'; did you mean 'user'?")),
+      ("local a = at.seq + at.version + at.time, at.user, at.stream, at.name", nil),
+      (
+        "things[e.k].n = 1",
+        (
+          "things",
+          "'things[e.k]' is a copy of the row, so this changes nothing; write 'local r = things[e.k]', change it, then 'things[e.k] = r'"
+        )
+      ),
+      (
+        "local r = things[e.k] r.n = r.n + 1",
+        ("r.n", "'r' is a copy of the row; without 'things[e.k] = r' this changes nothing")
+      ),
+      (
+        "local r = things[e.k] or {} r.n = 1 r[1] = 2",
+        ("r.n", "'r' is a copy of the row; without 'things[e.k] = r' this changes nothing")
+      ),
+      (
+        "for k, r in pairs(things) do r.n = 1 end",
+        ("r.n", "'r' is a copy of the row; without 'things[k] = r' this changes nothing")
+      ),
+      ("for k, r in pairs(things) do r.n = 1 things[k] = r end", nil),
+      ("local r = things[e.k] r.n = 1 things[e.k] = r", nil),
+      ("local r = things[e.k] r.n = 1\nlast:set(r.n)", nil),
+      ("local r = things[e.k] last:set(r.n)", nil), ("local r = things[e.k].n r.x = 1", nil),
+      ("local r = { n = 1 } r.n = 2 things.x = 1", nil),
+    ] as [(String, Doubt?)])
+  func `a fold is checked without running it`(body: String, doubt: Doubt?) throws {
+    let line = "on.gone = function(e, at) \(body)"
+    #expect(try warnings(line + "\nend") == expected(doubt, in: line, line: 7))
+  }
+
+  private func expected(_ doubt: Doubt?, in text: String, line: Int) -> [String] {
+    guard let doubt, let place = text.firstRange(of: doubt.word)?.lowerBound else { return [] }
+    let column = text.distance(from: text.startIndex, to: place) + 1
+    return ["p:\(line):\(column): \(doubt.message)"]
+  }
+
+  @Test
+  func `the check knows the library of the interpreter`() throws {
+    let standard = [
+      "string": [
+        "byte", "char", "dump", "find", "format", "gmatch", "gsub", "len", "lower", "match", "pack",
+        "packsize", "rep", "reverse", "sub", "unpack", "upper",
+      ],
+      "table": ["concat", "insert", "move", "pack", "remove", "sort", "unpack"],
+      "math": [
+        "abs", "acos", "asin", "atan", "ceil", "cos", "deg", "exp", "floor", "fmod", "huge", "log",
+        "max", "maxinteger", "min", "mininteger", "modf", "pi", "rad", "random", "randomseed",
+        "sin",
+        "sqrt", "tan", "tointeger", "type", "ult",
+      ],
+    ]
+    let members = standard.sorted { $0.key < $1.key }.flatMap { table, names in
+      names.map { "\(table).\($0)" }
+    }
+    let list = members.map { "\($0) == nil and '\($0)' or ''" }.joined(separator: ",")
+    let world = try FakeWorld("query.x = { 'x', run = function() return { \(list) } end }")
+    guard case .done(let missing?) = world.call("x", isQuery: true) else {
+      Issue.record("the query fails")
+      return
+    }
+    let texts = (missing.elements ?? []).compactMap(\.string).filter { !$0.isEmpty }
+    let uses = texts.map { "local a = \($0)" }.joined(separator: "\n")
+    #expect(try warnings(uses).count == texts.count)
+    let known = members.filter { !texts.contains($0) }.map { "local a = \($0)" }
+    #expect(try warnings(known.joined(separator: "\n")) == [])
+  }
+
+  @Test
+  func `a trial finds a row that a fold reads, changes and does not assign`() throws {
+    let world = try FakeWorld(
+      """
+      local r = rows("r/*", "Rows.")
+      local l = list("r/list", "Many.")
+      on.set = function(e) r[e.k] = { n = 1, list = { 1 } } l:append({ n = 1 }) end
+      on.lost = function(e)
+        local a = r[e.k]
+        table.insert(a.list, 2)
+        l:get(1).n = 7
+      end
+      on.assigned = function(e)
+        local a = r[e.k]
+        a.n = 2
+        r[e.k] = { n = a.n, list = a.list }
+        for k, b in pairs(r) do b.n = 3 r.other = b end
+        l:set(1, { n = 2 })
+        local c = r[e.k]
+      end
+      on.bad = function(e) r[e.k].n = function() end end
+      """)
+    world.script.watch()
+    for kind in ["set", "assigned"] { #expect(world.fold(kind, #"{"k":"x"}"#) == nil) }
+    #expect(world.script.lostChanges == [])
+    for _ in 1...2 { #expect(world.fold("lost", #"{"k":"x"}"#) == nil) }
+    #expect(
+      world.script.lostChanges == [ScriptName("r/*", line: 5), ScriptName("r/list", line: 7)])
+    #expect(world.fold("bad", #"{"k":"x"}"#) == nil)
+    #expect(world.fold("set", #"{"k":"x"}"#) == nil)
+  }
+
   @Test
   func `names are found in functions with many constants, and long ones`() throws {
     let constants = (0..<300).map { "'c\($0)'" }.joined(separator: ", ")

@@ -40,6 +40,16 @@ restart_daemon() {
     run -0 --separate-stderr bindctl service check odd/rooms.service
     is "$output" 'odd/rooms.service is valid'
     [[ $stderr == *"warning: odd/rooms.service:"*": nothing is called 'unknwon' outside of functions; it is nil" ]]
+    # Mistakes that the text shows: an event that nothing applies, members that nothing has, a lost change.
+    sed -e 's/record("booked"/record("boked"/' -e 's/at.user/at.usr/' -e 's/reject("taken"/reject("full"/' -e 's/last:set/last:sett/' \
+        -e 's/not_found("booking", p.id)/not_found("booking", p.rom)/' -e 's/^  rooms\[e.room\] = next(r) and r$/  r.x = 1/' rooms.service > odd/rooms.service
+    run -0 --separate-stderr bindctl service check odd/rooms.service
+    is "$output" 'odd/rooms.service is valid'
+    for doubt in "there is no 'on.boked' for the event; did you mean 'booked'?" "'at' has no 'usr'; did you mean 'user'?" \
+        "'rejects' of 'book' lacks \"full\"" "'last' has no 'sett'; did you mean 'set'?" "'cancel' has no parameter 'rom'; did you mean 'room'?" \
+        "'r' is a copy of the row; without 'rooms[e.room] = r' this changes nothing"; do
+        [[ $stderr == *"warning: odd/rooms.service:"*": $doubt"* ]]
+    done
     cp rooms.service service.d/
     [ "$(bindctl reload)" = 'changed: services' ]
     [ "$(bindctl call rooms.book room=blue from=09:00 to=10:00)" = '"b1"' ]
@@ -69,8 +79,22 @@ restart_daemon() {
     [ "${lines[1]}" = 'rooms.book: the room is taken' ]
     run -5 bindctl service try rooms.service --call 'bok room=blue'
     [[ "$output" == *"'rooms' has no method 'bok'; did you mean 'book'?"* ]]
+    sed 's/room = "name", from/room = "name", seats = "integer?", from/' rooms.service > odd/rooms.service
+    run -5 bindctl service try odd/rooms.service --call 'book room=blue from=09:30 to=11:00 seats=2'
+    [[ "$output" == *"expected integer at /seats, got string; use ':=' for values other than text, as in seats:=1"* ]]
     bindctl call rooms.cancel room=blue id=b1
     run -4 bindctl get rooms/blue
+}
+
+@test "a trial tells of a row that is changed and not assigned" {
+    tally 'if rows[e.key] then table.insert(rows[e.key].log, 1) else rows[e.key] = { log = array() } end' > tally.service
+    run -0 --separate-stderr bindctl service check tally.service
+    is "$stderr" ''
+    run -0 --separate-stderr bindctl service try tally.service --call 'add key=a' --call 'add key=a'
+    is "$stderr" "bindctl: warning: tally.service:3:1: a copy of a row of 'tally/*', read here, was changed and not assigned"
+    tally 'local r = rows[e.key] or { log = array() } table.insert(r.log, 1) rows[e.key] = r' > tally.service
+    run -0 --separate-stderr bindctl service try tally.service --call 'add key=a' --call 'add key=a'
+    is "$stderr" ''
 }
 
 @test "a service and its view are installed, changed and installed again by one reload" {

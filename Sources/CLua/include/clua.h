@@ -93,6 +93,13 @@ void clua_set_instructions(clua *lua, int64_t instructions);
 void clua_pause(void);
 void clua_resume(void);
 
+// Watches the folds from now on, for a trial: rows that one reads, changes and does not assign.
+void clua_watch(clua *lua);
+
+// What was found since then: a line for each place, with the line of the reading and the number of the
+// table.
+clua_text clua_lost(const clua *lua);
+
 // Runs the text of a service once. `name` is its file's, for messages. A fault of a declaration does not
 // end it; clua_fault() has all of them, parted by the byte 0x1E.
 clua_outcome clua_run(clua *lua, clua_text name, clua_text text);

@@ -177,18 +177,25 @@ package final class Script: Sendable {
   /// The most warnings about a text.
   private static let mostWarnings = 20
 
-  /// Returns the first warnings about global names that the text reads and nothing has.
+  /// Returns the first warnings about what the text shows without running: global names that nothing
+  /// has, and what the interpreter doubts.
   package func warnings(path: String) -> [ConfigurationFault] {
     guard let interpreter = try? interpreter() else { return [] }
     let names = interpreter.unknownNames.sorted { ($0.line, $0.name) < ($1.line, $1.name) }
     var seen: Set<String> = []
     let lines = Self.lines(of: text)
-    return names.filter { seen.insert($0.name).inserted }.prefix(Self.mostWarnings).map { found in
+    let unknown = names.filter { seen.insert($0.name).inserted }.map { found in
       let line = lines.indices ~= found.line - 1 ? lines[found.line - 1] : ""
       let place = line.firstRange(of: found.name)?.lowerBound ?? line.startIndex
-      return ConfigurationFault(
-        file: path, line: found.line, column: line.distance(from: line.startIndex, to: place) + 1,
-        message: "nothing is called '\(found.name)' outside of functions; it is nil")
+      return ScriptDoubt(
+        line: found.line, column: line.distance(from: line.startIndex, to: place) + 1,
+        "nothing is called '\(found.name)' outside of functions; it is nil")
+    }
+    let all = (unknown + interpreter.doubts(in: text)).sorted {
+      ($0.line, $0.column, $0.message) < ($1.line, $1.column, $1.message)
+    }
+    return all.prefix(Self.mostWarnings).map {
+      ConfigurationFault(file: path, line: $0.line, column: $0.column, message: $0.message)
     }
   }
 

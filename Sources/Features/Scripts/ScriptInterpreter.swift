@@ -28,6 +28,15 @@ package protocol ScriptInterpreter: AnyObject, Sendable {
   /// The global names that the text reads and nothing has, with their lines.
   var unknownNames: [ScriptName] { get }
 
+  /// Returns the mistakes that its text shows without running, as far as they are sure.
+  func doubts(in text: String) -> [ScriptDoubt]
+
+  /// Watches the folds from now on, which costs time: see ``lostChanges``.
+  func watch()
+
+  /// The sources whose rows a fold has read, changed and not assigned, with the lines that read them.
+  var lostChanges: [ScriptName] { get }
+
   /// Whether a call has changed a variable or a table of the file; `false` within a call.
   ///
   /// Such a change is state that is in no snapshot and is not rolled back, so the interpreter is not
@@ -53,6 +62,17 @@ package struct ScriptName: Equatable, Sendable {
   package let line: Int
 
   package init(_ name: String, line: Int) { (self.name, self.line) = (name, line) }
+}
+
+/// A place in a text that is probably a mistake.
+package struct ScriptDoubt: Equatable, Sendable {
+  package let line: Int
+  package let column: Int
+  package let message: String
+
+  package init(line: Int, column: Int, _ message: String) {
+    (self.line, self.column, self.message) = (line, column, message)
+  }
 }
 
 /// The place of an event, as a script sees it.

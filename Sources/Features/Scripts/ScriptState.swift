@@ -61,6 +61,9 @@ package struct ScriptState: TableState {
   /// Made by the first event, so that a state that begins on another thread has its own.
   var interpreter: (any ScriptInterpreter)?
 
+  /// Whether its folds are watched, for a trial.
+  var isWatched = false
+
   /// The fold that has failed; later events are not applied.
   package var stopped: StoppedFold?
 
@@ -158,6 +161,7 @@ package struct ScriptState: TableState {
   mutating func makeInterpreter() throws(ScriptFailure) -> any ScriptInterpreter {
     if let interpreter { return interpreter }
     let made = try script.interpreter()
+    if isWatched { made.watch() }
     interpreter = made
     return made
   }

@@ -49,7 +49,8 @@ func bindTrials(_ catalog: Catalog, to scripts: ScriptsService) {
     .members(
       .init("service", .string), .init("events", .natural), .init("milliseconds", .natural),
       .optional("stopped", .string), .init("differs", .natural),
-      .init("sources", .array(.map(.any))), .init("calls", .array(.map(.any)))),
+      .init("sources", .array(.map(.any))), .init("calls", .array(.map(.any))),
+      .init("warnings", .array(ScriptTrial.faultShape))),
     kind: .late, errors: ["bad_service"]
   ) { context, call, attempt in
     try context.checkIsOwner(scripts)
@@ -65,13 +66,18 @@ func bindTrials(_ catalog: Catalog, to scripts: ScriptsService) {
     let begun = catalog.clock()
     guard let call = call.later() else { return }
     let caller = context.caller
-    scripts.host.fold(script.name, from: ScriptState(script)).observe { event in
+    var state = ScriptState(script)
+    state.isWatched = true
+    scripts.host.fold(script.name, from: state).observe { event in
       switch event {
       case .next(let folded):
         let trial = ScriptTrial(script, folded.state, scripts)
         let time = catalog.clock() - begun
         let results = calls.map { trial.run($0, by: caller) }
-        call.answer { $0.append(trial.answer(time, results, attempt.diff ?? false).text) }
+        call.answer { buffer in
+          let path = attempt.file ?? script.file
+          buffer.append(trial.answer(time, results, attempt.diff ?? false, path).text)
+        }
       case .failed(let error): call.refuse(catalog.error(error))
       case .completed: break
       }
@@ -186,6 +192,9 @@ private final class ScriptTrial: ScriptWorld {
   private let before: [String: JSONText]
   private var events: [JSONText] = []
 
+  /// The copies of rows that were changed and not assigned.
+  private var lost: [ScriptName] = []
+
   init(_ script: Script, _ state: ScriptState, _ scripts: ScriptsService) {
     var state = state
     state.checkVariables()
@@ -194,6 +203,13 @@ private final class ScriptTrial: ScriptWorld {
     var before: [String: JSONText] = [:]
     for source in state.sources { before[source] = state.value(of: source) }
     self.before = before
+    keepLost(of: state.interpreter)
+  }
+
+  private func keepLost(of interpreter: (any ScriptInterpreter)?) {
+    for change in interpreter?.lostChanges ?? [] where !lost.contains(change) {
+      lost.append(change)
+    }
   }
 
   func run(_ call: Call, by caller: Peer) -> JSONText {
@@ -206,6 +222,7 @@ private final class ScriptTrial: ScriptWorld {
           call.name, isQuery: call.isQuery, call.parameters, uid: caller.uid, pid: caller.pid)
         let interpreter = try state.makeInterpreter()
         outcome = interpreter.call(call, in: self)
+        keepLost(of: interpreter)
         if interpreter.hasChanged {
           (kept.interpreter, state.interpreter) = (nil, nil)
           if case .failed = outcome {} else { outcome = .failed(.changed(script)) }
@@ -233,7 +250,17 @@ private final class ScriptTrial: ScriptWorld {
     return JSONText(trusted: text.string)
   }
 
-  func answer(_ milliseconds: UInt64, _ results: [JSONText], _ isShown: Bool) -> JSONText {
+  private func warnings(_ path: String) -> [ConfigurationFault] {
+    lost.sorted { $0.line < $1.line }.map {
+      ConfigurationFault(
+        file: path, line: $0.line, column: Script.column(ofLine: $0.line, in: script.text),
+        message: "a copy of a row of '\($0.name)', read here, was changed and not assigned")
+    }
+  }
+
+  func answer(
+    _ milliseconds: UInt64, _ results: [JSONText], _ isShown: Bool, _ path: String
+  ) -> JSONText {
     let service = scripts.services[script.name]
     var present: [String: JSONText] = [:]
     if let now = service?.ledger.committed {
@@ -262,6 +289,7 @@ private final class ScriptTrial: ScriptWorld {
         }
       }
       text.member("calls", JSONText(elements: results))
+      text.member("warnings", JSONValue.array(warnings(path).map(\.shownPlace)).text)
     }
     return JSONText(trusted: text.string)
   }

@@ -90,6 +90,7 @@ private func attempt(_ path: String, _ context: Context) throws -> Bool {
     if let before = source["before"] { lines.append("- \(before.text)") }
     if let after = source["after"] { lines.append("+ \(after.text)") }
   }
+  for warning in answer.array("warnings") { note("warning: \(warning.place)") }
   var isRefused = answer["stopped"] != nil
   for case .object(let call) in answer.array("calls") {
     let method = call.string("method") ?? ""
