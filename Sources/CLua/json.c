@@ -573,6 +573,38 @@ typedef struct {
   int value;
 } member;
 
+// Whether a value is the one that its JSON gives back, and nothing can change it. A whole number that is
+// a float is not: it may become an integer.
+static bool is_kept(lua_State *L, int index) {
+  switch (lua_type(L, index)) {
+    case LUA_TSTRING:
+    case LUA_TBOOLEAN: return true;
+    case LUA_TNUMBER: {
+      if (lua_isinteger(L, index)) return true;
+      double value = lua_tonumberx(L, index, NULL);
+      return value != floor(value);
+    }
+    default: return false;
+  }
+}
+
+// Keeps a copy of an object as what reading its JSON would give, if that is easy to tell.
+static void keep_copy(lua_State *L, const member *members, size_t count) {
+  clua *s = clua_of(L);
+  s->has_copy = false;
+  for (size_t i = 0; i < count; i++)
+    if (!is_kept(L, members[i].value)) return;
+  charge(L, 4 * count);
+  lua_createtable(L, 0, (int)count);
+  for (size_t i = 0; i < count; i++) {
+    lua_pushvalue(L, members[i].value - 1);
+    lua_pushvalue(L, members[i].value);
+    lua_rawset(L, -3);
+  }
+  lua_rawseti(L, LUA_REGISTRYINDEX, COPY_PLACE);
+  s->has_copy = true;
+}
+
 // Writes an object with a few members. Returns false, and writes nothing, if the table is another one.
 static bool write_few(lua_State *L, int table, clua_bytes_buffer *buffer, int depth) {
   member members[FEW_MEMBERS];
@@ -580,6 +612,7 @@ static bool write_few(lua_State *L, int table, clua_bytes_buffer *buffer, int de
   int top = lua_gettop(L);
   lua_pushnil(L);
   while (lua_next(L, table) != 0) {
+    // The next key is above the pairs of key and value.
     int value = top + 2 * (int)count + 2;
     if (count == FEW_MEMBERS || lua_type(L, value - 1) != LUA_TSTRING) {
       lua_settop(L, top);
@@ -603,6 +636,7 @@ static bool write_few(lua_State *L, int table, clua_bytes_buffer *buffer, int de
     write_value(L, members[i].value, buffer, depth);
   }
   add(L, buffer, "}", 1);
+  if (depth == 1 && clua_of(L)->wants_copy) keep_copy(L, members, count);
   lua_settop(L, top);
   return true;
 }
@@ -690,4 +724,12 @@ void json_write(lua_State *L, int index, clua_bytes_buffer *buffer) {
   write_value(L, lua_absindex(L, index), buffer, 0);
   // What is kept outside of Lua counts as its memory does.
   if (buffer->count > 1 << 20) clua_stop(L, CLUA_MEMORY);
+}
+
+void json_write_event(lua_State *L, int index, clua_bytes_buffer *buffer) {
+  clua *s = clua_of(L);
+  s->has_copy = false;
+  s->wants_copy = true;
+  json_write(L, index, buffer);
+  s->wants_copy = false;
 }

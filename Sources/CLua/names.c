@@ -10,6 +10,9 @@ char main_key;
 typedef struct {
   const uint8_t *at, *end;
   bool is_bad;
+
+  // Whether the names are wanted, or whether a function in the text sets a variable outside of it.
+  bool wants_names, sets;
 } code;
 
 // Something that a function of the text has many of.
@@ -75,14 +78,14 @@ static clua_text code_constant(code *c) {
 }
 
 static clua_text constant_at(const code *c, code_list constants, size_t index) {
-  code rest = {constants.at, c->end, false};
+  code rest = {.at = constants.at, .end = c->end};
   clua_text text = {NULL, 0};
   for (size_t i = 0; i <= index && i < constants.count; i++) text = code_constant(&rest);
   return text;
 }
 
 static clua_text upvalue_at(const code *c, code_list names, size_t index) {
-  code rest = {names.at, c->end, false};
+  code rest = {.at = names.at, .end = c->end};
   clua_text text = {NULL, 0};
   for (size_t i = 0; i <= index && i < names.count; i++) text = code_text(&rest);
   return index < names.count ? text : (clua_text){NULL, 0};
@@ -91,7 +94,7 @@ static clua_text upvalue_at(const code *c, code_list names, size_t index) {
 // The line of an instruction: the lines of some are given, those of others as a difference.
 static size_t line_at(const code *c, size_t first, code_list differences, code_list given, size_t index) {
   size_t line = first;
-  code rest = {given.at, c->end, false};
+  code rest = {.at = given.at, .end = c->end};
   for (size_t i = 0; i <= index && i < differences.count; i++) {
     int8_t difference = (int8_t)differences.at[i];
     if (difference != -128) {
@@ -126,8 +129,8 @@ static void report(lua_State *L, clua_text name, size_t line) {
   lua_pop(L, 1);
 }
 
-// Instructions of Lua 5.4: OP_LOADK, OP_LOADKX, OP_GETUPVAL, OP_GETTABUP, OP_GETTABLE.
-enum { LOAD = 3, LOAD_FAR = 4, GET_UPVALUE = 9, GET_GLOBAL = 11, GET = 12, MOST_DEPTH = 220 };
+// Instructions of Lua 5.4: OP_LOADK, OP_LOADKX, OP_GETUPVAL, OP_SETUPVAL, OP_GETTABUP, OP_GETTABLE.
+enum { LOAD = 3, LOAD_FAR = 4, GET_UPVALUE = 9, SET_UPVALUE = 10, GET_GLOBAL = 11, GET = 12, MOST_DEPTH = 220 };
 
 // Reads the global name that begins at an instruction; its text is NULL if none does.
 //
@@ -181,6 +184,9 @@ static void code_function(lua_State *L, code *c, int depth) {
   if (c->is_bad) return;
   charge(L, instructions.count);
   for (size_t i = 0; i < instructions.count; i++) {
+    // The text itself runs only once.
+    if (depth > 0 && (instructions.at[i * 4] & 0x7F) == SET_UPVALUE) c->sets = true;
+    if (!c->wants_names) continue;
     clua_text name = global_at(c, instructions, constants, names, i);
     if (name.bytes == NULL) continue;
     charge(L, constants.count + i);
@@ -193,22 +199,36 @@ static int write_code(lua_State *L, const void *bytes, size_t count, void *conte
   return !bytes_add(&clua_of(L)->scratch, bytes, count);
 }
 
-int list_names(lua_State *L) {
+// Reads the code of the text. Returns false if it has another form.
+static bool read_code(lua_State *L, code *c) {
   clua *s = clua_of(L);
   s->scratch.count = 0;
-  bytes_set(&s->result, "[", 1);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &main_key);
-  if (lua_type(L, -1) == LUA_TFUNCTION && lua_dump(L, write_code, NULL, 0) == 0) {
-    // The signature of 5.4, the sizes of an instruction, an integer and a float, and one of both.
-    static const char head[] = "\x1BLua\x54\0\x19\x93\r\n\x1A\n\4\10\10\x78\x56\0\0\0\0\0\0\0\0\0\0\0\x28\x77\x40";
-    size_t count = sizeof head - 1;
-    if (s->scratch.count > count && memcmp(s->scratch.bytes, head, count) == 0) {
-      const uint8_t *bytes = (const uint8_t *)s->scratch.bytes;
-      code c = {bytes + count, bytes + s->scratch.count, false};
-      code_byte(&c);
-      code_function(L, &c, 0);
-    }
-  }
+  if (lua_type(L, -1) != LUA_TFUNCTION || lua_dump(L, write_code, NULL, 0) != 0) return false;
+  // The signature of 5.4, the sizes of an instruction, an integer and a float, and one of both.
+  static const char head[] = "\x1BLua\x54\0\x19\x93\r\n\x1A\n\4\10\10\x78\x56\0\0\0\0\0\0\0\0\0\0\0\x28\x77\x40";
+  size_t count = sizeof head - 1;
+  if (s->scratch.count <= count || memcmp(s->scratch.bytes, head, count) != 0) return false;
+  const uint8_t *bytes = (const uint8_t *)s->scratch.bytes;
+  c->at = bytes + count;
+  c->end = bytes + s->scratch.count;
+  code_byte(c);
+  code_function(L, c, 0);
+  return !c->is_bad;
+}
+
+int list_names(lua_State *L) {
+  clua *s = clua_of(L);
+  bytes_set(&s->result, "[", 1);
+  code c = {NULL, NULL, false, true, false};
+  read_code(L, &c);
   bytes_add(&s->result, "]", 1);
+  return 0;
+}
+
+int find_sets(lua_State *L) {
+  bool *sets = lua_touserdata(L, 1);
+  code c = {NULL, NULL, false, false, false};
+  *sets = !read_code(L, &c) || c.sets;
   return 0;
 }

@@ -6,11 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Places in the registry: the description, the functions by name, the running method's description,
-// a list of the globals and all functions, the rows that a watched fold has read, and the metatables
-// of sources.
-static char description_key, folds_key, commands_key, queries_key, running_key, declared_key,
-    watched_key;
+// Places in the registry: the description, the folds by name, a list of the globals and all functions,
+// the rows that a watched fold has read, and the metatables of sources.
+static char description_key, folds_key, declared_key, watched_key;
 char rows_key, value_key, list_key;
 
 // MARK: Names
@@ -83,6 +81,45 @@ static void note_root(lua_State *L, int function) {
   lua_pop(L, 1);
 }
 
+// Keeps the function at an index under the text at another one. The description is at `description`, 0 if
+// there is none.
+static void keep_declared(
+    lua_State *L, clua_declarations *list, int name, int function, int description) {
+  clua *s = clua_of(L);
+  if (list->count == list->capacity) {
+    size_t capacity = list->capacity == 0 ? 8 : list->capacity * 2;
+    clua_declared *all = realloc(list->all, capacity * sizeof *all);
+    if (all == NULL) clua_stop(L, CLUA_MEMORY);
+    list->all = all;
+    list->capacity = capacity;
+  }
+  clua_declared new = {NULL, 0, 0, 0, true};
+  const char *bytes = lua_tolstring(L, name, &new.count);
+  if (s->last_place == 0) s->last_place = LAST_OWN_PLACE;
+  lua_pushvalue(L, function);
+  lua_rawseti(L, LUA_REGISTRYINDEX, new.function = ++s->last_place);
+  if (description != 0) {
+    lua_pushvalue(L, description);
+    lua_rawseti(L, LUA_REGISTRYINDEX, new.description = ++s->last_place);
+  }
+  lua_Debug about;
+  lua_pushvalue(L, function);
+  if (lua_getinfo(L, ">u", &about)) new.takes_two = about.isvararg || about.nparams > 1;
+  new.name = malloc(new.count + 1);
+  if (new.name == NULL) clua_stop(L, CLUA_MEMORY);
+  memcpy(new.name, bytes, new.count);
+  list->all[list->count++] = new;
+}
+
+static const clua_declared *find_declared(
+    const clua_declarations *list, const char *name, size_t count) {
+  for (size_t i = 0; i < list->count; i++) {
+    const clua_declared *one = &list->all[i];
+    if (one->count == count && memcmp(one->name, name, count) == 0) return one;
+  }
+  return NULL;
+}
+
 // Whether a list of the description has an entry with a name; the name is at `index`.
 static bool is_declared(lua_State *L, const char *list, int index) {
   bool is_found = false;
@@ -122,7 +159,9 @@ static int service(lua_State *L) {
 
 // MARK: Sources
 
+// No other object that a script has begins with this mark: not a number, whose text has no zero.
 typedef struct {
+  const void *mark;
   int32_t table;
 } source;
 
@@ -148,6 +187,7 @@ static int make_source(lua_State *L, const char *kind, void *metatable) {
   set_line(L, 1);
   declare(L, "tables");
   source *made = lua_newuserdatauv(L, sizeof *made, 0);
+  made->mark = metatable;
   made->table = number;
   lua_rawgetp(L, LUA_REGISTRYINDEX, metatable);
   lua_setmetatable(L, -2);
@@ -159,13 +199,9 @@ static int value(lua_State *L) { return make_source(L, "value", &value_key); }
 static int list(lua_State *L) { return make_source(L, "list", &list_key); }
 
 static source *test_source(lua_State *L, int index, void *key) {
-  if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) return NULL;
-  const void *metatable = lua_topointer(L, -1);
-  lua_pop(L, 1);
-  clua *s = clua_of(L);
-  bool is_same = metatable == (key == &rows_key ? s->rows_table
-                               : key == &value_key ? s->value_table : s->list_table);
-  return is_same ? lua_touserdata(L, index) : NULL;
+  source *found = lua_touserdata(L, index);
+  if (found == NULL || lua_type(L, index) != LUA_TUSERDATA) return NULL;
+  return lua_rawlen(L, index) == sizeof *found && found->mark == key ? found : NULL;
 }
 
 static source *want_source(lua_State *L, int index, void *metatable, const char *expected) {
@@ -562,7 +598,7 @@ static const clua_function list_functions[] = {
 };
 
 // Makes the metatable of a kind of sources.
-static const void *open_source(lua_State *L, void *metatable, const clua_function *functions) {
+static void open_source(lua_State *L, void *metatable, const clua_function *functions) {
   lua_createtable(L, 0, 3);
   lua_createtable(L, 0, 8);
   set_functions(L, -1, functions);
@@ -572,9 +608,7 @@ static const void *open_source(lua_State *L, void *metatable, const clua_functio
   lua_setfield(L, -2, "__newindex");
   lua_pushstring(L, "source");
   lua_setfield(L, -2, "__name");
-  const void *made = lua_topointer(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, metatable);
-  return made;
 }
 
 // MARK: Events
@@ -601,6 +635,7 @@ static int on_new_index(lua_State *L) {
   lua_rawset(L, 4);
   lua_settop(L, 3);
   note_root(L, 3);
+  keep_declared(L, &clua_of(L)->folds, 2, 3, 0);
   lua_createtable(L, 0, 2);
   lua_pushvalue(L, 2);
   lua_setfield(L, -2, "name");
@@ -623,12 +658,10 @@ static int ignore(lua_State *L) {
   return 0;
 }
 
-bool push_fold(lua_State *L, const char *kind, size_t count) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &folds_key);
-  lua_pushlstring(L, kind, count);
-  lua_rawget(L, -2);
-  lua_replace(L, -2);
-  return lua_type(L, -1) == LUA_TFUNCTION;
+const clua_declared *push_fold(lua_State *L, const char *kind, size_t count) {
+  const clua_declared *found = find_declared(&clua_of(L)->folds, kind, count);
+  if (found != NULL) lua_rawgeti(L, LUA_REGISTRYINDEX, found->function);
+  return found;
 }
 
 // record(kind, data [, stream])
@@ -641,16 +674,16 @@ static int record(lua_State *L) {
   kind.bytes = lua_tolstring(L, 1, &kind.count);
   if (memchr(kind.bytes, '.', kind.count) != NULL)
     return fail(L, "'%s' is an event of another service; only that service records it", kind.bytes);
-  if (!push_fold(L, kind.bytes, kind.count) && !is_declared(L, "ignore", 1))
+  if (find_declared(&s->folds, kind.bytes, kind.count) == NULL && !is_declared(L, "ignore", 1))
     return fail(L, "there is no 'on.%s' for the event; write one, or 'ignore(\"%s\")'", kind.bytes, kind.bytes);
-  lua_pop(L, 1);
   if (lua_type(L, 3) != LUA_TNIL) stream.bytes = want_text(L, 3, &stream.count);
   charge(L, 100);
   if (lua_type(L, 2) == LUA_TNIL) {
     bytes_set(&s->scratch, "{}", 2);
+    s->has_copy = false;
   } else {
     want_table(L, 2);
-    json_write(L, 2, &s->scratch);
+    json_write_event(L, 2, &s->scratch);
     if (s->scratch.bytes[0] != '{') return fail(L, "the data of an event has names: {name = value}");
   }
   // The fold writes rows, for which it needs the buffer.
@@ -658,8 +691,9 @@ static int record(lua_State *L) {
   s->scratch = s->spare;
   s->spare = (clua_bytes_buffer){NULL, 0, 0};
   s->given.count = 0;
-  clua_answer answer =
-      s->host.record(s->host.context, kind, (clua_text){data.bytes, data.count}, stream);
+  s->recorded = (clua_text){data.bytes, data.count};
+  clua_answer answer = s->host.record(s->host.context, kind, s->recorded, stream);
+  s->has_copy = false;
   s->spare = s->scratch;
   s->scratch = data;
   if (answer == CLUA_STOPPED || s->stopped != CLUA_OK) {
@@ -767,7 +801,8 @@ static void read_parameters(lua_State *L) {
 }
 
 // The list of the description in which a method is.
-static int declare_method(lua_State *L, const char *list, const char *what, void *functions) {
+static int declare_method(
+    lua_State *L, const char *list, const char *what, clua_declarations *methods) {
   want_loading(L, what);
   lua_settop(L, 3);
   size_t count;
@@ -798,39 +833,28 @@ static int declare_method(lua_State *L, const char *list, const char *what, void
   }
   lua_settop(L, 4);
   read_parameters(L);
-  // Found by its name when it is called: the function and the description.
-  lua_rawgetp(L, LUA_REGISTRYINDEX, functions);
-  lua_pushvalue(L, 2);
-  lua_createtable(L, 2, 0);
   lua_getfield(L, 3, "run");
-  note_root(L, lua_gettop(L));
-  lua_rawseti(L, -2, 1);
-  lua_pushvalue(L, 4);
-  lua_rawseti(L, -2, 2);
-  lua_rawset(L, -3);
+  note_root(L, 5);
+  keep_declared(L, methods, 2, 5, 4);
   lua_settop(L, 4);
   declare(L, list);
   return 0;
 }
 
 static int command_new_index(lua_State *L) {
-  return declare_method(L, "commands", "command", &commands_key);
+  return declare_method(L, "commands", "command", &clua_of(L)->commands);
 }
 
 static int query_new_index(lua_State *L) {
-  return declare_method(L, "queries", "query", &queries_key);
+  return declare_method(L, "queries", "query", &clua_of(L)->queries);
 }
 
-// Pushes the function of a method, and notes which one runs.
-int push_command(lua_State *L, bool is_query, const char *name, size_t count) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, is_query ? (void *)&queries_key : (void *)&commands_key);
-  lua_pushlstring(L, name, count);
-  lua_rawget(L, -2);
-  if (lua_type(L, -1) != LUA_TTABLE) return fail(L, "there is no method of this name");
-  lua_rawgeti(L, -1, 2);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &running_key);
-  lua_rawgeti(L, -1, 1);
-  return 1;
+const clua_declared *push_method(lua_State *L, bool is_query, const char *name, size_t count) {
+  clua *s = clua_of(L);
+  s->running = find_declared(is_query ? &s->queries : &s->commands, name, count);
+  if (s->running == NULL) fail(L, "there is no method of this name");
+  lua_rawgeti(L, LUA_REGISTRYINDEX, s->running->function);
+  return s->running;
 }
 
 // MARK: Refusals
@@ -855,8 +879,9 @@ static int refuse(lua_State *L, clua_outcome outcome, const char *function) {
 static bool is_reason(lua_State *L) {
   bool is_found = false;
   int top = lua_gettop(L);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &running_key);
-  if (lua_type(L, -1) == LUA_TTABLE) {
+  const clua_declared *running = clua_of(L)->running;
+  if (running != NULL) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, running->description);
     lua_getfield(L, -1, "rejects");
     lua_Integer count = lua_type(L, -1) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, -1) : 0;
     for (lua_Integer i = 1; i <= count && !is_found; i++) {
@@ -915,8 +940,8 @@ static void open_list(lua_State *L, const char *name) {
 }
 
 void open_service(lua_State *L) {
-  void *keys[] = {&folds_key, &commands_key, &queries_key, &declared_key};
-  for (int i = 0; i < 4; i++) {
+  void *keys[] = {&folds_key, &declared_key};
+  for (int i = 0; i < 2; i++) {
     lua_createtable(L, 0, 8);
     lua_rawsetp(L, LUA_REGISTRYINDEX, keys[i]);
   }
@@ -935,10 +960,9 @@ void open_service(lua_State *L) {
   lua_setfield(L, -2, "__newindex");
   lua_pushstring(L, "source");
   lua_setfield(L, -2, "__name");
-  clua_of(L)->rows_table = lua_topointer(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &rows_key);
-  clua_of(L)->value_table = open_source(L, &value_key, value_functions);
-  clua_of(L)->list_table = open_source(L, &list_key, list_functions);
+  open_source(L, &value_key, value_functions);
+  open_source(L, &list_key, list_functions);
   set_functions(L, -1, functions);
   open_declarations(L, "on", on_new_index);
   open_declarations(L, "command", command_new_index);
@@ -1110,6 +1134,7 @@ typedef struct {
   lua_State *L;
   clua *s;
   uint64_t sum;
+  bool is_fixed;  // Whether nothing can change that was gone through, but for variables.
 } fingerprint;
 
 enum { FINGERPRINT_DEPTH = 150 };
@@ -1127,7 +1152,10 @@ static bool is_met(clua *s, const void *at) {
   if (s->met_count * 2 >= s->met_capacity) {
     size_t capacity = s->met_capacity == 0 ? 64 : s->met_capacity * 2;
     const void **met = calloc(capacity, sizeof *met);
-    if (met == NULL) return true;
+    if (met == NULL) {
+      s->is_met_full = true;
+      return true;
+    }
     for (size_t i = 0; i < s->met_capacity; i++) {
       if (s->met[i] == NULL) continue;
       size_t place = address(s->met[i]) & (capacity - 1);
@@ -1183,12 +1211,17 @@ static uint64_t fingerprint_value(fingerprint *f, int index, int depth) {
     default: return address(lua_topointer(L, index));
   }
   const void *at = lua_topointer(L, index);
+  if (lua_type(L, index) == LUA_TTABLE && at != f->s->environment) f->is_fixed = false;
   uint64_t own = address(at);
+  if (depth > FINGERPRINT_DEPTH || !lua_checkstack(L, 8)) f->is_fixed = false;
   if (depth > FINGERPRINT_DEPTH || !lua_checkstack(L, 8) || is_met(f->s, at)) return own;
   index = lua_absindex(L, index);
   f->sum += own;
   if (lua_type(L, index) == LUA_TFUNCTION) {
-    for (int i = 1; lua_getupvalue(L, index, i) != NULL; i++) {
+    const char *name;
+    for (int i = 1; (name = lua_getupvalue(L, index, i)) != NULL; i++) {
+      // A function of C may change what it keeps.
+      if (name[0] == 0) f->is_fixed = false;
       f->sum += mix(own + (uint64_t)i * 3 + fingerprint_value(f, -1, depth + 1) * 5);
       lua_pop(L, 1);
     }
@@ -1207,12 +1240,21 @@ static uint64_t fingerprint_value(fingerprint *f, int index, int depth) {
   return own;
 }
 
-uint64_t clua_fingerprint(clua *s) {
+static bool has_members(lua_State *L, int table) {
+  table = lua_absindex(L, table);
+  lua_pushnil(L);
+  if (!lua_next(L, table)) return false;
+  lua_pop(L, 2);
+  return true;
+}
+
+static fingerprint find_fingerprint(clua *s) {
   lua_State *L = s->L;
-  fingerprint f = {L, s, 0};
+  fingerprint f = {L, s, 0, true};
   s->met_count = 0;
+  s->is_met_full = false;
   if (s->met != NULL) memset(s->met, 0, s->met_capacity * sizeof *s->met);
-  if (!lua_checkstack(L, 8)) return 0;
+  if (!lua_checkstack(L, 8)) return (fingerprint){L, s, 0, false};
   int top = lua_gettop(L);
   // The functions of the daemon do not change.
   is_met(s, s->environment);
@@ -1220,9 +1262,17 @@ uint64_t clua_fingerprint(clua *s) {
   lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
   for (lua_Integer i = 1; i <= count; i++) {
     lua_rawgeti(L, -1, i);
+    // The first one has the globals, which only the text itself sets.
+    bool is_fixed = f.is_fixed;
     fingerprint_value(&f, -1, 0);
+    if (i == 1 && !has_members(L, -1)) f.is_fixed = is_fixed;
     lua_pop(L, 1);
   }
   lua_settop(L, top);
-  return f.sum;
+  if (s->is_met_full) f.is_fixed = false;
+  return f;
 }
+
+uint64_t clua_fingerprint(clua *s) { return find_fingerprint(s).sum; }
+
+bool clua_is_fixed(clua *s) { return find_fingerprint(s).is_fixed && !sets_variables(s); }

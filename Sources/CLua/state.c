@@ -116,8 +116,22 @@ static void *pool_resize(clua_pool *pool, void *block, size_t old, size_t new) {
 // The least size of a block that is charged as instructions.
 enum { LARGE_BLOCK = 4096 };
 
+// Takes a small block of the pool; NULL if there is none, or a limit may be reached.
+static inline void *allocate_small(clua *s, size_t size) {
+  int class = pool_class(size);
+  void *block = s->pool.free[class];
+  if (block == NULL || s->bytes + size > s->most || s->stopped == CLUA_MEMORY) return NULL;
+  memcpy(&s->pool.free[class], block, sizeof(void *));
+  s->bytes += size;
+  return block;
+}
+
 static void *allocate(void *context, void *block, size_t old, size_t new) {
   clua *s = context;
+  if (block == NULL && new > 0 && new <= POOL_LARGEST) {
+    void *small = allocate_small(s, new);
+    if (small != NULL) return small;
+  }
   // Without a block, Lua passes the type of an object; 0 for the elements of a table.
   bool is_vector = block != NULL || old == 0;
   if (block == NULL) old = 0;
@@ -205,6 +219,7 @@ static void begin(clua *s, clua_mode mode) {
   // allowed must not reach a limit in the replay.
   int share = mode == MODE_FOLD ? 2 : 1;
   s->stopped = CLUA_OK;
+  s->wants_copy = s->has_copy = false;
   s->left = s->limits.instructions * share;
   s->most = s->bytes + s->limits.bytes * (size_t)share;
   if (s->most > s->limits.total_bytes) s->most = s->limits.total_bytes;
@@ -544,8 +559,16 @@ clua *clua_make(const clua_host *host, const clua_limits *limits) {
   return s;
 }
 
+static void free_declarations(clua_declarations *list) {
+  for (size_t i = 0; i < list->count; i++) free(list->all[i].name);
+  free(list->all);
+}
+
 void clua_free(clua *s) {
   lua_close(s->L);
+  free_declarations(&s->folds);
+  free_declarations(&s->commands);
+  free_declarations(&s->queries);
   free(s->pool.start);
   free(s->given.bytes);
   free(s->result.bytes);
@@ -617,6 +640,13 @@ int list_names(lua_State *L);
 
 clua_outcome clua_names(clua *s) { return protect(s, list_names, NULL, MODE_LOADING); }
 
+int find_sets(lua_State *L);
+
+bool sets_variables(clua *s) {
+  bool sets = true;
+  return protect(s, find_sets, &sets, MODE_LOADING) != CLUA_OK || sets;
+}
+
 int describe_service(lua_State *L);
 
 clua_outcome clua_describe(clua *s) { return protect(s, describe_service, NULL, MODE_LOADING); }
@@ -632,16 +662,6 @@ struct command {
   clua_text name, json;
 };
 
-int push_command(lua_State *L, bool is_query, const char *name, size_t count);
-bool push_fold(lua_State *L, const char *kind, size_t count);
-
-// Whether the function on top has a use for a second argument.
-static bool takes_two(lua_State *L) {
-  lua_Debug function;
-  lua_pushvalue(L, -1);
-  return !lua_getinfo(L, ">u", &function) || function.isvararg || function.nparams > 1;
-}
-
 static void push_caller(lua_State *L, clua *s) {
   lua_createtable(L, 0, 2);
   if (s->user >= 0) {
@@ -655,8 +675,8 @@ static void push_caller(lua_State *L, clua *s) {
 static int command(lua_State *L) {
   struct command *command = lua_touserdata(L, 1);
   clua *s = clua_of(L);
-  push_command(L, command->is_query, command->name.bytes, command->name.count);
-  bool has_caller = takes_two(L);
+  bool has_caller =
+      push_method(L, command->is_query, command->name.bytes, command->name.count)->takes_two;
   json_push(L, command->json.bytes, command->json.count);
   if (has_caller) push_caller(L, s);
   lua_call(L, has_caller ? 2 : 1, 1);
@@ -726,16 +746,29 @@ static void push_place(lua_State *L, const clua_place *place) {
   lua_setfield(L, -2, "name");
 }
 
+// Pushes the data of an event. For that which the script has just recorded there may be a copy of the
+// table, equal to what the JSON gives; it is used once.
+static void push_data(lua_State *L, clua_text json) {
+  clua *s = clua_of(L);
+  bool is_copied = s->has_copy && s->recorded.count == json.count &&
+                   memcmp(s->recorded.bytes, json.bytes, json.count) == 0;
+  if (!is_copied) return json_push(L, json.bytes, json.count);
+  s->has_copy = false;
+  charge(L, json.count / 4 + 4);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, COPY_PLACE);
+}
+
 static int fold(lua_State *L) {
   struct fold *fold = lua_touserdata(L, 1);
-  if (!push_fold(L, fold->kind.bytes, fold->kind.count)) return 0;
+  const clua_declared *found = push_fold(L, fold->kind.bytes, fold->kind.count);
+  if (found == NULL) return 0;
   // The place of a command is that of its own line.
   if (clua_of(L)->depth == 1) keep_function(L, clua_of(L));
-  bool has_place = takes_two(L);
+  bool has_place = found->takes_two;
   if (is_other(fold->kind))
     push_other(L, fold->json);
   else
-    json_push(L, fold->json.bytes, fold->json.count);
+    push_data(L, fold->json);
   if (has_place) push_place(L, fold->place);
   if (clua_of(L)->is_watching) begin_watch(L);
   lua_call(L, has_place ? 2 : 1, 0);

@@ -25,6 +25,19 @@ typedef struct {
   void *free[POOL_LARGEST / POOL_STEP + 1];
 } clua_pool;
 
+// A function that the text has declared, found by its name.
+typedef struct {
+  char *name;
+  size_t count;
+  lua_Integer function, description;  // Where both are in the registry; 0 for no description.
+  bool takes_two;                     // Whether it has a use for a second argument.
+} clua_declared;
+
+typedef struct {
+  clua_declared *all;
+  size_t count, capacity;
+} clua_declarations;
+
 struct clua {
   lua_State *L;
   clua_host host;
@@ -50,15 +63,27 @@ struct clua {
 
   int64_t user, process;
 
+  // The JSON of the event that is being recorded, and whether there is a copy of its table.
+  clua_text recorded;
+  bool wants_copy, has_copy;
+
   // The objects that the fingerprint has gone through: a hash table of addresses.
   const void **met;
   size_t met_count, met_capacity;
+  bool is_met_full;  // Whether there was no memory for one of them.
   clua_bytes_buffer given, result, fault, word, text, scratch, spare, faults, lost;
   int fault_count;
   clua_pool pool;
 
-  // The metatables of row sets, values and lists, and the environment of scripts.
-  const void *rows_table, *value_table, *list_table, *environment;
+  // The folds, commands and queries, and the last place in the registry that one of them has.
+  clua_declarations folds, commands, queries;
+  lua_Integer last_place;
+
+  // The method that runs; NULL if none does.
+  const clua_declared *running;
+
+  // The environment of scripts.
+  const void *environment;
 };
 
 static inline clua *clua_of(lua_State *L) { return *(clua **)lua_getextraspace(L); }
@@ -110,9 +135,18 @@ void buffer_reserve(text_buffer *buffer, size_t more);
 void buffer_add(text_buffer *buffer, const char *bytes, size_t count);
 void buffer_push(text_buffer *buffer);  // Replaces the slot, which must be on top.
 
+// Pushes the function of a fold; returns it, or NULL and pushes nothing.
+const clua_declared *push_fold(lua_State *L, const char *kind, size_t count);
+// Pushes the function of a method, and notes that it runs.
+const clua_declared *push_method(lua_State *L, bool is_query, const char *name, size_t count);
+
 // Memory outside of Lua.
 bool bytes_set(clua_bytes_buffer *buffer, const char *bytes, size_t count);
 bool bytes_add(clua_bytes_buffer *buffer, const char *bytes, size_t count);
+
+// Places in the registry: that of a copy of the event which is being recorded, and the last one before
+// those of functions. Lua uses the first ones itself.
+enum { COPY_PLACE = 15, LAST_OWN_PLACE = COPY_PLACE };
 
 // Numbers that keep their text; see json.c.
 extern char number_key, array_key, null_key, own_globals_key, function_names_key, environment_key, main_key;
@@ -123,6 +157,9 @@ void open_json(lua_State *L);
 void json_push(lua_State *L, const char *bytes, size_t count);
 // Writes a value as JSON with sorted members.
 void json_write(lua_State *L, int index, clua_bytes_buffer *buffer);
+// Writes the data of an event. If `has_copy`, the registry has a new table equal to what json_push()
+// makes of the JSON.
+void json_write_event(lua_State *L, int index, clua_bytes_buffer *buffer);
 // Writes one text as a JSON string; false if it is not UTF-8.
 bool json_write_text(clua_bytes_buffer *buffer, const char *bytes, size_t count);
 
@@ -151,6 +188,9 @@ void push_fixed(lua_State *L);
 // The rows that a watched fold reads: begins with none, and finds those that were changed in vain.
 void begin_watch(lua_State *L);
 void end_watch(lua_State *L);
+
+// Whether a function of the text may set a variable outside of it.
+bool sets_variables(clua *s);
 
 void open_base(lua_State *L);     // To the table of globals on top.
 void open_strings(lua_State *L);

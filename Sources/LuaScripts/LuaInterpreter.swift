@@ -47,6 +47,9 @@ final class LuaInterpreter: ScriptInterpreter, @unchecked Sendable {
   private(set) var declaration: ScriptDeclaration
   private(set) var foldDigest = ""
 
+  /// Whether no call can change them; see ``hasChanged``.
+  private var isFixed = false
+
   /// The variables and tables of the file, after the text has run.
   private var fingerprint: UInt64 = 0
 
@@ -72,9 +75,10 @@ final class LuaInterpreter: ScriptInterpreter, @unchecked Sendable {
     if let failure = failure(text.withText { clua_digest(lua, $0) }) { throw failure }
     foldDigest = string(clua_result(lua))
     fingerprint = clua_fingerprint(lua)
+    isFixed = clua_is_fixed(lua)
   }
 
-  var hasChanged: Bool { world == nil && clua_fingerprint(lua) != fingerprint }
+  var hasChanged: Bool { !isFixed && world == nil && clua_fingerprint(lua) != fingerprint }
 
   var unknownNames: [ScriptName] {
     guard world == nil, clua_names(lua) == CLUA_OK,
@@ -292,7 +296,9 @@ extension clua_text {
     guard bytes.allSatisfy({ $0 < 0x80 }) else {
       return bytes.withMemoryRebound(to: UInt8.self) { String(validating: $0, as: UTF8.self) }
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return bytes.withMemoryRebound(to: UInt8.self) {
+      String(copying: UTF8Span(unchecked: $0.span, isKnownASCII: true))
+    }
   }
 }
 

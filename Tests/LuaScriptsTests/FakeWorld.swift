@@ -17,7 +17,12 @@ final class FakeWorld: ScriptWorld {
   /// The failure of the last fold within a command.
   private(set) var failure: ScriptFailure?
 
+  /// Whether some fold within a command has failed.
+  private(set) var hasFailed = false
+  private let text: String
+
   init(_ text: String) throws(ScriptFailure) {
+    self.text = text
     script = try Lua().interpreter(for: text, file: "test.service")
   }
 
@@ -33,6 +38,16 @@ final class FakeWorld: ScriptWorld {
 
   /// The rows of a table as JSON by key.
   func rows(_ table: Int = 0) -> [String: String] { (tables[table] ?? [:]).mapValues(\.text) }
+
+  /// Returns the world that the recorded events make of nothing.
+  func replayed() throws(ScriptFailure) -> FakeWorld {
+    let world = try FakeWorld(text)
+    for event in events {
+      world.events.append(event)
+      if let failure = world.fold(event.kind, event.data) { throw failure }
+    }
+    return world
+  }
 
   private var place: ScriptPlace {
     let seq = UInt64(events.count)
@@ -56,6 +71,7 @@ final class FakeWorld: ScriptWorld {
     guard stream?.contains("!") != true else { return .refused("a stream has no '!'") }
     events.append(Event(kind: kind, data: data.text, stream: stream))
     failure = script.fold(kind, data, at: place, in: self)
+    if failure != nil { hasFailed = true }
     return failure == nil ? .done : .failed
   }
 

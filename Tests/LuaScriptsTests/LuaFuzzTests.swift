@@ -9,6 +9,17 @@ struct LuaFuzzTests {
   private static let texts = [
     rooms,
     """
+    local r = rows("r/*", "Rows.") local v = value("r", "One.")
+    local function show(x) if type(x) ~= "table" then return (math.type(x) or type(x)) .. tostring(x) end
+      local t = "" for k, y in pairs(x) do t = t .. show(k) .. "=" .. show(y) .. ";" end return #x .. t end
+    on.a = function(e) r.a = show(e) e.x = array(e.list) r.b = e for i = #e.x, 1, -1 do e.x[i] = nil end r.c = e end
+    command.go = { "x", x = "any?", run = function(p)
+      local d = { x = p.x, n = 1.0, f = 0.25, m = -0.0, t = "é\\n", list = { 1, null, { a = null, b = {} } }, e = array() }
+      record("a", d) d.d = d.list d.k = { d.f * 3, 1e15, 2 // 1, 7 / 2 } record("a", d)
+      return { r.a, r.b, d }
+    end }
+    """,
+    """
     local r = rows("r/*", "Rows.") local v = value("r", "One.") local l = list("r/list", "Many.")
     on.a = function(e, at) r[e.k or "x"] = e  v:set(at.seq) l:append(e) end
     on.b = function(e) for k, x in pairs(r) do r[k] = nil end l:clear() end
@@ -70,6 +81,17 @@ struct LuaFuzzTests {
           guard (try? JSONText(parsing: value.text)) != nil else {
             return "the result is no JSON: \(value.text.prefix(200))"
           }
+        }
+      }
+      // A fold sees the same within the command and later.
+      if !world.hasFailed, !world.script.hasChanged {
+        do throws(ScriptFailure) {
+          let again = try world.replayed()
+          guard again.tables == world.tables else {
+            return "the replay gives \(again.tables), and not \(world.tables)"
+          }
+        } catch {
+          return "the replay fails: \(error)"
         }
       }
       for event in world.script.declaration.on { _ = world.fold(event.name, #"{"k":"q","at":1}"#) }

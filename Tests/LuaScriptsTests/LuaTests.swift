@@ -160,6 +160,59 @@ struct LuaServiceTests {
     #expect(!world.script.hasChanged)
   }
 
+  @Test(arguments: [
+    "{ a = 1, b = -7, c = 'text', d = true, e = false }", "{ a = 1.0, b = 1.5, c = -0.0 }",
+    "{ a = 1e15, b = 1e300, c = 123456789.25, d = 1e-7, e = 2^53, f = 0.1 + 0.2, g = 2^63 }",
+    "{ a = math.maxinteger, b = math.mininteger, c = 10 / 2 }",
+    "{ a = 'é\\n\\0\\127', b = '\\u{85}', c = ('x'):rep(100), [''] = 1 }",
+    "{ a = {}, b = array(), c = { {}, array() }, d = { 1, { 2, { 3 } } } }",
+    "{ a = null, b = { 1, null, 3 }, c = { x = null, y = { z = null } } }",
+    "{ a = p.x, b = { p.x, p.y }, c = p.z }", "p", "{}", "nil", "{ a = shared, b = shared }",
+    "{ a = string }",
+    "{ a = { { { { { { { { { { { { { { { { { { { { 1 } } } } } } } } } } } } } } } } } } } } }",
+  ])
+  func `a fold sees the same within its command and in a replay`(data: String) throws {
+    let world = try FakeWorld(
+      """
+      local r = rows("r/*", "Rows.")
+      local function show(x)
+        if type(x) ~= "table" then return (math.type(x) or type(x)) .. " " .. tostring(x) end
+        local t = #x .. "{"
+        for k, y in pairs(x) do t = t .. show(k) .. "=" .. show(y) .. ";" end
+        return t .. "}"
+      end
+      local function empty(x)
+        local has_tables = false
+        for _, y in pairs(x) do if type(y) == "table" then empty(y) has_tables = true end end
+        if not has_tables then for k in pairs(x) do x[k] = nil end end
+      end
+      on.x = function(e)
+        r.shown, r.whole = show(e), e
+        if type(e.a) == "table" then e.a.new = nil e.a[#e.a + 1] = 1 end
+        r.changed = e
+        e.a = nil
+        empty(e)
+        r.empty = e
+      end
+      command.go = { "x", x = "any?", y = "any?", z = "any?", run = function(p)
+        local shared = { 1, { 2 } }
+        local data = \(data)
+        record("x", data)
+        return data
+      end }
+      """)
+    let parameters = #"{"x":0.10,"y":[1,null,0.5,1e2,{"a":[]}],"z":{"q":1.50,"r":{}}}"#
+    let outcome = world.call("go", parameters)
+    guard case .done(let returned) = outcome else {
+      Issue.record("\(outcome)")
+      return
+    }
+    // The function has changed its own copy.
+    #expect((returned?.text ?? "{}") == world.events.first?.data)
+    #expect(try world.replayed().tables == world.tables)
+    #expect(world.rows()["shown"] != nil)
+  }
+
   @Test
   func `null removes a row as nil does`() throws {
     let world = try FakeWorld(

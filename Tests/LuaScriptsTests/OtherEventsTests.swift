@@ -114,8 +114,6 @@ struct OtherEventsTests {
       local n = value("usage", "x")
       on["cells.set"] = function(e) if e.value == 13 then error("no 13") end n:set(e.value) end
       """)
-    var stops: [String] = []
-    home.usage.onStop = { [unowned usage = home.usage] in stops.append(usage.message(of: $0)) }
     try home.set("a", "1")
     #expect(throws: (any Error).self) {
       try home.host.run {
@@ -129,8 +127,11 @@ struct OtherEventsTests {
     home.store.commit()
     #expect(home.cells.ledger.value(of: "cells/a") == JSONText(14))
     #expect(home.value("usage") == "1")
+    let stop = try #require(home.usage.popStop())
     #expect(
-      stops == ["service 'usage' stops at event 2 (cells.set): usage.service:3: no 13"])
+      home.usage.message(of: stop)
+        == "service 'usage' stops at event 2 (cells.set): usage.service:3: no 13")
+    #expect(home.usage.popStop() == nil, "once")
     #expect(home.usage.ledger.committed.stopped?.seq == 2)
   }
 

@@ -384,8 +384,6 @@ struct ScriptTests {
     let (host, follower) = (ServiceHost(store: store), ServiceHost(store: followed))
     let leading = ScriptService(try script("r.a = 1"), in: host)
     let following = ScriptService(try script("error('no')"), in: follower)
-    var stops: [UInt64] = []
-    following.onStop = { stops.append($0.seq) }
     try host.start()
     try follower.start()
     followed.follow(store)
@@ -396,7 +394,8 @@ struct ScriptTests {
     #expect(leading.ledger.value(of: "stock/a") == JSONText(1))
     #expect(following.ledger.committed.stopped?.seq == 1)
     #expect(following.stopped?.failure == .fault("stock.service:4: no"))
-    #expect(stops == [1])
+    #expect(following.popStop()?.seq == 1)
+    #expect(following.popStop() == nil, "once")
   }
 
   @Test

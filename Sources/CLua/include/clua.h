@@ -119,6 +119,10 @@ clua_outcome clua_names(clua *lua);
 // if something of it has changed in between. Not to be called within a call.
 uint64_t clua_fingerprint(clua *lua);
 
+// Whether no call can change what the functions reach, so that the fingerprint stays: they set no
+// variables of the file, and it has no tables.
+bool clua_is_fixed(clua *lua);
+
 // Runs a command, or a query, with parameters as a JSON object. clua_result() has the JSON of what
 // it returns; nothing for nil.
 clua_outcome clua_command(

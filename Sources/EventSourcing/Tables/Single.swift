@@ -26,6 +26,10 @@ package struct Single<Row: TableRow>: Sendable {
     }
   }
 
+  /// See ``Table/isNoting``.
+  @inlinable
+  package var isNoting: Bool { notes.isOn }
+
   @inlinable
   mutating func recordWrite() {
     if notes.isOn, notes.fresh.isEmpty { notes.add(ValueNote(before: row)) }

@@ -51,8 +51,9 @@ package struct Table<Key: TableKey, Row: TableRow>: Sendable {
       let lastID = lastID
       // Runs too if the caller throws: it may have written before.
       defer {
-        if rows[key] != nil { raiseLastID(key) }
-        if notes.isOn { recordWrite(key, before, lastID) }
+        let after = rows[key]
+        if after != nil { raiseLastID(key) }
+        if notes.isOn { recordWrite(key, before, after, lastID) }
       }
       yield &rows[key]
     }
@@ -69,7 +70,7 @@ package struct Table<Key: TableKey, Row: TableRow>: Sendable {
     } else {
       before = rows.removeValue(forKey: key)
     }
-    if notes.isOn { recordWrite(key, before, lastID) }
+    if notes.isOn { recordWrite(key, before, row, lastID) }
     return before
   }
 
@@ -90,10 +91,17 @@ package struct Table<Key: TableKey, Row: TableRow>: Sendable {
   }
 
   @inlinable
-  mutating func recordWrite(_ key: Key, _ before: Row?, _ lastID: Int) {
-    if notes.hasFresh(where: { $0.key == key }) { return }
-    notes.add(RowNote(key, before: before, lastID: lastID))
+  mutating func recordWrite(_ key: Key, _ before: Row?, _ after: Row?, _ lastID: Int) {
+    if let place = notes.freshPlace(where: { $0.key == key }) {
+      notes.fresh[place].after = after
+    } else {
+      notes.add(RowNote(key, before: before, after: after, lastID: lastID))
+    }
   }
+
+  /// Whether writes are noted, so that ``revertEvent(at:)`` undoes them.
+  @inlinable
+  package var isNoting: Bool { notes.isOn }
 }
 
 /// A row that an event has written.
@@ -119,9 +127,9 @@ struct RowNote<Key, Row> {
   var lastIDAfter: Int
 
   @inlinable
-  init(_ key: Key, before: Row?, lastID: Int) {
-    (self.key, self.before, self.lastID) = (key, before, lastID)
-    (after, lastIDAfter) = (nil, lastID)
+  init(_ key: Key, before: Row?, after: Row?, lastID: Int) {
+    (self.key, self.before, self.after) = (key, before, after)
+    (self.lastID, lastIDAfter) = (lastID, lastID)
   }
 }
 
@@ -188,9 +196,10 @@ extension KeyedDecodingContainer {
 extension Table: NotedRows {
   @inlinable
   package mutating func finishEvent(at seq: UInt64, _ body: (Key, Row?, Row?) -> Void) {
-    notes.removeRepeatedFresh { $0.key }
+    // A key whose note was not found again has the row of its first write.
+    let isRepeated = notes.removeRepeatedFresh { $0.key }
     notes.finish(at: seq) { note in
-      note.after = rows[note.key]
+      if isRepeated { note.after = rows[note.key] }
       note.lastIDAfter = lastID
       body(note.key, note.before, note.after)
     }
@@ -286,24 +295,27 @@ package struct TableNotes<Note> {
   @inlinable
   mutating func add(_ note: consuming Note) { fresh.append(note) }
 
-  /// Returns whether one of the last notes of the running event meets a condition.
+  /// Returns the place of one of the last notes of the running event that meets a condition.
   @inlinable
-  func hasFresh(where isMeant: (borrowing Note) -> Bool) -> Bool {
+  func freshPlace(where isMeant: (borrowing Note) -> Bool) -> Int? {
     var i = fresh.count
     let end = max(0, i - Self.comparedCount)
     while i > end {
       i -= 1
-      if isMeant(fresh[i]) { return true }
+      if isMeant(fresh[i]) { return i }
     }
-    return false
+    return nil
   }
 
   /// Removes all notes of the running event but the first one of each key.
+  ///
+  /// - Returns: Whether there may have been several of a key.
   @inlinable
-  mutating func removeRepeatedFresh<Key: Hashable>(_ key: (Note) -> Key) {
-    guard fresh.count > Self.comparedCount else { return }
+  mutating func removeRepeatedFresh<Key: Hashable>(_ key: (Note) -> Key) -> Bool {
+    guard fresh.count > Self.comparedCount else { return false }
     var seen: Set<Key> = []
     fresh.removeAll { !seen.insert(key($0)).inserted }
+    return true
   }
 
   /// Ends the running event.
@@ -311,14 +323,15 @@ package struct TableNotes<Note> {
   mutating func finish(at seq: UInt64, _ body: (inout Note) -> Void) {
     guard !fresh.isEmpty else { return }
     let count = fresh.count
-    for i in 0..<count {
-      body(&fresh[i])
-      queue.append(fresh[i])
-    }
     events.append(Event(seq: seq, count: count))
-    guard count <= Self.comparedCount else { return fresh = [] }
-    // Keeps the memory.
-    for _ in 0..<count { fresh.removeLast() }
+    for i in 0..<count { body(&fresh[i]) }
+    guard count <= Self.comparedCount else {
+      for note in fresh { queue.append(note) }
+      return fresh = []
+    }
+    // Keeps the memory. To move a note costs less than to copy it and remove the first one.
+    if count > 1 { fresh.reverse() }
+    while let note = fresh.popLast() { queue.append(note) }
   }
 
   /// Removes the oldest event if it is at a position.

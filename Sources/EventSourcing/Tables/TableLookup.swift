@@ -248,6 +248,7 @@ package enum TableLookup<State: TableState>: StateLookup {
       tables.sources[number].show(&ledger.pending, &ledger.committed, place.seq, number, report)
     }
     if !derived.isEmpty { tables.endDerived(derived, ledger.committed, at: place.seq, report) }
+    if !ledger.pending.isWhole { ledger.committed.adoptFault(of: ledger.pending, at: place.seq) }
     report.send()
   }
 

@@ -32,6 +32,11 @@ package protocol TableState: ServiceState where Sources == [String], Inverse == 
 
   /// The tables of this state. All states of one ledger return the same list.
   var tables: TableList<Self> { get }
+
+  /// Becomes incomplete as the pending state did; see ``ServiceState/isWhole``.
+  ///
+  /// Called on the committed state when an event is durable while the pending state is not whole.
+  mutating func adoptFault(of pending: Self, at seq: UInt64)
 }
 
 /// The tables of a state.
@@ -104,6 +109,9 @@ package final class TableList<State>: Sendable {
 }
 
 extension TableState {
+  @inlinable
+  package mutating func adoptFault(of pending: Self, at seq: UInt64) {}
+
   @usableFromInline
   package func value(of source: String) -> JSONText? {
     tables.table(of: source)?.value(self, source)

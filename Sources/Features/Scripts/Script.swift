@@ -24,6 +24,9 @@ package final class Script: Sendable {
   let kinds: Set<String>
   let ignored: Set<String>
 
+  /// The kinds that change the state; `nil` if they are many.
+  private let fewKinds: [String]?
+
   /// The folds of events of other services, by the type of the event, in the order of the text.
   let others: [String: [OtherFold]]
   let places: [Place]
@@ -46,7 +49,7 @@ package final class Script: Sendable {
     declaration = .empty
     (kinds, ignored, others, places, patterns, plainBytes) = ([], [], [:], [], [], [])
     tables = TableList([])
-    language = nil
+    (language, fewKinds) = (nil, nil)
   }
 
   /// Reads a text.
@@ -83,6 +86,7 @@ package final class Script: Sendable {
     self.name = declaration.name ?? ""
     (self.file, self.text, self.language) = (file, text, language)
     kinds = Set(declaration.on.filter { !$0.isOther }.map(\.name))
+    fewKinds = kinds.count <= 8 ? Array(kinds) : nil
     others = Dictionary(grouping: folds, by: \.type)
     // The digest has the folds in the order of their names, which does not matter to one fold of a type.
     let ordered = others.filter { $0.value.count > 1 }.sorted { $0.key < $1.key }
@@ -127,6 +131,12 @@ package final class Script: Sendable {
     tables = TableList(
       sources.filter { !$0.hasKey } + sources.filter { $0.hasKey && !isDeep($0) }
         + sources.filter { $0.hasKey && isDeep($0) })
+  }
+
+  /// Returns whether an event of the service changes the state.
+  func applies(_ kind: String) -> Bool {
+    // To compare a few short texts costs less than the hash of one.
+    fewKinds?.contains(kind) ?? kinds.contains(kind)
   }
 
   var rowCount: Int { places.count { if case .rows = $0 { true } else { false } } }

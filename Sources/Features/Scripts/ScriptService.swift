@@ -28,7 +28,6 @@ package final class ScriptService {
   init(_ script: Script, in host: ServiceHost) {
     (self.script, self.host) = (script, host)
     ledger = Ledger(script.name, in: host, from: ScriptState(script))
-    ledger.happened.observeNext { [unowned self] _, place in showStop(place.seq) }.dispose(in: bag)
     ledger.undone.observeNext { [unowned self] in
       // The event of another service that it could not apply is rolled back.
       guard let stopped, stopped.seq > self.host.last else { return }
@@ -36,17 +35,14 @@ package final class ScriptService {
     }.dispose(in: bag)
   }
 
-  /// Called when an event of another daemon has stopped it.
-  var onStop: (StoppedFold) -> Void = { _ in }
   private let bag = DisposeBag()
 
-  /// Stops the durable state too, so that no snapshot is made of it.
-  private func showStop(_ seq: UInt64) {
-    guard let stopped = ledger.pending.stopped, stopped.seq <= seq,
-      ledger.committed.stopped == nil
-    else { return }
-    ledger.committed.stopped = stopped
-    onStop(stopped)
+  /// Returns the fold that has stopped it since the last call, with an event that is durable; `nil` if
+  /// none has.
+  func popStop() -> StoppedFold? {
+    guard ledger.committed.hasStopped else { return nil }
+    ledger.committed.hasStopped = false
+    return ledger.committed.stopped
   }
 
   /// Stops it if the folds of the past have changed a variable of the file.
@@ -68,7 +64,7 @@ package final class ScriptService {
   ///
   /// - Throws: ``ScriptRefusal``, or ``FailedScript`` if the script is wrong.
   func run(_ call: ScriptCall) throws -> JSONText? {
-    let world = LiveWorld(ledger, host, isQuery: call.isQuery)
+    world.begin(isQuery: call.isQuery)
     let interpreter: any ScriptInterpreter
     do throws(ScriptFailure) {
       interpreter = try ledger.pending.makeInterpreter()
@@ -88,6 +84,8 @@ package final class ScriptService {
     case .failed(let failure): throw FailedScript(script.file, failure)
     }
   }
+
+  private lazy var world = LiveWorld(ledger, host)
 
   /// Uses another text with the same tables and folds.
   func use(_ script: Script) {
@@ -123,14 +121,17 @@ struct FailedScript: Error, CustomStringConvertible {
 private final class LiveWorld: ScriptWorld {
   private let ledger: Ledger<ScriptState>
   private let host: ServiceHost
-  private let isQuery: Bool
+  private var isQuery = false
 
   /// Whether the fold of a recorded event has failed.
   private(set) var hasFailed = false
 
-  init(_ ledger: Ledger<ScriptState>, _ host: ServiceHost, isQuery: Bool) {
-    (self.ledger, self.host, self.isQuery) = (ledger, host, isQuery)
+  init(_ ledger: Ledger<ScriptState>, _ host: ServiceHost) {
+    (self.ledger, self.host) = (ledger, host)
   }
+
+  /// Begins with another call.
+  func begin(isQuery: Bool) { (self.isQuery, hasFailed) = (isQuery, false) }
 
   func row(_ key: String, of table: Int) -> JSONText? {
     isQuery ? row(key, of: table, in: &ledger.committed) : row(key, of: table, in: &ledger.pending)

@@ -67,6 +67,9 @@ package struct ScriptState: TableState {
   /// The fold that has failed; later events are not applied.
   package var stopped: StoppedFold?
 
+  /// Whether it has stopped with an event that was applied live; see ``ScriptService/popStop()``.
+  var hasStopped = false
+
   /// The kinds of events that the script has skipped, because it has no function for them.
   package internal(set) var skipped: Set<String> = []
 
@@ -96,6 +99,12 @@ package struct ScriptState: TableState {
 
   package var isWhole: Bool { stopped == nil && !isWaiting }
 
+  package mutating func adoptFault(of pending: ScriptState, at seq: UInt64) {
+    guard let failed = pending.stopped, failed.seq <= seq, stopped == nil else { return }
+    // So that no snapshot is made of it.
+    (stopped, hasStopped) = (failed, true)
+  }
+
   package static func event(ofOther type: String, _ data: JSONText) -> ScriptEvent? {
     ScriptEvent(type, data)
   }
@@ -111,7 +120,7 @@ package struct ScriptState: TableState {
       let found = script.folds(of: event.kind, in: place.stream)
       if found.isEmpty { return }
       folds = found
-    } else if !script.kinds.contains(event.kind) {
+    } else if !script.applies(event.kind) {
       if !script.ignored.contains(event.kind) { skipped.insert(event.kind) }
       return
     }
@@ -224,7 +233,15 @@ private final class FoldWorld: ScriptWorld {
   private let script: Script
   var rows: [Table<String, JSONText>] = []
   var singles: [Single<JSONText>] = []
-  private var before: [(table: Int, key: String, row: JSONText?)] = []
+
+  /// A row before it was written, in tables that note nothing.
+  private struct Former {
+    let table: Int
+    let key: String
+    let row: JSONText?
+  }
+
+  private var before: [Former] = []
 
   init(_ script: Script) { self.script = script }
 
@@ -244,10 +261,16 @@ private final class FoldWorld: ScriptWorld {
     {
       return fault
     }
-    // An event writes a few rows.
-    if before.isEmpty { before.reserveCapacity(4) }
-    before.append((table, key, exchange(key, of: table, row)))
+    let former = exchange(key, of: table, row)
+    if !isNoting(table) { before.append(Former(table: table, key: key, row: former)) }
     return nil
+  }
+
+  private func isNoting(_ table: Int) -> Bool {
+    switch script.places[table] {
+    case .rows(let i): rows[i].isNoting
+    case .single(let i): singles[i].isNoting
+    }
   }
 
   @discardableResult
@@ -264,6 +287,8 @@ private final class FoldWorld: ScriptWorld {
   /// Puts all rows back, because the fold has failed.
   func undo() {
     for entry in before.reversed() { exchange(entry.key, of: entry.table, entry.row) }
+    for i in rows.indices where rows[i].isNoting { rows[i].revertEvent(at: 0) }
+    for i in singles.indices where singles[i].isNoting { singles[i].revertEvent(at: 0) }
   }
 
   func keys(of table: Int, atMost most: Int) -> [String]? {

@@ -129,6 +129,7 @@ package final class ScriptsService {
         follow(name, text)
       }
     }.dispose(in: bag)
+    host.progress.observeNext { [unowned self] _ in reportStops() }.dispose(in: bag)
   }
 
   /// Adds the services of all texts, for ``ServiceHost/start(onProgress:addLedgers:)``.
@@ -145,12 +146,16 @@ package final class ScriptsService {
   }
 
   private func add(_ script: Script) {
-    let service = ScriptService(script, in: host)
-    service.onStop = { [unowned self, unowned service] stopped in
+    services[script.name] = ScriptService(script, in: host)
+  }
+
+  /// Reports the services that a durable event of another service or daemon has stopped.
+  private func reportStops() {
+    for service in services.values {
+      guard let stopped = service.popStop() else { continue }
       host.setComplete(false, service.name)
       onMessage(service.message(of: stopped), true)
     }
-    services[script.name] = service
   }
 
   /// Returns the script of a text in the journal; `nil` if it cannot be used.
