@@ -130,6 +130,7 @@ struct LuaServiceTests {
     "t = {} on.x = function() t.a = 1 end",
     "local n on.x = function() end command.x = { 'Runs.', run = function() n = true end }",
     "local n = { 1 } query.x = { 'Reads.', run = function() n[1] = 2 end }",
+    "local each = ('abc'):gmatch('.') on.x = function() each() end",
   ])
   func `a call that changes a variable of the file is noticed`(text: String) throws {
     let world = try FakeWorld(text)
