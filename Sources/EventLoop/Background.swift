@@ -26,6 +26,17 @@ package final class Background<State> {
   private var pending: [Int: Pending] = [:]
   private var last = 0
 
+  /// The numbers of the finished jobs whose results were not delivered yet, in order.
+  private var finished = Queue<Int>()
+
+  /// The nanoseconds of a turn after which no other result is delivered.
+  ///
+  /// While the loop does other work, many results may be ready, and an observer may take long.
+  package var deliveryTime: UInt64 = 2_000_000
+
+  /// The number of no job.
+  private static var noJob: Int { 0 }
+
   private struct Pending {
     let cancellation: Cancellation
 
@@ -52,7 +63,7 @@ package final class Background<State> {
   package func start() throws(SystemError) {
     guard thread == nil, !isClosed else { return }
     let finished = try Mailbox<Int>(on: loop) { [weak self] numbers in
-      for number in numbers { self?.pending.removeValue(forKey: number)?.deliver() }
+      self?.deliver(numbers)
     }
     do throws(SystemError) {
       let worker = try Worker<Work>(isBackground: isLowPriority, makeState) { state, jobs in
@@ -63,6 +74,20 @@ package final class Background<State> {
       finished.close()
       throw error
     }
+  }
+
+  /// Delivers results, in the order in which the jobs have finished; those for which there is no time
+  /// follow in the next turn.
+  private func deliver(_ numbers: [Int]) {
+    for number in numbers where number != Self.noJob { finished.append(number) }
+    let end = Process.nanoseconds + deliveryTime
+    while let number = finished.popFirst() {
+      guard let job = pending.removeValue(forKey: number) else { continue }
+      job.deliver()
+      if Process.nanoseconds >= end { break }
+    }
+    // An observer may have closed this object.
+    if !finished.isEmpty { thread?.finished.slot.post(Self.noJob) }
   }
 
   /// Returns a signal that runs a job for each observer and emits its result on the loop.
@@ -139,6 +164,7 @@ package final class Background<State> {
     isClosed = true
     let pending = pending
     self.pending = [:]
+    finished.removeAll()
     for job in pending.values { job.cancellation.cancel() }
     let thread = thread
     self.thread = nil

@@ -67,6 +67,31 @@ struct BackgroundTests {
   }
 
   @Test
+  func `many results that are ready together are delivered in several turns, in order`() throws {
+    // Each result takes longer than a turn has for all.
+    background.deliveryTime = 0
+    var received: [Int] = []
+    let ready = Lock(0)
+    for number in 0..<10 {
+      background.run({ _, _ in number }, unavailable: { _ in .success(-1) })
+        .observeNext { received.append($0) }
+        .dispose(in: bag)
+    }
+    background.post { _ in
+      ready.withLock { $0 = 1 }
+      ready.signal()
+    }
+    ready.waitWithLock(until: { $0 == 1 }) { _ in }
+    while received.count < 10 {
+      let before = received.count
+      loop.runOnce()
+      #expect(received.count <= before + 1)
+    }
+    #expect(received == Array(0..<10))
+    end()
+  }
+
+  @Test
   func `the state is created once, on the thread, by the first job`() throws {
     let threads = Lock<[pthread_t]>([])
     let background = Background(on: loop) {
