@@ -26,8 +26,12 @@ package struct LogSource {
 
   /// Reads durable entries after a position, in order, on another thread.
   ///
-  /// The signal fails with `seq_expired` if entries after the position were removed.
-  package let read: (_ after: UInt64) -> Signal<Page<LogEntry>, WireError>
+  /// A page has about `limit` entries at most, unless it is bounded in another way. The signal fails
+  /// with `seq_expired` if entries after the position were removed.
+  package let read: (_ after: UInt64, _ limit: Int) -> Signal<Page<LogEntry>, WireError>
+
+  /// The most entries of a page.
+  package static let pageEntries = 1000
 
   /// Returns the durable position.
   ///
@@ -44,13 +48,13 @@ package struct LogSource {
   package static var none: LogSource {
     LogSource(
       key: "", live: Signal { _ in NonDisposable.instance }, position: { 0 }, first: { 1 },
-      read: { _ in Signal { _ in NonDisposable.instance } })
+      read: { _, _ in Signal { _ in NonDisposable.instance } })
   }
 
   package init(
     key: String, live: Signal<LogEntry, Never>, position: @escaping () -> UInt64,
     news: (() -> UInt64)? = nil, first: @escaping () -> UInt64,
-    read: @escaping (_ after: UInt64) -> Signal<Page<LogEntry>, WireError>
+    read: @escaping (_ after: UInt64, _ limit: Int) -> Signal<Page<LogEntry>, WireError>
   ) {
     self.key = key
     self.live = live

@@ -34,6 +34,11 @@ package final class LogSubscription: Subscription {
   private var state: State
   private var reading: (any Disposable)?
 
+  /// Whether a page is read, or was not sent as a whole.
+  private var holdsPage = false {
+    didSet { if holdsPage != oldValue { context.counts.pages += holdsPage ? 1 : -1 } }
+  }
+
   /// The position up to which the client has everything.
   private var cursor: UInt64
 
@@ -95,6 +100,7 @@ package final class LogSubscription: Subscription {
   override func end() {
     broadcast.remove(self)
     reading?.dispose()
+    holdsPage = false
     onEnd?()
     onEnd = nil
   }
@@ -277,6 +283,7 @@ package final class LogSubscription: Subscription {
     }
     cursor = page.end
     state = .past
+    holdsPage = false
     return true
   }
 
@@ -358,12 +365,20 @@ package final class LogSubscription: Subscription {
     lastSent = cursor
   }
 
+  /// The fewest entries of a page, and the most of all pages that subscriptions hold.
+  private static let pageEntries = (least: 64, ofAll: 128_000)
+
   private func read() {
     state = .reading
-    reading = past.read(cursor).observe { [unowned self] event in
+    holdsPage = true
+    // Thousands of subscriptions may have fallen behind together.
+    let share = Self.pageEntries.ofAll / max(1, context.counts.pages)
+    let limit = min(max(Self.pageEntries.least, share), LogSource.pageEntries)
+    reading = past.read(cursor, limit).observe { [unowned self] event in
       switch event {
       case .next(let page): state = .page(page, next: 0)
       case .failed(let error):
+        holdsPage = false
         if error.name == .readOnly { return readLater() }
         state = .broken(error)
       case .completed: return

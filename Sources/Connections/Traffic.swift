@@ -39,6 +39,9 @@ package struct ClientCounts {
 
   package internal(set) var subscriptions = 0
 
+  /// The number of subscriptions that read a page of a log, or have not sent all of it.
+  package internal(set) var pages = 0
+
   /// The number of calls that are answered in a later turn.
   package internal(set) var lateCalls = 0
 }

@@ -18,14 +18,16 @@ extension ServiceHost {
 
   /// Reads events after a position, oldest first.
   ///
+  /// - Parameter convert: Returns what the page has of an event; it is called on the thread that reads.
   /// - Returns: A signal of one page with at most `limit` events. If the page is empty, no events
   ///   match up to its end. The end is after `seq`, unless `seq` is the last position.
-  package func readEvents(
-    after seq: UInt64, limit: Int, _ filter: EventFilter
-  ) -> Signal<Page<JournalEvent>, JournalError> {
+  package func readEvents<Entry: Sendable>(
+    after seq: UInt64, limit: Int, _ filter: EventFilter,
+    as convert: @escaping @Sendable (JournalEvent) -> Entry
+  ) -> Signal<Page<Entry>, JournalError> {
     let forms = eventForms
     return reading(.prompt) { reader throws(JournalError) in
-      try Self.page(reader, after: seq, limit: limit, filter, forms)
+      try Self.page(reader, after: seq, limit: limit, filter, forms).map(convert)
     }
   }
 
@@ -220,10 +222,12 @@ extension ServiceHost {
 
   /// Reads the changes of wanted sources after a position, oldest first.
   ///
-  /// - Returns: A signal of one page; see ``readEvents(after:limit:_:)``.
-  package func readChanges(
-    in service: String, after seq: UInt64, where isWanted: @escaping @Sendable (String) -> Bool
-  ) -> Signal<Page<SourceChange>, JournalError> {
+  /// - Parameter convert: Returns what the page has of a change; it is called on the thread that reads.
+  /// - Returns: A signal of one page; see ``readEvents(after:limit:_:as:)``.
+  package func readChanges<Entry: Sendable>(
+    in service: String, after seq: UInt64, where isWanted: @escaping @Sendable (String) -> Bool,
+    as convert: @escaping @Sendable (SourceChange) -> Entry
+  ) -> Signal<Page<Entry>, JournalError> {
     guard let makeProjection = ledger(service)?.makeProjection else {
       return Signal { observer in
         observer.complete()
@@ -231,7 +235,7 @@ extension ServiceHost {
       }
     }
     return reading(.prompt) { reader throws(JournalError) in
-      try PastChanges(makeProjection(), service, isWanted).read(reader, after: seq)
+      try PastChanges(makeProjection(), service, isWanted).read(reader, after: seq).map(convert)
     }
   }
 

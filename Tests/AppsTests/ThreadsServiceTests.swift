@@ -239,7 +239,9 @@ struct ThreadsServiceTests {
     try host.run { _ = try threads.like(2, of: 1, by: 8) }
     store.commit()
     var pages: [Page<SourceChange>] = []
-    let reading = host.readChanges(in: "threads", after: 2) { $0 == "threads/1/posts" }.observe {
+    let reading = host.readChanges(
+      in: "threads", after: 2, where: { $0 == "threads/1/posts" }, as: { $0 }
+    ).observe {
       if case .next(let page) = $0 { pages.append(page) }
     }
     store.read()

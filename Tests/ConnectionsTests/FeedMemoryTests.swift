@@ -35,6 +35,32 @@ struct FeedMemoryTests {
   }
 
   @Test
+  func `many subscriptions that have fallen behind read small pages`() {
+    let (log, context) = (NumberedLog(), bench.table.context)
+    log.append(10)
+    for i in 1...500 {
+      bench.connection.add(
+        LogSubscription(.number(i), to: log.source, after: 0, on: bench.connection))
+    }
+    bench.table.flush()
+    #expect(log.limits.count == 500)
+    #expect(log.limits.first == 1000)
+    #expect(log.limits.last == 256)
+    #expect(context.counts.pages == 500)
+    log.read()
+    #expect(bench.lines().count >= 500)
+    #expect(context.counts.pages == 0)
+    // Those that end meanwhile do not count.
+    bench.connection.add(
+      LogSubscription(.number(501), to: log.source, after: 0, on: bench.connection))
+    bench.table.flush()
+    #expect(context.counts.pages == 1)
+    bench.connection.end()
+    #expect(context.counts.pages == 0)
+    log.read()
+  }
+
+  @Test
   func `short entries count with the memory around them`() {
     let log = NumberedLog()
     bench.transport.room = 0

@@ -46,6 +46,9 @@ final class NumberedLog {
     holes.append(seqs)
   }
 
+  /// The most entries of each page that was asked for.
+  private(set) var limits: [Int] = []
+
   /// Appends entries that a read finds before the notification; returns the notification.
   func appendUntold(_ count: Int) -> () -> Void {
     let batch = (0..<count).map { _ in
@@ -63,8 +66,9 @@ final class NumberedLog {
         listenerCount += 1
         return live.observe(with: observer.on)
       }, position: { [self] in last }, first: { [self] in first },
-      read: { [self] seq in
+      read: { [self] seq, limit in
         Signal { [self] observer in
+          limits.append(limit)
           readings.append { [self] in
             if let error { return observer.fail(error) }
             guard seq + 1 >= first else { return observer.fail(WireError(.seqExpired, "gone")) }

@@ -514,13 +514,14 @@ struct CompactionTests {
     try care.compact()
     func page(after seq: UInt64) throws -> Page<JournalEvent> {
       var result: Result<Page<JournalEvent>, JournalError>?
-      let observation = care.host.readEvents(after: seq, limit: 100, EventFilter()).observe {
-        switch $0 {
-        case .next(let page): result = .success(page)
-        case .failed(let fault): result = .failure(fault)
-        case .completed: break
+      let observation = care.host.readEvents(after: seq, limit: 100, EventFilter(), as: { $0 })
+        .observe {
+          switch $0 {
+          case .next(let page): result = .success(page)
+          case .failed(let fault): result = .failure(fault)
+          case .completed: break
+          }
         }
-      }
       care.store.read()
       observation.dispose()
       return try #require(result).get()

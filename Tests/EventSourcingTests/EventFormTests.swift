@@ -139,14 +139,14 @@ struct EventFormTests {
     #expect(kept().map(\.type) == ["rooms.measured", "rooms.measured@3"])
     #expect(kept()[0].data == #"{"celsius":20}"#)
 
-    let page = try awaited(host.readEvents(after: 0, limit: 10, EventFilter()))
+    let page = try awaited(host.readEvents(after: 0, limit: 10, EventFilter()) { $0 })
     #expect(page.entries.map(\.type) == ["rooms.measured", "rooms.measured"])
     #expect(page.entries[0].data.members?["kelvin"]?.text == "293.15")
     #expect(page.entries[0].data.members?["by"]?.text == "\"unknown\"")
     let past = try awaited(host.value(of: "rooms/hall", at: 1))
     #expect(past.value?.text == "\"293.15 by unknown\"")
     let some = EventFilter(types: [try #require(Pattern("rooms.measured", separator: "."))])
-    #expect(try awaited(host.readEvents(after: 0, limit: 10, some)).entries.count == 2)
+    #expect(try awaited(host.readEvents(after: 0, limit: 10, some) { $0 }).entries.count == 2)
     #expect(try awaited(host.readEvents(before: nil, limit: 1, some)).entries.map(\.seq) == [2])
   }
 
@@ -170,7 +170,7 @@ struct EventFormTests {
     try record(.closed, old, before)
     let (host, ledger) = try host(Rooms.self)
     #expect(ledger.value(of: "rooms/hall")?.text == "\"293.15 by unknown\"")
-    let page = try awaited(host.readEvents(after: 1, limit: 10, EventFilter()))
+    let page = try awaited(host.readEvents(after: 1, limit: 10, EventFilter()) { $0 })
     #expect(page.entries.map(\.type) == ["rooms.closed"])
     #expect(page.entries[0].data.text == "{}")
     #expect(

@@ -61,7 +61,8 @@ struct ServiceHostPastTests {
     bench.store.commit()
     func read(_ service: String, after seq: UInt64, _ source: String) -> [SourceChange] {
       var changes: [SourceChange] = []
-      bench.host.readChanges(in: service, after: seq) { $0 == source }.suppressError()
+      bench.host.readChanges(in: service, after: seq, where: { $0 == source }, as: { $0 })
+        .suppressError()
         .observeNext {
           #expect($0.end == 20)
           changes = $0.entries
@@ -90,12 +91,12 @@ struct ServiceHostPastTests {
     let all = EventFilter()
     let one = EventFilter(streams: [try #require(Pattern("cells/c1"))])
     let type = EventFilter(types: [try #require(Pattern("tally.added", separator: "."))])
-    var found = try page(bench.host.readEvents(after: 3, limit: 100, all))
+    var found = try page(bench.host.readEvents(after: 3, limit: 100, all) { $0 })
     #expect(found.entries.map(\.seq).elementsEqual(4...103))
     #expect(found.end == 103)
-    found = try page(bench.host.readEvents(after: 3, limit: 2, one))
+    found = try page(bench.host.readEvents(after: 3, limit: 2, one) { $0 })
     #expect(found.entries.map(\.seq) == [4, 7])
-    found = try page(bench.host.readEvents(after: 3, limit: 2, type))
+    found = try page(bench.host.readEvents(after: 3, limit: 2, type) { $0 })
     #expect(found.entries.map(\.seq) == [201])
     #expect(found.end == 201)
     found = try page(bench.host.readEvents(before: nil, limit: 3, all))

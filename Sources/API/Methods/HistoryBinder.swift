@@ -147,7 +147,8 @@ extension CallContext {
       // The page reports removed events. A damaged journal may hold events after the last durable
       // position.
       if host.refusal == nil { try check(after, mayBeGone: true) }
-      host.readEvents(after: after, limit: limit, filter).answer(call, catalog) { [host] page in
+      host.readEvents(after: after, limit: limit, filter, as: { $0 }).answer(call, catalog) {
+        [host] page in
         call.answerInPieces { buffer in
           page.write(
             after: page.end, isMore: page.end < host.durable, host,

@@ -96,9 +96,8 @@ extension CallContext {
       position: { [host] in host.durable },
       news: { [host] in filter.without == nil ? host.durable : host.durableNews },
       first: { [host] in host.first },
-      read: { [host, catalog] seq in
-        host.readEvents(after: seq, limit: 1000, filter)
-          .map { $0.map { LogEntry($0, withOrigin: withOrigin) } }
+      read: { [host, catalog] seq, limit in
+        host.readEvents(after: seq, limit: limit, filter) { LogEntry($0, withOrigin: withOrigin) }
           .mapError { catalog.error($0) }
       })
     // The readers of all events share them.
@@ -202,14 +201,11 @@ extension CallContext {
     var source = LogSource(
       key: "every " + pattern.text + rights.audience, live: live.map { LogEntry($0, isLiteral) },
       position: { [host] in host.durable }, first: { [host] in host.first },
-      read: { [host, catalog] seq in
-        host.readChanges(in: service, after: seq, where: isWanted)
-          .map { page in
-            page.map { change in
-              LogEntry(part.map { change.picking($0.find) } ?? change, isLiteral)
-            }
-          }
-          .mapError { catalog.error($0) }
+      read: { [host, catalog] seq, _ in
+        host.readChanges(in: service, after: seq, where: isWanted) { change in
+          LogEntry(part.map { change.picking($0.find) } ?? change, isLiteral)
+        }
+        .mapError { catalog.error($0) }
       })
     source.convert = part.map { part in { $0.picking(part.find, isLiteral) } }
     if !isLiteral {

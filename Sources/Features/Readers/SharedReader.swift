@@ -395,7 +395,7 @@ final class SharedReader {
     else {
       return
     }
-    reading = source.read(cursor).observe { [unowned self] event in
+    reading = source.read(cursor, LogSource.pageEntries).observe { [unowned self] event in
       switch event {
       case .next(let page): add(page)
       case .failed:
@@ -471,7 +471,7 @@ final class SharedReader {
 
   /// Reads the oldest events to deliver again, as many as one page holds.
   private func readAgain(from first: UInt64) {
-    readingAgain = source.read(first - 1).observe { [unowned self] event in
+    readingAgain = source.read(first - 1, LogSource.pageEntries).observe { [unowned self] event in
       switch event {
       case .next(let page): addAgain(page, from: first)
       case .failed:
