@@ -434,7 +434,7 @@ extension Connection {
     for (position, call) in lateCalls.removeSyncs() where !call.isOver {
       guard position <= context.position, held.inOrder.isEmpty,
         subscribed.all.allSatisfy({ $0.hasShown(position) }),
-        openViews?.all.allSatisfy({ !$0.delivery.isDirty }) ?? true
+        openViews?.all.allSatisfy({ !$0.delivery.isDirty && !$0.delivery.hasMore }) ?? true
       else {
         lateCalls.appendSync(call, at: position)
         continue

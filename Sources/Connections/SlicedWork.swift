@@ -116,8 +116,12 @@ final class WorkQueue: Interruptible {
   }
 
   func removeAll() {
-    for work in works { work.isQueued = false }
-    works.removeAll()
+    // What is dropped may queue more when it ends.
+    while !works.isEmpty {
+      let dropped = works
+      works = Queue()
+      for work in dropped { work.isQueued = false }
+    }
   }
 }
 

@@ -107,6 +107,58 @@ struct SharedViewTests {
   }
 
   @Test
+  func `many changed rows are rebuilt in the time of the user, and the client knows of the rest`()
+    throws
+  {
+    for i in 0..<1500 { model.names[i] = "n\(i)" }
+    let (_, answer) = try open("v") { model.list.bind(to: $0["list"]) }
+    var shown = try ReceivedList(answer: #"{"result":\#(answer)}"#, "v")
+    #expect(!shown.isMore)
+    _ = (bench.lines(), model.count())
+    model.onRow = { [time = bench.time] in time.work(nanoseconds: 100_000) }
+    for i in 0..<1500 { model.set(i, i % 3 == 0 ? nil : "c\(i)") }
+    for i in 1500..<1600 { model.set(i, "c\(i)") }
+    bench.methods["sync"] = { call in
+      if let late = call.later() { call.connection.sync(late, at: 0) }
+      return .done
+    }
+    bench.receive(request(1, "sync"))
+    var (turns, wasMore) = (0, false)
+    repeat {
+      let lines = bench.lines()
+      for line in lines where !line.contains(#""result""#) { try shown.take(line) }
+      #expect(model.count().count <= 3 * 128)
+      #expect(lines.contains { $0.contains(#""result""#) } == (wasMore && !shown.isMore))
+      wasMore = shown.isMore
+      turns += 1
+    } while shown.isMore && turns < 100
+    #expect(turns > 4)
+    #expect(shown.elements == model.texts)
+    #expect(bench.lines().isEmpty)
+    #expect(!bench.table.context.hasWork)
+  }
+
+  @Test
+  func `rows that change often while a client does not read are rebuilt alone`() throws {
+    for i in 0..<1500 { model.names[i] = "n\(i)" }
+    let (_, answer) = try open("v") { model.list.bind(to: $0["list"]) }
+    var shown = try ReceivedList(answer: #"{"result":\#(answer)}"#, "v")
+    _ = (bench.lines(), model.count())
+    bench.transport.room = 0
+    for n in 0..<20_000 {
+      model.set(n % 5, "c\(n)")
+      if n == 0 { bench.table.flush() }
+    }
+    bench.transport.room = .max
+    bench.connection.becameWritable()
+    for line in bench.lines() { try shown.take(line) }
+    #expect(shown.elements == model.texts)
+    let made = model.count()
+    #expect(Set(made) == [0, 1, 2, 3, 4])
+    #expect(made.count < 200)
+  }
+
+  @Test
   func `a list that is closed while its rows are made leaves no work`() {
     for i in 0..<1000 { model.names[i] = "n\(i)" }
     _ = openInTime("v")

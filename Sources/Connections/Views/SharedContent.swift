@@ -62,6 +62,9 @@ class SharedContent {
   /// The elements of a list; `nil` if the content is a value.
   var log: ListLog? { nil }
 
+  /// Whether a part of the changes waits, because the time for it was over.
+  var isBehind: Bool { false }
+
   private let key: Key
   private var viewers: [any Viewer] = []
   private var isStale = false
@@ -182,10 +185,10 @@ final class SharedRows<Key: Hashable & Comparable, Row: Encodable>: SharedConten
   /// The rows that are made at once, also if the time of the client is over, and in a step.
   private static var few: (atOnce: Int, step: Int) { (64, 8) }
 
-  /// The most changed rows to look up one by one.
+  /// The most changed rows to look up one by one, and to rebuild in a step.
   ///
-  /// For more, the list passes over all rows once.
-  private static var fewRows: Int { 32 }
+  /// For more than a few, the list passes over all rows once.
+  private static var changedRows: (few: Int, step: Int) { (32, 128) }
 
   private let list: RowList<Key, Row>
   private let user: UInt32
@@ -194,13 +197,20 @@ final class SharedRows<Key: Hashable & Comparable, Row: Encodable>: SharedConten
   /// The keys of the rows, in order.
   private var keys: [Key] = []
 
-  /// The keys of the rows to rebuild, in the order in which they have changed; a key may be there
-  /// several times.
+  /// The keys of the rows to rebuild, in any order; a key may be there several times.
   private var changed: [Key] = []
   private var haveAllChanged = false
 
-  /// The most changes to keep beyond one of each row; with more, all rows are rebuilt.
-  private static var repetitions: Int { 1_000 }
+  /// The number of changes at which repetitions are removed.
+  private var mostChanges = mostRepeated
+
+  /// The most changes to keep beyond two of each changed row.
+  private static var mostRepeated: Int { 1_000 }
+
+  override var isBehind: Bool { !changed.isEmpty }
+
+  /// Whether work of the user rebuilds rows.
+  private var isWorking = false
 
   /// The keys whose rows were not made yet, in order.
   private var unmade: ArraySlice<Key> = []
@@ -253,19 +263,48 @@ final class SharedRows<Key: Hashable & Comparable, Row: Encodable>: SharedConten
 
   private func markChanged(_ change: RowList<Key, Row>.Change) {
     switch change {
-    case .rows(let new): changed += new
-    case .all: haveAllChanged = true
+    case .rows(let new): if !haveAllChanged { changed += new }
+    case .all: (changed, haveAllChanged) = ([], true)
     }
-    if changed.count > keys.count * 2 + Self.repetitions { haveAllChanged = true }
-    if haveAllChanged { changed = [] }
+    if changed.count > mostChanges {
+      changed = Array(Set(changed))
+      mostChanges = changed.count * 2 + Self.mostRepeated
+    }
     markStale()
   }
 
+  /// Rebuilds the changed rows, as many as there is time for; the others follow in the user's time.
   override func make() {
-    var changed = (haveAllChanged ? keys + list.keys() : changed).inOrder()
-    changed.removeRepetitions()
-    (self.changed, haveAllChanged) = ([], false)
-    if changed.count <= Self.fewRows { find(changed) } else { goThrough(changed) }
+    if haveAllChanged {
+      let all = list.keys()
+      let isThere = Set(all)
+      (changed, haveAllChanged) = (keys.filter { !isThere.contains($0) } + all, false)
+    }
+    repeat { rebuildNext() } while !changed.isEmpty && !context.isTimeUp()
+    guard !changed.isEmpty, !isWorking else { return }
+    isWorking = true
+    context.addWork(user) { [self] in goOn() }
+  }
+
+  /// Rebuilds more rows, whose views get them at the end of the turn.
+  private func goOn() -> Bool {
+    if observation != nil, !changed.isEmpty {
+      rebuildNext()
+      markStale()
+    } else {
+      changed = []
+    }
+    isWorking = !changed.isEmpty
+    return isWorking
+  }
+
+  private func rebuildNext() {
+    let count = min(changed.count, Self.changedRows.step)
+    var next = Array(changed.suffix(count)).inOrder()
+    changed.removeLast(count)
+    if changed.isEmpty { mostChanges = Self.mostRepeated }
+    next.removeRepetitions()
+    if next.count <= Self.changedRows.few { find(next) } else { goThrough(next) }
   }
 
   private func row(_ key: Key) -> JSONText? { list.row(key).map(context.encoder.shown) }

@@ -41,8 +41,11 @@ struct ViewContent {
     }
   }
 
-  /// Whether more elements follow that are not there yet.
-  var isGrowing: Bool { if case .list(let list) = shown { list.log.isGrowing } else { false } }
+  /// Whether more elements or changes follow that are not there yet.
+  var isGrowing: Bool {
+    guard case .list(let list) = shown else { return false }
+    return list.log.isGrowing || list.shared?.isBehind == true
+  }
 
   /// The content that owns the shown list; `nil` if the list is not shared.
   var shared: SharedContent? { if case .list(let list) = shown { list.shared } else { nil } }
