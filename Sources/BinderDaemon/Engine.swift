@@ -59,6 +59,7 @@ struct Engine {
       context.charge(Process.user) { Lua.pausingCalls(folds) }
     }
     host.measureCommits(begin: table.context.beginCommit, charge: table.context.chargeCommit)
+    host.freeEvents = { [context = table.context] in context.free($0, for: $1) }
     measures = DaemonMeasures(
       of: settings.options.program, table: table, host: host, store: store, loop: loop)
     disk = DiskWatch(of: location, host, store, on: scheduler)

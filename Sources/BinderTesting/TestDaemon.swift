@@ -199,6 +199,7 @@ public final class TestDaemon {
       host = ServiceHost(store: store)
       table = ConnectionTable(
         limits: Limits(), now: { time.milliseconds }, clock: { time.nanoseconds }, scheduler: time)
+      host.freeEvents = { [context = table.context] in context.free($0, for: $1) }
       catalog = API.Catalog(over: host)
       rights = RightsTable(for: catalog)
       standard = StandardFeatures(

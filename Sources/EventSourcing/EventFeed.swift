@@ -26,6 +26,9 @@ package final class RecentEvent {
 final class RecentEvents {
   private static let mostBytes = 4 << 20
 
+  /// Frees events that no reader collects any more, in the time of the user who recorded the last one.
+  var free: (_ events: [RecentEvent], _ user: UInt32) -> Void = { _, _ in }
+
   private var events: [RecentEvent] = []
 
   /// The index of the first event among all.
@@ -59,8 +62,15 @@ final class RecentEvents {
     }
     guard count > 0 else { return }
     lastDropped = events[count - 1].seq
-    events.removeFirst(count)
+    let (dropped, kept) = (Array(events[..<count]), Array(events[count...]))
+    events = kept
     start += count
+    free(dropped)
+  }
+
+  private func free(_ events: consuming [RecentEvent]) {
+    guard let user = events.last?.record.user else { return }
+    free(events, user)
   }
 
   func feedFellBehind() { feedsBehind += 1 }
@@ -68,9 +78,11 @@ final class RecentEvents {
   func feedCaughtUp() {
     feedsBehind -= 1
     guard feedsBehind == 0 else { return }
-    start = end
-    events.removeAll(keepingCapacity: events.count <= 64)
-    bytes = 0
+    (start, bytes) = (end, 0)
+    guard events.count > 64 else { return events.removeAll(keepingCapacity: true) }
+    let collected = events
+    events = []
+    free(collected)
   }
 }
 

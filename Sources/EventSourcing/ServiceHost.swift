@@ -697,6 +697,12 @@ package final class ServiceHost {
     (signals.meter.begin, signals.meter.charge) = (begin, charge)
   }
 
+  /// Frees events that all readers with filters have collected, in the time of a user.
+  package var freeEvents: (_ events: [RecentEvent], _ user: UInt32) -> Void {
+    get { watchers.recent.free }
+    set { watchers.recent.free = newValue }
+  }
+
   /// Applies durable events of another daemon, which is the active one.
   ///
   /// Nothing of this daemon is pending then, so no event is taken for an own one because of its

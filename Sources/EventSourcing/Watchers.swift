@@ -154,7 +154,7 @@ final class EventWatchers {
 
   /// The observers without a pattern for streams or types.
   private let others = Watches()
-  private let recent = RecentEvents()
+  let recent = RecentEvents()
   private var count = 0
 
   var isEmpty: Bool { count == 0 }

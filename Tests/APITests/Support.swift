@@ -68,6 +68,7 @@ final class Bench {
     self.time = time
     table = ConnectionTable(
       limits: Limits(), now: { time.milliseconds }, clock: { time.nanoseconds }, scheduler: time)
+    host.freeEvents = { [context = table.context] in context.free($0, for: $1) }
     catalog = Catalog(over: host)
     rights = RightsTable(for: catalog)
     liveBindings = LiveBindings(on: time, in: table.context)

@@ -1,4 +1,5 @@
 internal import Connections
+internal import Model
 
 /// The work of a request that is done in slices of the client's time.
 ///
@@ -22,12 +23,21 @@ package class PartialRequest {
   /// The right to be done in parts; `nil` in the first slice.
   fileprivate var turn: PartsTurn?
 
+  /// The context and the user of the client.
+  fileprivate var owner: (context: ConnectionContext, uid: UInt32)?
+
   private var steps = 0
 
   /// Goes on until the slice is over.
   ///
   /// - Returns: Whether the work is complete.
   func goOn(_ slice: Slice) throws -> Bool { true }
+
+  /// Frees values in the time of the user; the caller must hold them nowhere else.
+  final func free<Value>(_ values: consuming [Value]) {
+    guard let owner else { return }
+    owner.context.free(values, for: owner.uid)
+  }
 
   /// A slice of the client's time.
   struct Slice {
@@ -61,7 +71,7 @@ extension CallContext {
     } else {
       interrupted = nil
       work = try begin()
-      work.key = key
+      (work.key, work.owner) = (key, (connection.context, connection.peer.uid))
     }
     interrupted = nil
     let isAlone = work.turn != nil || connection.mayBeginParts

@@ -65,8 +65,6 @@ package class ValueCollection: PartialRequest {
     case elements
   }
 
-  private typealias Entry = (key: Key, value: Value)
-
   private let parts: [Part]
   private let form: Form
   private let limit: Int
@@ -76,8 +74,7 @@ package class ValueCollection: PartialRequest {
   private var index = 0
   private var place = SearchPlace()
 
-  /// The found values: each list is sorted by key.
-  private var runs: [[Entry]] = []
+  private var found = FoundValues()
   private var size = CallContext.answerBytes
 
   /// The keys that have changed after the first slice, and the values of some of them.
@@ -88,8 +85,7 @@ package class ValueCollection: PartialRequest {
   /// The position of the values, once all are found.
   private(set) var position: UInt64?
 
-  /// The lists that are merged, the next entry of each, and the text that is written so far.
-  private var heads: [Int] = []
+  /// The corrections that were not merged yet, sorted by key, and the text that is written so far.
   private var corrected: ArraySlice<(key: Key, value: Value?)> = []
   private var text = PieceBuffer()
 
@@ -97,7 +93,10 @@ package class ValueCollection: PartialRequest {
     (self.parts, self.host, self.limit, self.form) = (parts, host, limit, form)
   }
 
-  deinit { bag.dispose() }
+  deinit {
+    bag.dispose()
+    free(found.removeAll())
+  }
 
   /// Moves the values, sorted by key, to the end of a buffer.
   func move(to buffer: inout PieceBuffer) {
@@ -128,14 +127,10 @@ package class ValueCollection: PartialRequest {
       let part = parts[index]
       let canGoOn = part.canGoOn()
       var isUp = false
-      var last = runs.last?.last?.key
-      if runs.isEmpty { runs.append([]) }
       do throws(NameIndex.TooVain) {
         try part.search(&place) { key in
           if let value = part.value(key) {
-            if let last, key < last { runs.append([]) }
-            last = key
-            runs[runs.count - 1].append((key, value))
+            found.append((key, value))
             if case .text(let text) = value {
               size += key.name.utf8.count + text.text.utf8.count + 4
             }
@@ -183,7 +178,7 @@ package class ValueCollection: PartialRequest {
     corrected = corrections.map { ($0.key, $0.value) }.sorted { $0.key < $1.key }[...]
     corrections = [:]
     bag.dispose()
-    heads = runs.map { _ in 0 }
+    found.beginMerge()
     text.tail.append(UInt8(ascii: isArray ? "[" : "{"))
   }
 
@@ -212,31 +207,19 @@ package class ValueCollection: PartialRequest {
     }
     text.tail.append(UInt8(ascii: isArray ? "]" : "}"))
     try checkSize(text.count)
-    runs = []
     return true
   }
 
   /// Removes the first entry of all lists and corrections; `nil` if there is none.
   private func popFirst() -> (Key, Value?)? {
-    var first: Key?
-    var run = 0
-    for i in heads.indices where heads[i] < runs[i].count {
-      let key = runs[i][heads[i]].key
-      guard first.map({ key < $0 }) ?? true else { continue }
-      (first, run) = (key, i)
-    }
-    if let correction = corrected.first, first.map({ correction.key <= $0 }) ?? true {
+    if let correction = corrected.first,
+      found.firstKey.map({ correction.key <= $0 }) ?? true
+    {
       corrected.removeFirst()
-      for i in heads.indices
-      where heads[i] < runs[i].count && runs[i][heads[i]].key == correction.key {
-        heads[i] += 1
-      }
+      found.removeAll(correction.key)
       return (correction.key, correction.value)
     }
-    guard first != nil else { return nil }
-    let entry = runs[run][heads[run]]
-    heads[run] += 1
-    return (entry.key, entry.value)
+    return found.popFirst().map { ($0.key, $0.value) }
   }
 }
 
