@@ -223,8 +223,12 @@ final class LogBroadcast: Broadcast {
       window.drop(before: window.endIndex)
       start = max(start, dropped)
     }
-    for entry in new { window.append(entry) }
-    trim(to: table.windowBytes(atMost: Self.capacity))
+    let capacity = table.windowBytes(atMost: Self.capacity)
+    for entry in new {
+      window.append(entry)
+      // At once, so that the window does not grow for entries that it drops.
+      trim(to: capacity)
+    }
     countWindow()
     return !feed.hasNews
   }
