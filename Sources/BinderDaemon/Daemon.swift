@@ -50,7 +50,8 @@ final class Daemon {
       file, settings, log, manager, warnings: warnings,
       checkViews: { files in
         let changing = services.scripts?.changing(in: files.scripts) ?? []
-        let checked = files.views.check(for: access.rights[.owner], changing: changing)
+        var checked = files.views.check(for: access.rights[.owner], changing: changing)
+        checked.warnings += services.misfits(with: files.types, access)
         guard let scripts = services.scripts?.check(files.scripts) else { return checked }
         return (checked.faults + scripts.faults, checked.warnings + scripts.warnings)
       }

@@ -93,6 +93,11 @@ struct DaemonServices {
   /// Uses the types of files; returns whether they have changed.
   func use(_ files: TypeFiles) -> Bool { standard.types.use(files.types) }
 
+  /// Returns a warning for each value that does not fit the types of the journal or of files.
+  func misfits(with files: TypeFiles, _ access: DaemonAccess) -> [ConfigurationFault] {
+    standard.types.misfits(with: files.types, for: access.rights[.owner])
+  }
+
   /// Uses the types of the journal, and those of files.
   func startTypes(_ files: TypeFiles) {
     if !use(files) { standard.types.refresh() }

@@ -10,7 +10,8 @@ typealias TakeOver = (Configuration, DeclaredFiles) -> (
   changed: [String], faults: [ConfigurationFault]
 )
 
-/// Checks the views of files against the catalogue, and returns their faults and warnings.
+/// Checks the views of files against the catalogue and the types against the present values, and
+/// returns faults and warnings.
 ///
 /// Sources and methods of services in files that change are checked when these are in use.
 typealias CheckViews = (DeclaredFiles) -> (

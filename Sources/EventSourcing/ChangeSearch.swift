@@ -47,12 +47,16 @@ package struct ChangeSearch: Sendable {
     try reader.check(after)
     var found: [ChangedStream] = []
     var places: [String: Int] = [:]
-    var end = after
+    var leases = LeaseTrail()
+    // The events of leases come right before the write.
+    var end = after - min(after, LeaseTrail.length)
     while end < through {
       let records = try reader.records(after: end, limit: Int(min(through - end, 256)))
       guard let last = records.last else { break }
       end = last.seq
-      for record in records where record.seq <= through && isWanted(record.stream) {
+      for record in records where record.seq <= through {
+        leases.see(record)
+        guard record.seq > after, isWanted(record.stream) else { continue }
         let isSelected = selects(record)
         if let place = places[record.stream] {
           if isSelected {
@@ -62,7 +66,9 @@ package struct ChangeSearch: Sendable {
           }
         } else if isSelected {
           places[record.stream] = found.count
-          found.append(ChangedStream(stream: record.stream, first: record.seq))
+          found.append(
+            ChangedStream(
+              stream: record.stream, first: record.seq, hadLease: leases.hasEnded(by: record)))
           if found.count > Self.maxStreams { return found }
         }
       }
@@ -82,14 +88,50 @@ package struct ChangedStream: Sendable {
   /// The first event behind ``first`` that is not selected; `nil` if the search has seen none.
   package fileprivate(set) var other: UInt64?
 
-  fileprivate init(stream: String, first: UInt64) {
+  /// Whether the first event has ended the lease of the value before.
+  package let hadLease: Bool
+
+  fileprivate init(stream: String, first: UInt64, hadLease: Bool) {
     self.stream = stream
     self.first = first
+    self.hadLease = hadLease
     last = first
   }
 }
 
+/// The ends of leases in a search: by a write without the lease, or with the value.
+private struct LeaseTrail {
+  /// The most events of leases before a write: one detaches the part, and one attaches it again.
+  static let length: UInt64 = 2
+
+  /// The events that detach the parts of a stream.
+  private var detached: [String: UInt64] = [:]
+  private let coder = EventCoder()
+
+  private struct Detached: Decodable {
+    let part: LeasedPart
+  }
+
+  mutating func see(_ record: Record) {
+    guard record.type == "lease.detached",
+      let event = coder.value(Detached.self, of: JSONText(trusted: record.data))
+    else { return }
+    detached[event.part.stream] = record.seq
+  }
+
+  func hasEnded(by record: Record) -> Bool {
+    if let seq = detached[record.stream], record.seq - seq <= Self.length { return true }
+    return record.type.hasSuffix(".removed")
+      && JournalEvent(record).cause?.source?.hasPrefix("lease/") == true
+  }
+}
+
 extension ServiceHost {
+  /// Returns whether a value ends with a lease that it had before a position.
+  package func holdsLease(_ stream: String, before seq: UInt64) -> Bool {
+    leases?.position(of: stream).map { $0 < seq } ?? false
+  }
+
   /// Searches the journal for streams with selected events, off the loop.
   package func streams(_ search: ChangeSearch) -> Signal<[ChangedStream], JournalError> {
     reading(.long) { reader throws(JournalError) in try search.read(reader) }

@@ -250,6 +250,9 @@ struct HostSignals {
   /// The declared types of sources; here, because the host has many properties.
   let types = SourceTypes()
 
+  /// Emits after the declared types have changed.
+  let typesChanged = PassthroughSubject<Void, Never>()
+
   /// Emits durable events, some of a write at a time, after the services have applied them.
   let committed = PassthroughSubject<RecordBatch, Never>()
 

@@ -23,6 +23,10 @@ package protocol LeaseKeeper: AnyObject {
   /// The host then reports no part that is written without one.
   var isEmpty: Bool { get }
 
+  /// Returns the position of the event with which a part of a stream was attached to its lease; `nil` if
+  /// none is.
+  func position(of stream: String) -> UInt64?
+
   /// Records, within the running command, that a part was written.
   ///
   /// - Parameter lease: The lease that the part ends with; `nil` if it was written without one, or

@@ -96,6 +96,15 @@ package final class ServiceHost {
   @usableFromInline
   package var types: SourceTypes { signals.types }
 
+  /// Emits after the declared types have changed.
+  package var typesChanged: SafeSignal<Void> { signals.typesChanged.toSignal() }
+
+  /// Replaces the declared types of sources, from now on.
+  package func use(_ types: [DeclaredType]) {
+    signals.types.use(types)
+    signals.typesChanged.send(())
+  }
+
   /// The leases; `nil` if there are none, as in most tests.
   package var leases: (any LeaseKeeper)? {
     get { leasing.keeper }

@@ -61,12 +61,21 @@ var commandSyntaxes: Syntaxes {
 
 /// The commands by the names that they have in other programs.
 private let synonyms = [
-  "backup": "journal backup", "cat": "get", "clients": "ps", "config": "reload", "del": "remove",
-  "delete": "remove", "health": "doctor", "info": "stats", "keys": "tree",
-  "kill": "kick", "list": "tree", "log": "events", "logs": "events", "ls": "tree", "pub": "publish",
-  "put": "set", "read": "get", "restore": "journal restore", "rm": "remove", "run": "call",
-  "show": "get", "status": "doctor", "sub": "watch", "subscribe": "watch", "tail": "events",
-  "revert": "undo", "unset": "remove", "who": "whoami", "write": "set",
+  "add": "set", "backup": "journal backup", "branch": "session --from", "cat": "get",
+  "cause": "why", "clients": "ps", "compact": "journal compact", "config": "reload",
+  "create": "set", "del": "remove", "delete": "remove", "dump": "journal export", "edit": "set",
+  "exists": "is", "explain": "why", "export": "journal export", "find": "tree", "follow": "watch",
+  "fork": "session --from", "graph": "plot", "grep": "tree", "health": "doctor",
+  "import": "journal import", "info": "stats", "keys": "tree", "kill": "kick", "list": "tree",
+  "log": "events", "logs": "events", "ls": "tree", "methods": "services", "monitor": "watch",
+  "permissions": "acl check", "pub": "publish", "put": "set", "read": "get",
+  "restart": "systemctl restart binderd", "restore": "journal restore", "revert": "undo",
+  "rm": "remove", "rollback": "undo", "rules": "bindings", "run": "call", "schema": "describe",
+  "search": "tree", "show": "get", "simulate": "bind --try", "start": "systemctl start binderd",
+  "status": "doctor", "stop": "systemctl stop binderd", "sub": "watch", "subscribe": "watch",
+  "tail": "events", "time": "clock", "trace": "why", "try": "bind --try",
+  "types": "describe --types", "unlock": "lock", "unset": "remove", "update": "set",
+  "users": "stats --users", "verify": "journal verify", "who": "whoami", "write": "set",
 ]
 
 private let globalOptions =

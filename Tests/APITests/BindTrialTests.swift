@@ -130,6 +130,54 @@ struct BindTrialTests {
   }
 
   @Test
+  func `a trial names sources that never had a value, as bind does`() throws {
+    set("cells/a", "1")
+    func noValue(_ report: Report) -> JSONValue? { report.value["no_value"] }
+    #expect(noValue(try attempt("cells/a ~> cells/x")) == nil)
+    #expect(
+      noValue(try attempt("cells/aa | below(cells/aa) ~> cells/x")) == .array([.string("cells/aa")])
+    )
+    let text = JSONText(string: "cells/a ~> cells/b\n(cells/b, cells/no) | sum ~> cells/c").text
+    let line = #"{"id":1,"method":"bindings.try","params":{"text":\#(text)}}"#
+    #expect(noValue(try Report(client.call(line))) == .array([.string("cells/no")]))
+    #expect(
+      client.result(
+        #"{"id":1,"method":"bind","params":{"expr":"cells/no | above(cells/no) ~> cells/x"}}"#)?[
+          "no_value"] == .array([.string("cells/no")]), "each source once")
+  }
+
+  @Test
+  func `a trial refuses what a list refuses`() throws {
+    set("cells/a", "5")
+    let report = try attempt("cells/a ~> lists/u", #","since":{"seq":0}"#)
+    #expect(
+      report.rows == ["0.0 lists/u 5 - refused"] || report.rows.first?.hasSuffix("refused") == true)
+    #expect(report.counts[0] == "0")
+    set("cells/a", "[1]")
+    #expect(try attempt("cells/a ~> lists/u", #","since":{"seq":1}"#).counts[0] == "1")
+  }
+
+  @Test(arguments: [
+    ("cells/a | plus(cells/b) ~> cells/x", "unknown transformer 'plus' at column 11"),
+    (
+      "cells/a | belwo(cells/b) ~> cells/x",
+      "unknown transformer 'belwo': did you mean 'below'? at column 11"
+    ),
+    (
+      "cells/a | round(cells/b) ~> cells/x",
+      "'round' takes a value here, not the path 'cells/b'; combine paths: (a, b) | … at column 17"
+    ),
+  ])
+  func `an unknown transformer of a source is named as such`(
+    expression: String, message: String
+  ) {
+    for method in ["bind", "bindings.try"] {
+      let line = #"{"id":1,"method":"\#(method)","params":{"expr":"\#(expression)"}}"#
+      #expect(client.error(line)?.message == message)
+    }
+  }
+
+  @Test
   func `another line is shown beside what was written in truth, without effect`() throws {
     bind("cells/t | below(18) ~> cells/heater")
     for value in [21.0, 19, 17, 19.5, 21] {

@@ -120,6 +120,39 @@ struct EffectsTests {
   }
 
   @Test
+  func `the answer lists the values that were refused, and why`() {
+    bind("cells/a | to_number ~> cells/b", "cells/a ~> cells/c")
+    let lines = client.call(line("a", #""x""#)).split(separator: "\n")
+    let text = effects(lines.last.map(String.init) ?? "")
+    #expect(text.first == "cells/c x cells/a ~> cells/c")
+    guard case .object(let rest)? = try? JSONValue(parsing: text.last ?? ""),
+      case .array(let refused)? = rest["refused"]
+    else {
+      Issue.record("\(text)")
+      return
+    }
+    #expect(refused.count == 1, "\(text)")
+    #expect(rest["settled"] == .bool(true))
+    guard case .object(let one) = refused[0] else { return }
+    #expect(one["source"] == .string("cells/b"))
+    #expect(one["binding"] == .string("cells/a | to_number ~> cells/b"))
+    guard case .string(let failure)? = one["failure"] else {
+      Issue.record("\(text)")
+      return
+    }
+    #expect(failure.contains("to_number"), "\(failure)")
+    #expect(effects(client.call(line("a", "1"))).last == Self.settled)
+    // A role that may not read the value is not told it.
+    let guest = bench.connect(
+      uid: 1002, as: .made(read: ["cells/b", "cells/other"], write: ["cells/a"]))
+    #expect(
+      effects(guest.call(line("a", #""y""#))).last
+        == #"{"settled":true,"refused":[{"source":"cells/b"}],"waiting":[]}"#)
+    let stranger = bench.connect(uid: 1003, as: .made(read: [], write: ["cells/a"]))
+    #expect(effects(stranger.call(line("a", #""z""#))).last == Self.settled)
+  }
+
+  @Test
   func `34: a chain that does not end in time is reported`() {
     bind("cells/a ~> cells/b", "cells/b ~> cells/c")
     client.send(line("a", "1"))

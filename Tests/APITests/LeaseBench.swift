@@ -50,6 +50,7 @@ final class LeaseBench {
           bindLists(catalog, to: lists)
           bindMaps(catalog, to: maps)
           bindPrograms(catalog, to: programs)
+          bindUndo(catalog)
         }
       })
     guard let made else { preconditionFailure("a bench makes its services") }

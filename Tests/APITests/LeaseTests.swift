@@ -34,6 +34,34 @@ struct LeaseTests {
 
   private let connection = #""connection""#
 
+  @Test
+  func `an undo says that a lease does not come back`() {
+    func preview(_ params: String) -> String {
+      client.call(#"{"id":1,"method":"undo","params":{\#(params),"preview":true}}"#)
+    }
+    let leased = #""leased":true"#
+    let ttl = #"{"ttl_ms":60000}"#
+    _ = client.call(set("a", "1", lease: ttl))
+    _ = client.call(set("a", "2"))
+    #expect(preview(#""seq":5"#).contains(#"{"source":"cells/a","from":2,"to":1,\#(leased)}"#))
+    #expect(preview(#""since":{"seq":3}"#).contains(leased))
+    #expect(!preview(#""seq":3,"force":true"#).contains(leased), "there was none before")
+    _ = client.call(set("b", "1", lease: #"{"ttl_ms":1000}"#))
+    whole.bench.time.advance(1_500)
+    _ = client.settle()
+    #expect(whole.value("cells/b") == nil)
+    #expect(
+      preview(#""seq":\#(whole.bench.store.last)"#)
+        .contains(#"{"source":"cells/b","to":1,\#(leased)}"#))
+    _ = client.call(set("c", "1"))
+    _ = client.call(set("c", "2", lease: ttl))
+    let first = whole.bench.store.last
+    #expect(!preview(#""seq":\#(first)"#).contains(leased), "the value before had none")
+    _ = client.call(set("c", "3", lease: #""lease/3""#))
+    #expect(whole.bench.store.last == first + 1, "the same lease")
+    #expect(preview(#""seq":\#(first + 1)"#).contains(leased))
+  }
+
   // MARK: Connections
 
   @Test

@@ -30,10 +30,11 @@ struct TypesTests {
     let bench: Bench
     let client: TestClient
     let types: TypesService
+    let bindings: BindingsService
     let silence: SilenceWatch
 
     init(_ store: MemoryStore, _ time: ManualTime, _ file: String = "") throws {
-      var made: (TypesService, SilenceWatch)?
+      var made: (TypesService, SilenceWatch, BindingsService)?
       bench = try Bench(store, time: time) { catalog, parts in
         let (types, silence) = (
           TypesService(in: parts.host), SilenceWatch(in: parts.host, on: time)
@@ -47,11 +48,12 @@ struct TypesTests {
         bindPrograms(catalog, to: Programs(in: parts.host))
         bindLists(catalog, to: ListsService(in: parts.host))
         bindMaps(catalog, to: MapsService(in: parts.host))
-        bindBindings(catalog, to: BindingsService(in: parts.host), parts.live)
-        made = (types, silence)
+        let bindings = BindingsService(in: parts.host)
+        bindBindings(catalog, to: bindings, parts.live)
+        made = (types, silence, bindings)
       }
-      let (types, silence) = try #require(made)
-      (self.types, self.silence) = (types, silence)
+      let (types, silence, bindings) = try #require(made)
+      (self.types, self.silence, self.bindings) = (types, silence, bindings)
       client = bench.connect()
       bench.endServices = { silence.stop() }
       var files = TypeFiles()
@@ -439,6 +441,106 @@ struct TypesTests {
     let daemon = try open(Self.types)
     #expect(
       daemon.call("bind", #"{"expr":\#(JSONText(string: expression).text)}"#)?.message == nil)
+  }
+
+  @Test
+  func `a value that a type has refused is passed on when the types change`() throws {
+    let daemon = try open()
+    func bind(_ text: String) {
+      let params = #"{"scope":"daemon","binding":"heat","expr":\#(JSONText(string: text).text)}"#
+      #expect(daemon.call("bind", params) == nil)
+    }
+    func failure() -> String? {
+      let result = daemon.client.result(#"{"id":3,"method":"bindings.list"}"#)
+      guard case .array(let all)? = result?["value"], case .object(let one)? = all.first,
+        case .string(let text)? = one["failure"]
+      else { return nil }
+      return text
+    }
+    bind("cells/t | below(19) ~> cells/heater")
+    #expect(daemon.set("t", "18") == nil)
+    _ = daemon.client.settle()
+    #expect(daemon.value("cells/heater") == "true")
+    daemon.declare("cells/heater", "string")
+    #expect(daemon.set("t", "25") == nil)
+    _ = daemon.client.settle()
+    #expect(daemon.value("cells/heater") == "true")
+    #expect(failure() == "'cells/heater' takes a text")
+    daemon.declare("cells/heater", "number")
+    _ = daemon.client.settle()
+    #expect(failure() == "'cells/heater' takes a number", "the present rule")
+    #expect(daemon.call("types.remove", #"["cells/heater"]"#) == nil)
+    _ = daemon.client.settle()
+    #expect(daemon.value("cells/heater") == "false")
+    #expect(failure() == nil)
+    // The types of files are the same, and what has a list or operators.
+    #expect(daemon.call("unbind", #"["heat"]"#) == nil)
+    bind("(cells/t, cells/u) | sum ~> cells/heater")
+    var files = TypeFiles()
+    files.read(Array("cells/heater: boolean".utf8), file: "/d/h.types")
+    #expect(daemon.types.use(files.types))
+    #expect(daemon.set("u", "1") == nil)
+    _ = daemon.client.settle()
+    #expect(failure() == "'cells/heater' takes true or false, says /d/h.types:1")
+    #expect(daemon.types.use([]))
+    _ = daemon.client.settle()
+    #expect(daemon.value("cells/heater") == "26")
+    #expect(failure() == nil)
+  }
+
+  @Test
+  func `a binding goes on after a restart, though a type refuses what it writes`() throws {
+    do {
+      let daemon = try open()
+      #expect(
+        daemon.call("bind", #"{"scope":"daemon","binding":"b","expr":"cells/t ~> cells/n"}"#)
+          == nil)
+      daemon.declare("cells/t", "string")
+      daemon.declare("cells/n", "number")
+    }
+    let daemon = try open()
+    var lost: [String] = []
+    let bench = daemon.bench
+    restoreBindings(bench.rights[.owner], daemon.bindings, bench.liveBindings) { lost.append($0) }
+    #expect(lost == [])
+    #expect(daemon.set("t", #""x""#) == nil)
+    #expect(daemon.client.call(#"{"id":1,"method":"bindings.list"}"#).contains("takes a number"))
+    #expect(daemon.call("types.remove", #"["cells/n"]"#) == nil)
+    _ = daemon.client.settle()
+    #expect(daemon.value("cells/n") == #""x""#)
+  }
+
+  @Test
+  func `a new type names the values that do not fit it`() throws {
+    let daemon = try open("cells/ok: number")
+    for (name, value) in [("lamp", "5"), ("ok", "1"), ("free", "1")] {
+      #expect(daemon.set(name, value) == nil)
+    }
+    for i in 0..<7 { #expect(daemon.set("r/\(i)", "1") == nil) }
+    #expect(daemon.call("lists.append", #"["l",1]"#) == nil)
+    #expect(daemon.call("maps.put", #"["m","k",1]"#) == nil)
+    var files = TypeFiles()
+    let text =
+      "cells/lamp: boolean\ncells/*: any\ncells/ok: number\ncells/r/*: string\nlists/l: string\n"
+      + "maps/m/k: string\ncells/none: string"
+    files.read(Array(text.utf8), file: "h.types")
+    func rule(_ source: String, _ rule: String) -> String {
+      "'\(source)' has a value that does not fit, which stays until the next write: it takes \(rule)"
+    }
+    let rights = daemon.bench.rights[.owner]
+    #expect(
+      Set(daemon.types.misfits(with: files.types, for: rights).map { "\($0)" })
+        == Set(
+          ["h.types:1:1: " + rule("cells/lamp", "true or false")]
+            + (0..<5).map { "h.types:4:1: " + rule("cells/r/\($0)", "a text") }
+            + [
+              "h.types:4:1: 2 more values do not fit", "h.types:5:1: " + rule("lists/l", "a text"),
+              "h.types:6:1: " + rule("maps/m/k", "a text"),
+            ]))
+    daemon.declare("cells/free", "boolean")
+    #expect(
+      daemon.types.misfits(with: [], for: rights).map { "\($0)" }
+        == ["the declared type of cells/free: " + rule("cells/free", "true or false")])
   }
 
   @Test

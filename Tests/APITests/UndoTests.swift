@@ -104,6 +104,22 @@ struct UndoTests {
   }
 
   @Test
+  func `a preview says what a type or the rights would refuse`() throws {
+    set("a", "5")
+    set("a", "true")
+    let type = try #require(Pattern("cells/a"))
+    bench.host.use([DeclaredType(type, try ValueType("boolean"))])
+    #expect(
+      undo(#""seq":2,"preview":true"#).contains(
+        #"{"source":"cells/a","from":true,"to":5,"refused":"'cells/a' takes true or false"}"#))
+    #expect(client.error(#"{"id":1,"method":"undo","params":{"seq":2}}"#)?.name == .rejected)
+    bench.host.use([])
+    let reader = bench.connect(uid: 3000, as: .made(read: ["cells/**"], write: []))
+    #expect(undo(#""seq":2,"preview":true"#, by: reader).contains(#""refused":"#))
+    #expect(!undo(#""seq":2,"preview":true"#).contains("refused"))
+  }
+
+  @Test
   func `what something else has changed since is refused, unless it is forced`() {
     let other = bench.connect(uid: 2000)
     set("a", "1")

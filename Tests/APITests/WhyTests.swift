@@ -3,6 +3,7 @@ import BinderTesting
 import EventSourcing
 import Features
 import JSON
+import JournalMemory
 import Model
 import TestSupport
 import Testing
@@ -62,6 +63,20 @@ struct WhyTests {
         + #""time":"2026-01-02T03:04:05.000001Z","type":"cells.set","value":1,"#
         + #""who":{"uid":1000,"pid":42,"program":"sh","method":"cells.set"}}]}}"#)
     #expect(chain("cells/none") == [])
+  }
+
+  @Test
+  func `an event of the daemon from before causes were kept is no beginning`() throws {
+    for (method, pid) in [("bind", 0), ("lease.end", 42), ("bind", 42)] as [(String, Int32)] {
+      _ = try bench.host.perform(Command(method: method, caller: Peer(uid: 1000, pid: pid))) {
+        _ = try bench.cells.set("old", to: JSONText(pid == 0 ? 1 : method == "bind" ? 3 : 2))
+        return nil
+      }
+      bench.store.commit()
+      let links = chain("cells/old")
+      #expect(
+        links == (method == "bind" && pid > 0 ? ["cells/old 3"] : [links[0], "not_recorded"]))
+    }
   }
 
   @Test

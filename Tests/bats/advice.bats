@@ -113,7 +113,9 @@ END2
     [[ $advice == *"did you mean 'cells/lamp'? A name begins with its service" ]]
     fails get cell/lamp
     [[ $advice == *"did you mean 'cells/lamp'?" ]]
-    for pair in ls:tree list:tree rm:remove delete:remove log:events revert:undo status:doctor; do
+    for pair in ls:tree list:tree rm:remove delete:remove log:events revert:undo status:doctor \
+        'dump:journal export' 'users:stats --users' monitor:watch 'restart:systemctl restart binderd' edit:set \
+        'stop:systemctl stop binderd' find:tree rollback:undo 'simulate:bind --try'; do
         fails "${pair%:*}"
         is "$advice" "bindctl: unknown command '${pair%:*}': did you mean '${pair#*:}'? See 'bindctl help'"
     done
@@ -216,7 +218,14 @@ END2
     grep -qE '^ {21}[^ ]' "$directory/shown"
     run ! grep -qE '.{62}' <(tail -n +2 "$directory/shown")
     script -qec 'bindctl bindings --color never --no-pager' /dev/null < /dev/null | grep -qE '^NAME +BINDING'
-    is "$(bindctl bindings)" $'1\tcells/a ~> cells/b'
+    is "$(bindctl bindings)" $'1\tcells/a ~> cells/b\tnever\t\t\tno value yet: cells/a'
+    fails bind --since -1d 'cells/a ~> cells/c'
+    is "$advice" "bindctl: '--since' is for '--try', which is missing; nothing was changed; see 'bindctl help bind'"
+    fails reload --limit 5
+    fails bind --try --daemon 'cells/a ~> cells/c'
+    is "$advice" "bindctl: --try and --daemon cannot be used together; see 'bindctl help bind'"
+    fails bind --try --limit 5000 'cells/a ~> cells/c'
+    is "$advice" "bindctl: --limit takes 0 to 1000, not '5000'; see 'bindctl help bind'"
     # A person reads local times.
     bindctl set cells/a 5
     TZ=XYZ-5 script -qec 'bindctl bindings --color never --no-pager' /dev/null < /dev/null > "$directory/shown"

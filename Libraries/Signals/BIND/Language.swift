@@ -386,7 +386,14 @@ public struct BindFault: Error, Equatable, Sendable {
   /// A short message without the column.
   public let message: String
 
-  init(_ kind: Kind, _ sentence: String, at column: Int, found: String, expected: [String] = []) {
+  /// The transformer of an argument that is not valid for any; it may be unknown.
+  let call: TransformerCall?
+
+  init(
+    _ kind: Kind, _ sentence: String, at column: Int, found: String, expected: [String] = [],
+    of call: TransformerCall? = nil
+  ) {
+    self.call = call
     self.kind = kind
     message = sentence
     self.column = column

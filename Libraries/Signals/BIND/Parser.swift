@@ -449,6 +449,6 @@ extension BindFault {
     return BindFault(
       .syntax,
       "'\(call.name)' takes a value here, not the path '\(argument)'; combine paths: (a, b) | …",
-      at: argument.column, found: "\(argument)")
+      at: argument.column, found: "\(argument)", of: call)
   }
 }

@@ -196,6 +196,18 @@ public struct TransformerRegistry<Value> {
     .chain(all, check: check)
   }
 
+  private func unknown(_ call: TransformerCall) -> BindFault {
+    BindFault(
+      .unknownTransformer, "unknown transformer '\(call.name)'", at: call.column,
+      found: call.name, expected: entries.keys.sorted())
+  }
+
+  /// Returns the fault of an expression, or that of its transformer if no such one is registered.
+  public func fault(_ fault: BindFault) -> BindFault {
+    guard let call = fault.call, entries[call.name] == nil else { return fault }
+    return unknown(call)
+  }
+
   /// Returns the transformers and operators of an expression, from left to right.
   ///
   /// - Throws: ``BindFault`` for an unknown name, a wrong argument or a missing direction.
@@ -260,11 +272,7 @@ public struct TransformerRegistry<Value> {
   }
 
   private func step(for call: TransformerCall) throws(BindFault) -> BindStep<Value> {
-    guard let entry = entries[call.name] else {
-      throw BindFault(
-        .unknownTransformer, "unknown transformer '\(call.name)'", at: call.column,
-        found: call.name, expected: entries.keys.sorted())
-    }
+    guard let entry = entries[call.name] else { throw unknown(call) }
     let parameters = entry.parameters
     guard call.arguments.count >= parameters.required.count,
       call.arguments.isEmpty || parameters.parameter(at: call.arguments.count - 1) != nil

@@ -19,7 +19,21 @@ package struct Effects: Codable {
     }
   }
 
-  /// Whether all that follows is written, except values that wait in an operator of time.
+  /// A value that a binding has not passed on, because a transformer, a type or a source refused it.
+  package struct Refusal: Codable, Equatable {
+    /// The target.
+    package let source: String
+
+    /// The expression, and the reason; `nil` if the role may not read its sources.
+    package let binding: String?
+    package let failure: String?
+
+    package init(source: String, binding: String?, failure: String?) {
+      (self.source, self.binding, self.failure) = (source, binding, failure)
+    }
+  }
+
+  /// Whether all that follows is written or refused, except values that wait in an operator of time.
   package var settled = true
 
   /// The limit that was reached before; `nil` if it has settled.
@@ -28,7 +42,10 @@ package struct Effects: Codable {
   /// The values in the order of their events.
   package var writes: [Write] = []
 
-  /// The number of writes that are left out, because they do not fit; `nil` for none.
+  /// The refused values, each reason of a binding once; `nil` for none.
+  package var refused: [Refusal]?
+
+  /// The number of writes and refusals that are left out, because they do not fit; `nil` for none.
   package var more: Int?
 
   /// The expressions of bindings in which a value waits for its time.

@@ -41,8 +41,9 @@ extension CallContext {
   private func text(of effects: Effects, within room: Int) -> JSONText {
     if let text = try? catalog.encoder.text(effects), text.text.utf8.count <= room { return text }
     var short = effects
-    (short.writes, short.more) = ([], effects.writes.count + (effects.more ?? 0))
-    short.waiting = []
+    let count = effects.writes.count + (effects.refused?.count ?? 0)
+    (short.writes, short.more) = ([], count + (effects.more ?? 0))
+    (short.refused, short.waiting) = (effects.refused.map { _ in [] }, [])
     return (try? catalog.encoder.text(short)) ?? .null
   }
 }

@@ -118,7 +118,7 @@ package func restoreBindings(
       let access = Access(rights, by: maker)
       let read = try access.readBinding(text)
       let binding = try access.makeBinding(
-        read, in: live, stateKey: BindingsService.stateKey(of: name))
+        read, in: live, isRestored: true, stateKey: BindingsService.stateKey(of: name))
       live.restore(binding, name)
       restored.append(
         RestoredBinding(
@@ -211,7 +211,7 @@ extension CallContext {
       do throws(WireError) {
         let read = try access.readBinding(kept.expr)
         try connection.checkMemory(for: read.bytes)
-        let binding = try access.makeBinding(read, in: live)
+        let binding = try access.makeBinding(read, in: live, isRestored: true)
         connection.add(binding, as: handle, read.bytes)
         keep(kept, as: handle)
         watchFailures(of: binding, as: handle)

@@ -83,6 +83,11 @@ package final class EffectFollowing: EffectFollower {
     }
   }
 
+  /// Notes that a value of a binding has not arrived.
+  func add(_ refusal: BindingRefusal) {
+    for call in calls { call.add(refusal) }
+  }
+
   /// Ends the calls that have settled.
   func check() {
     guard !calls.isEmpty else { return }
@@ -111,6 +116,19 @@ struct BindingWrite {
     side == .left ? expression.leftPaths.map(\.text) : [expression.right]
   }
   var target: String { side == .left ? expression.right : expression.left }
+}
+
+/// A value that a binding could not pass on.
+struct BindingRefusal {
+  let expression: BindExpression
+  let text: String
+
+  /// The sources of which the value may be made, and its target, for each direction of the binding.
+  fileprivate var directions: [(givers: [String], target: String)] {
+    let lefts = expression.leftPaths.map(\.text)
+    return (expression.operator.goesRight ? [(lefts, expression.right)] : [])
+      + (expression.operator.goesLeft ? [([expression.right], expression.left)] : [])
+  }
 }
 
 /// A call whose effects are followed.
@@ -171,6 +189,27 @@ private final class FollowedCall {
         value: isLong ? nil : write.value.text,
         binding: write.givers.allSatisfy(mayRead) ? write.expression.textOfCause : nil))
     return true
+  }
+
+  /// Adds a refusal if it follows.
+  func add(_ refusal: BindingRefusal) {
+    guard let sources,
+      let (givers, target) = refusal.directions.first(where: {
+        $0.givers.contains(where: sources.contains)
+      }), mayRead(target)
+    else { return }
+    // The text of a failure may tell the value.
+    let isKnown = givers.allSatisfy(mayRead)
+    let one = Effects.Refusal(
+      source: target, binding: isKnown ? refusal.expression.textOfCause : nil,
+      failure: isKnown ? refusal.text : nil)
+    guard effects.refused?.contains(one) != true else { return }
+    guard bytes < Self.maxListed else {
+      effects.more = (effects.more ?? 0) + 1
+      return
+    }
+    bytes += target.utf8.count + Self.maxShown + refusal.text.utf8.count
+    effects.refused = (effects.refused ?? []) + [one]
   }
 
   /// Whether all changes are passed on.

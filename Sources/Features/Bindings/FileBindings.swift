@@ -52,7 +52,8 @@ package func loadBindings(
     }
     do throws(WireError) {
       let read = try access.readBinding("\(source.expression)")
-      let binding = try access.makeBinding(read, in: live, stateKey: source.stateKey)
+      let binding = try access.makeBinding(
+        read, in: live, isRestored: known[source.key] != nil, stateKey: source.stateKey)
       live.filed[source.name] = FiledBinding(source: source, binding: binding)
       positions[source.key] = known[source.key] ?? host.last
       if let position = known[source.key] {

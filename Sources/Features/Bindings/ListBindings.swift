@@ -67,7 +67,9 @@ extension CallContext {
   /// Returns the sources of a binding that never had a value, of those that the role may read; `nil` if
   /// there is none.
   func withoutValue(_ expression: BindExpression) -> [String]? {
-    let names = expression.reads.filter { name in
+    var seen: Set<String> = []
+    let reads = expression.reads.filter { seen.insert($0).inserted }
+    let names = reads.filter { name in
       guard host.version(of: name) == 0, let provider = rights.sources(of: name) else {
         return false
       }
@@ -75,7 +77,7 @@ extension CallContext {
     }
     // One value is enough for a binding in both directions.
     let isWaiting =
-      !expression.operator.goesBothWays || names.count == expression.reads.count
+      !expression.operator.goesBothWays || names.count == reads.count
     return names.isEmpty || !isWaiting ? nil : names
   }
 }

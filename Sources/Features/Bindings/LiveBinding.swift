@@ -53,6 +53,9 @@ final class LiveBinding: Disposable {
   /// The end whose value was lost or refused and must be passed on again.
   private(set) var due: BindSide?
 
+  /// The end whose value does not fit the type of the other, and is passed on again when types change.
+  private(set) var unfit: BindSide?
+
   /// The number of written values that were lost.
   private var lost = 0
   private let losses = PassthroughSubject<any Error, Never>()
@@ -84,6 +87,7 @@ final class LiveBinding: Disposable {
     binding.passed.observeNext { [weak self] in self?.clearDue() }.dispose(in: bag)
     ends.onWrite = { [weak self] in self?.beginWrite(from: $0, at: $1, $2) }
     ends.onRefusal = { [weak self] side in self?.retryLater(from: side) }
+    ends.onMismatch = { [weak self] side in self?.unfit = side }
   }
 
   var isDisposed: Bool { binding.isDisposed }
@@ -143,7 +147,12 @@ final class LiveBinding: Disposable {
       case Refusal.full(let scope, let max): Self.text(scope, max)
       default: "\(error)"
       }
+    fail(text)
+  }
+
+  private func fail(_ text: String) {
     failure = Failure(text: text, time: all.now())
+    all.addFailure(of: self, text)
   }
 
   private static func text(_ fault: JournalError) -> String {
@@ -161,7 +170,7 @@ final class LiveBinding: Disposable {
 
   /// Notes that the other end has accepted a value, which may not be durable yet.
   private func clearDue() {
-    due = nil
+    (due, unfit) = (nil, nil)
     if waiting == 0 { failure = nil }
     lastRun = Run(time: all.now(), value: ends.lastValue)
   }
@@ -198,7 +207,7 @@ final class LiveBinding: Disposable {
   func lose(from side: BindSide, _ fault: JournalError) {
     (due, lost, waiting) = (side, lost + waiting, 0)
     failureCount += 1
-    failure = Failure(text: Self.text(fault), time: all.now())
+    fail(Self.text(fault))
     losses.send(Refusal.journal(fault))
   }
 
@@ -206,6 +215,13 @@ final class LiveBinding: Disposable {
   func retry() {
     guard let side = due, !isDisposed else { return }
     due = nil
+    pass(from: side)
+  }
+
+  /// Passes on again what did not fit the types of before.
+  func retryAfterTypes() {
+    guard let side = unfit, !isDisposed else { return }
+    unfit = nil
     pass(from: side)
   }
 }
@@ -250,6 +266,9 @@ final class TransferPositions {
   /// Called for each value that was refused but may be accepted later, with the end that it came
   /// from.
   var onRefusal: (BindSide) -> Void = { _ in }
+
+  /// Called for each value that does not fit the type of its target, with the end that it came from.
+  var onMismatch: (BindSide) -> Void = { _ in }
 
   /// - Parameter durable: See ``durable``.
   init(of expression: BindExpression, durable: @escaping (BindSide) -> JSONValue?) {

@@ -205,6 +205,7 @@ package final class LiveBindings {
     }
     .dispose(in: bag)
     host.failed.observeNext { [unowned self] _ in undo() }.dispose(in: bag)
+    host.typesChanged.observeNext { [unowned self] in retryAfterTypes() }.dispose(in: bag)
   }
 
   // MARK: Written values
@@ -222,6 +223,12 @@ package final class LiveBindings {
       BindingWrite(expression: binding.expression, side: side, events: events, value: value))
   }
 
+  /// Tells the calls that wait for effects that a value has not arrived.
+  func addFailure(of binding: LiveBinding, _ text: String) {
+    guard effects.isActive else { return }
+    effects.add(BindingRefusal(expression: binding.expression, text: text))
+  }
+
   /// Returns the bindings of some sources in which a value waits for its time; `nil` for all.
   private func waiting(for sources: Set<String>?) -> [BindExpression] {
     inOrder { binding in
@@ -230,6 +237,15 @@ package final class LiveBindings {
       return binding.expression.leftPaths.contains { sources.contains($0.text) }
     }
     .map(\.expression)
+  }
+
+  /// Passes the values on again that did not fit the types of before.
+  ///
+  /// They wait for the end of the turn, because a reload may end their bindings.
+  private func retryAfterTypes() {
+    for binding in inOrder({ $0.unfit != nil }) {
+      _ = context.add(for: binding.owner) { binding.retryAfterTypes() }
+    }
   }
 
   /// Schedules a retry of a value that was refused before it was written.

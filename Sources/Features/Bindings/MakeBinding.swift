@@ -24,7 +24,11 @@ struct ReadBinding {
   ///
   /// - Throws: ``BindFault`` for the first fault.
   init(_ text: String, _ known: TransformerRegistry<JSONValue>) throws(BindFault) {
-    expression = try BindExpression(text, within: .sources)
+    do throws(BindFault) {
+      expression = try BindExpression(text, within: .sources)
+    } catch {
+      throw known.fault(error).withGuess
+    }
     let steps: [BindStep<JSONValue>]
     do throws(BindFault) {
       steps = try known.steps(for: expression)
@@ -117,11 +121,13 @@ extension Access {
     return read
   }
 
-  /// Checks the time zone of a binding and the types of its sources.
-  private func check(_ read: ReadBinding, in live: LiveBindings) throws(WireError) {
+  /// Checks the time zone of a binding and, unless it was there already, the types of its sources.
+  private func check(
+    _ read: ReadBinding, in live: LiveBindings, isRestored: Bool = false
+  ) throws(WireError) {
     do throws(BindFault) {
       try read.schedule?.checkZone(in: live.time)
-      try host.types.check(read.expression)
+      if !isRestored { try host.types.check(read.expression) }
     } catch {
       throw WireError(error)
     }
@@ -135,11 +141,14 @@ extension Access {
   ///   - live: The bindings that it is added to.
   ///   - isRecorded: Whether the binding is an event in the journal, after the events that end
   ///     other bindings.
+  ///   - isRestored: Whether it was there before this start: then types that were declared since
+  ///     refuse its writes, not itself.
   ///   - stateKey: The stream for the state of its operators; `nil` keeps it in memory only.
   func makeBinding(
-    _ read: ReadBinding, in live: LiveBindings, isRecorded: Bool = false, stateKey: String? = nil
+    _ read: ReadBinding, in live: LiveBindings, isRecorded: Bool = false, isRestored: Bool = false,
+    stateKey: String? = nil
   ) throws(WireError) -> LiveBinding {
-    try check(read, in: live)
+    try check(read, in: live, isRestored: isRestored)
     let expression = read.expression
     if let steps = read.steps {
       let rightSources = try sources(of: expression.right)
@@ -266,6 +275,7 @@ extension Access {
           } catch {
             automation?.loseState()
             if error.mayPass { ends.onRefusal(giver) }
+            if error.isOfType { ends.onMismatch(giver) }
             throw error
           }
           if let seq = accepted.seq { ends.onWrite(giver, min(before + 1, seq)...seq, value) }
@@ -305,6 +315,16 @@ extension Refusal {
     case .full, .journal: true
     case .service, .conflict, .reused, .denied, .tooLong, .pending, .unexpected: false
     }
+  }
+}
+
+extension Refusal {
+  /// Whether the value does not fit the declared type of its source.
+  fileprivate var isOfType: Bool {
+    guard case .service(let error) = self, case .rejected(reason: "wrong_type") = error.kind else {
+      return false
+    }
+    return true
   }
 }
 

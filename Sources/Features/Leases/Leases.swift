@@ -96,6 +96,17 @@ package struct Leases: ServiceState, Codable {
   /// Returns the lease that a part ends with; `nil` if there is none.
   package func holder(of part: LeasedPart) -> String? { holders[part] }
 
+  /// Returns the position at which a part of a stream was written under its lease; `nil` if none was.
+  ///
+  /// A cell is one part, and is found at once; the keys of a map are not.
+  package func position(of stream: String) -> UInt64? {
+    let cell = LeasedPart(stream: stream, kind: "removed", data: "{}")
+    if let name = holders[cell] { return leases[name]?.parts[cell] }
+    guard stream.hasPrefix("maps/") else { return nil }
+    return holders.lazy.filter { $0.key.stream == stream }
+      .compactMap { leases[$0.value]?.parts[$0.key] }.min()
+  }
+
   package func count(of uid: UInt32) -> Int { counts[uid] ?? 0 }
 
   package mutating func apply(_ event: LeaseEvent, at place: EventContext) {

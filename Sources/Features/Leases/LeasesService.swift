@@ -355,6 +355,8 @@ package final class LeasesService: LeaseKeeper {
 
   package var isEmpty: Bool { ledger.pending.isWithoutParts }
 
+  package func position(of stream: String) -> UInt64? { ledger.pending.position(of: stream) }
+
   package func recordWrite(_ part: LeasedPart, under lease: String?) -> (any ServiceError)? {
     let former = ledger.pending.holder(of: part)
     guard former != lease else { return nil }

@@ -260,6 +260,13 @@ final class BindTrial: PastVisitor {
       }
       return
     }
+    if let rule = kind(of: order.empty[source], unfitFor: value) {
+      if isCounting {
+        comparison.addRefusal(
+          source, value, at: clock.now, rule: rule, by: name, truth: truth[source])
+      }
+      return
+    }
     values[source] = value
     if isCounting {
       comparison.addTrial(source, value, at: clock.now, because: causes, by: name)
@@ -268,6 +275,17 @@ final class BindTrial: PastVisitor {
       queue.append((reader, source, value))
     }
     tellNewest(source, except: rule)
+  }
+
+  /// Returns the kind of the values of a source if a value is of another one; `nil` if it fits.
+  ///
+  /// - Parameter empty: The value of an empty list or map; `nil` for other sources.
+  private func kind(of empty: JSONText?, unfitFor value: JSONValue) -> String? {
+    switch (empty?.value, value) {
+    case (nil, _), (.array, .array), (.object, .object): nil
+    case (.array, _): "a list"
+    default: "an object"
+    }
   }
 
   // MARK: Time

@@ -236,4 +236,12 @@ struct TrialReport: Codable, Sendable {
 
   /// The limit at which it ended early; `nil` if it has reached the end.
   let stopped: String?
+
+  /// The sources that never had a value, and that no binding of the trial writes; `nil` for none.
+  var noValue: [String]?
+
+  private enum CodingKeys: String, CodingKey {
+    case from, until, events, milliseconds, counts, rows, faults, fault, stopped
+    case noValue = "no_value"
+  }
 }

@@ -25,6 +25,7 @@ func bindBindingTrials(_ catalog: Catalog, _ live: LiveBindings) {
     for source in sources {
       empty[source] = context.rights.sources(of: source)?.emptyValue(of: source)
     }
+    let noValue = context.withoutValue(reads)
     let user = context.caller.uid
     guard users.insert(user).inserted else {
       throw WireError(
@@ -40,7 +41,9 @@ func bindBindingTrials(_ catalog: Catalog, _ live: LiveBindings) {
       rules: rules, empty: empty, until: until, limit: limit, offset: live.time.offset,
       zone: live.time.zone, types: context.host.types.all)
     context.host.walk(walk) { BindTrial(order) }.answer(call, catalog) { report in
-      context.answer(call, with: report.shown(to: context.role))
+      var report = report.shown(to: context.role)
+      report.noValue = noValue
+      context.answer(call, with: report)
     }
   }
 }
@@ -149,6 +152,23 @@ private struct TryBindings: DocumentedParameters {
         until: end, through: host.durable),
       end
     )
+  }
+}
+
+extension CallContext {
+  /// Returns the sources of bindings that never had a value, without those that others of the bindings
+  /// write; `nil` if there is none.
+  fileprivate func withoutValue(_ reads: [ReadBinding]) -> [String]? {
+    var writers: [String: Int] = [:]
+    for target in reads.flatMap(\.expression.writes) { writers[target, default: 0] += 1 }
+    var (names, seen): ([String], Set<String>) = ([], [])
+    for read in reads {
+      for name in withoutValue(read.expression) ?? [] {
+        let own = read.expression.writes.contains(name) ? 1 : 0
+        if writers[name] ?? 0 == own, seen.insert(name).inserted { names.append(name) }
+      }
+    }
+    return names.isEmpty ? nil : names
   }
 }
 

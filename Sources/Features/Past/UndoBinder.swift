@@ -110,6 +110,12 @@ struct Undone: Codable {
 
     /// Whether a value is too long to be shown.
     let long: Bool?
+
+    /// Why the source does not take the value from before; `nil` if it does.
+    let refused: String?
+
+    /// Whether the value from before ended with a lease, which does not come back.
+    let leased: Bool?
   }
 
   /// A source that something else has changed since, and the position of that event.

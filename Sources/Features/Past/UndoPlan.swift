@@ -47,6 +47,7 @@ struct UndoPlan {
     /// A change that is not selected; 0 if there is none.
     let other: UInt64
     let before: UInt64
+    let hadLease: Bool
     let service: Catalog.Service
   }
 
@@ -70,7 +71,9 @@ struct UndoPlan {
       parts.append(
         Part(
           source: source, last: last, other: stream.other ?? (last > stream.last ? last : 0),
-          before: stream.first - 1, service: service))
+          before: stream.first - 1,
+          hadLease: stream.hadLease || context.host.holdsLease(source, before: stream.first - 1),
+          service: service))
     }
     context.host.values(at: parts.map { ($0.source, $0.before) }, bytes: Self.maxBytes)
       .answer(call, context.catalog) { values in
@@ -143,7 +146,17 @@ struct UndoPlan {
     let isLong = [now, old].contains { ($0?.text.utf8.count ?? 0) > Self.maxShown }
     return Undone.Change(
       source: part.source, from: isLong ? nil : now, to: isLong ? nil : old,
-      long: isLong ? true : nil)
+      long: isLong ? true : nil, refused: refusal(of: part, to: old),
+      leased: part.hadLease && value != nil ? true : nil)
+  }
+
+  /// Returns why a source does not take a value; `nil` if it does.
+  private func refusal(of part: Part, to value: JSONText?) -> String? {
+    guard context.role.mayWrite(part.source) else {
+      return context.access.notWritable(part.source).message
+    }
+    return value.flatMap { context.host.types.mismatch(of: $0, for: part.source) }
+      .map { "\($0)" }
   }
 
   private func restore(_ part: Part, to value: JSONText?) throws {

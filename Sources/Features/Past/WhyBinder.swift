@@ -63,8 +63,8 @@ private struct WhyLink: Codable {
   /// The expression of the binding that has written it.
   var binding: String?
 
-  /// Why the chain ends here: `removed`, `hidden`, `not_journaled`, or `long`; `nil` if the event has
-  /// no cause.
+  /// Why the chain ends here: `removed`, `hidden`, `not_journaled`, `not_recorded`, or `long`; `nil` if
+  /// the event has no cause.
   var end: String?
 }
 
@@ -114,7 +114,9 @@ private final class WhyChain {
   }
 
   private func follow(_ change: FoundChange) {
-    guard let cause = change.event.cause else { return finish() }
+    guard let cause = change.event.cause else {
+      return change.event.isOfDaemon ? end(nil, "not_recorded") : finish()
+    }
     guard links.count < Self.maxLinks else { return end(change.source, "long") }
     // Every cause is older, so the chain ends.
     let before = change.event.seq - 1
@@ -150,6 +152,18 @@ private final class WhyChain {
   }
 
   private func finish() { context.answer(call, with: links) }
+}
+
+extension JournalEvent {
+  /// Whether the daemon itself has begun the command, for a binding or at the end of a lease: it has a
+  /// cause, unless it was recorded before causes were kept.
+  fileprivate var isOfDaemon: Bool {
+    switch origin?.method {
+    case "bind": origin?.pid == 0
+    case "lease.end": true
+    default: false
+    }
+  }
 }
 
 extension Command.Cause {

@@ -64,11 +64,11 @@ package final class SilenceWatch {
 
   /// Follows the types; the sources are those of the catalogue.
   func follow(
-    _ types: TypesService, names: @escaping (_ pattern: Pattern, _ most: Int) -> Set<String>,
+    names: @escaping (_ pattern: Pattern, _ most: Int) -> Set<String>,
     changes: @escaping (_ pattern: Pattern) -> Signal<SourceChange, Never>
   ) {
     (self.names, self.changes) = (names, changes)
-    types.changed.observeNext { [unowned self] in
+    host.typesChanged.observeNext { [unowned self] in
       if isActive { refresh() }
     }.dispose(in: bag)
   }

@@ -17,7 +17,7 @@ package func bindTypes(_ catalog: Catalog, to types: TypesService, _ silence: Si
   catalog.offerSource(
     "daemon/silent", "The sources that were silent for longer than their type says.",
     silence.silent.readOnlyView, isOptional: true)
-  silence.follow(types) { [unowned catalog] pattern, most in
+  silence.follow { [unowned catalog] pattern, most in
     var (names, place): (Set<String>, SearchPlace) = ([], SearchPlace())
     try? catalog.sources(ofService: pattern.first ?? "")?.search(pattern, [], &place) { name in
       names.insert(name)

@@ -22,9 +22,6 @@ package final class TypesService {
   /// The types of files.
   private(set) var filed: [DeclaredType] = []
 
-  /// Emits after the types have changed.
-  let changed = PassthroughSubject<Void, Never>()
-
   /// Whether a declaration is durable that is not used yet.
   private var isDue = false
   private let bag = DisposeBag()
@@ -110,13 +107,17 @@ package final class TypesService {
   /// Uses what is declared now.
   package func refresh() {
     isDue = false
-    let known = Set(filed.map(\.pattern.text))
-    var types = filed
+    host.use(all(with: filed))
+  }
+
+  /// Returns the types of files, and the declared ones of other patterns.
+  func all(with files: [DeclaredType]) -> [DeclaredType] {
+    let known = Set(files.map(\.pattern.text))
+    var types = files
     for (text, entry) in ledger.committed.entries where !known.contains(text) {
       guard let pattern = Pattern(text), let type = try? ValueType(entry.type) else { continue }
       types.append(DeclaredType(pattern, type))
     }
-    host.types.use(types)
-    changed.send(())
+    return types
   }
 }

@@ -30,7 +30,13 @@ let bindSyntax = Syntax(
 var bindCommand: Command {
   Command(bindSyntax) { context in
     var params: JSONObject = ["expr": .string(context.operand(0))]
-    if context.invocation.has("try") { return try runTrial(of: params, context) }
+    if context.invocation.has("try") {
+      for option in ["daemon", "name"] where context.invocation.has(option) {
+        throw UsageError("--try and --\(option) cannot be used together", command: "bind")
+      }
+      return try runTrial(of: params, context)
+    }
+    try context.checkIsNoTrial()
     params["binding"] = context.invocation.value("name").map { .string($0) }
     let isKept = context.invocation.has("daemon")
     if isKept { params["scope"] = .string("daemon") }
@@ -82,10 +88,15 @@ var unbindCommand: Command {
 let bindingsSyntax = Syntax(
   "bindings", "Lists the bindings that the daemon keeps: when each ran last, with what value.",
   details: """
-    STATE is the reason why the last value has not arrived, or 'no value yet' with the sources that
-    never had one. Times are local. After a restart the last run is known if the target still has that
-    value.
-    """, examples: ["bindctl bindings", "bindctl bindings -j | jq 'select(.no_value)'"])
+    STATE is 'ok', the reason why the last value has not arrived, or 'no value yet' with the sources that
+    never had one. After a restart the last run is known if the target still has that value. On a terminal
+    times are local. In a pipe the columns are the same, separated by tabs, without the headings, and times
+    are UTC: name, binding, last run ('never' if there was none), value, file, state.
+    """,
+  examples: [
+    "bindctl bindings", "bindctl bindings | cut -f 1,6",
+    "bindctl bindings -j | jq 'select(.no_value)'",
+  ])
 
 var bindingsCommand: Command {
   Command(bindingsSyntax) { context in
@@ -95,23 +106,21 @@ var bindingsCommand: Command {
     let output = context.output
     var table = Table(["NAME", "BINDING", "LAST RUN", "VALUE", "FILE", "STATE"])
     for case .object(let binding) in all {
-      if output.form == .human, output.isTerminal {
-        table.add(row(of: binding))
-      } else if output.form == .human {
-        output.line(binding.fields.map(\.onOneLine).joined(separator: "\t"))
+      if output.form == .human {
+        table.add(row(of: binding, isTerminal: output.isTerminal))
       } else {
         output.result(binding, bare: binding["expr"], human: "")
       }
     }
-    if output.form == .human, output.isTerminal, !all.isEmpty { output.table(table) }
+    if output.form == .human, !all.isEmpty { output.table(table) }
     return .done
   }
 }
 
-/// Returns the row of a binding for a terminal.
-private func row(of binding: JSONObject) -> [String] {
+/// Returns the row of a binding; on a terminal with local times.
+private func row(of binding: JSONObject, isTerminal: Bool) -> [String] {
   func time(_ name: String) -> String? {
-    binding.string(name).map { Timestamp($0)?.shownHere ?? $0 }
+    binding.string(name).map { isTerminal ? Timestamp($0)?.shownHere ?? $0 : $0 }
   }
   let state: String
   if let failure = binding.string("failure") {
@@ -136,14 +145,6 @@ extension JSONObject {
   fileprivate var place: String? {
     guard let file = self["file"], let line = self["line"] else { return nil }
     return "\(file.bare):\(line.bare)"
-  }
-
-  /// The columns of a binding for other programs; new members are in the form JSON only.
-  fileprivate var fields: [String] {
-    [
-      self["binding"]?.bare ?? "", self["expr"]?.bare ?? "", place, self["failure"]?.bare,
-      self["failed_at"]?.bare,
-    ].compactMap(\.self)
   }
 }
 

@@ -163,8 +163,12 @@ var reloadCommand: Command {
   Command(reloadSyntax) { context in
     if let file = context.invocation.value("try") {
       let text = try text(of: file)
+      if context.invocation.has("check") {
+        throw UsageError("--try and --check cannot be used together", command: "reload")
+      }
       return try runTrial(of: ["text": .string(text), "file": .string(file)], context)
     }
+    try context.checkIsNoTrial()
     let report: JSONObject
     do throws(ClientError) {
       let isCheck = context.invocation.has("check")

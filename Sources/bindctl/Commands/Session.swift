@@ -12,6 +12,7 @@ let sessionSyntax = Syntax(
     Option(
       "from", value: "ORIGIN", "begin with a copy of the state of a daemon or of a journal file"),
     Option("at", value: "WHEN", "with --from: the state at a position or time"),
+    Option("config", value: "FILE", "the daemon's configuration, with the files beside it"),
     Option("clock", value: "WHEN", "the time at which the daemon's clock starts"),
     Option("speed", value: "N", "let N seconds pass in one, 0.001 to 100000"),
   ],
@@ -21,7 +22,8 @@ let sessionSyntax = Syntax(
     that CMD has left in the background then exits with 6.
 
     --from copies the journal of ORIGIN, a socket or a file, and changes nothing there. The private daemon asks
-    nothing of the network. 'bindctl diff' in CMD shows how it differs from ORIGIN. With --at and a time, the clock
+    nothing of the network. Bindings, types, views and services in files are not in the journal: --config takes
+    them from the directories of FILE, and without it those of your own configuration count. 'bindctl diff' in CMD shows how it differs from ORIGIN. With --at and a time, the clock
     starts there. Events and bindings follow the clock; leases and time limits follow the real one. 'bindctl clock'
     in CMD sets it while the daemon runs.
     """,
@@ -45,6 +47,11 @@ var sessionCommand: Command {
       throw UsageError("--at is for --from", command: "session")
     }
     var words = try clockWords(context)
+    if let file = context.invocation.value("config") {
+      words += ["--config", file]
+    } else if let origin {
+      showFiles(of: origin)
+    }
     // A branch has a clock of its own, which can be set later.
     if branch != nil { words += ["--offline"] + (words.isEmpty ? ["--speed", "1"] : []) }
     // The daemon is stopped after the command, however the command ends.
@@ -73,6 +80,24 @@ var sessionCommand: Command {
       }
     }
   }
+}
+
+/// Shows what a branch does not have, because files of its origin declare it.
+private func showFiles(of origin: String) {
+  guard isSocket(origin), let connection = try? Context.client(origin, nil, nil).connected() else {
+    return
+  }
+  func count(_ method: String, _ isFiled: (JSONObject) -> Bool) -> Int {
+    let all = try? connection.call(method).object.array("value")
+    return all?.count { isFiled($0.object) } ?? 0
+  }
+  let bindings = count("bindings.list") { $0.string("kept") == "file" }
+  let types = count("types.list") { $0["file"] != nil }
+  let parts = [(bindings, "bindings"), (types, "types")].filter { $0.0 > 0 }
+  guard !parts.isEmpty else { return }
+  note(
+    "the session does not have what files of its origin declare: "
+      + parts.map { "\($0.1): \($0.0)" }.joined(separator: ", ") + "; see --config")
 }
 
 let clockSyntax = Syntax(

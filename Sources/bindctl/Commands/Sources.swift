@@ -136,7 +136,8 @@ let setSyntax = Syntax(
     use -s: 'set -s -- SRC "$text"' sets it as it is. When the command returns, the value is on disk. Exits with 5 if the --if or --if-version condition is not met. - in
     place of SRC and VALUE reads lines 'SRC VALUE' from stdin, as printed by get: all sources are set in
     one commit, or none. --ttl and --while-connected take cells. --ttl prints the name of the lease, which
-    'bindctl call lease.renew lease=NAME' renews. --settle exits with 1 if bindings still write after 5 seconds.
+    'bindctl call lease.renew lease=NAME' renews. --settle exits with 1 if the value of a binding was refused, or
+    if bindings still write after 5 seconds; SRC is set all the same.
     """,
   examples: [
     "bindctl set cells/lamp true", "bindctl set cells/name 'Kim'",
@@ -220,9 +221,16 @@ private func showEffects(of result: JSONObject, _ context: Context) -> ExitCode 
       context.output.line("\(write.string("source") ?? "") \(value)\(binding)".harmless())
     }
   }
-  if let more = effects["more"]?.bare { note("\(more) more writes are not shown") }
+  for refusal in effects.array("refused").map(\.object) {
+    let source = refusal.string("source") ?? ""
+    let binding = refusal.string("binding").map { " (\($0))" } ?? ""
+    complain("'\(source)' was not written: \(refusal.string("failure") ?? "refused")\(binding)")
+  }
+  if let more = effects["more"]?.bare { note("\(more) more are not shown") }
   for binding in effects.array("waiting") { note("a value waits in \(binding.bare)") }
-  guard effects["settled"] == .bool(false) else { return .done }
+  guard effects["settled"] == .bool(false) else {
+    return effects["refused"] == nil ? .done : .no
+  }
   note("not settled: \(effects.string("reason") ?? "")")
   return .no
 }

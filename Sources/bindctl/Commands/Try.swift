@@ -11,6 +11,17 @@ let trialOptions = [
   Option("limit", value: "N", "with --try: show at most N writes; by default 100"),
 ]
 
+extension Context {
+  /// - Throws: ``UsageError`` for an option of a trial without `--try`, which would act on the present.
+  func checkIsNoTrial() throws(UsageError) {
+    for option in trialOptions where invocation.value(option.name) != nil {
+      throw UsageError(
+        "'--\(option.name)' is for '--try', which is missing; nothing was changed",
+        command: invocation.command)
+    }
+  }
+}
+
 /// Runs bindings over the past without effect, and shows what they would have written.
 func runTrial(of what: JSONObject, _ context: Context) throws -> ExitCode {
   let connection = try context.client.connected()
@@ -22,7 +33,13 @@ func runTrial(of what: JSONObject, _ context: Context) throws -> ExitCode {
   case .seq, .start:
     throw UsageError("--until takes a time, not a position", command: context.invocation.command)
   }
-  params["limit"] = try context.number("limit").map { .number(JSONNumber($0)) }
+  if let limit = try context.number("limit") {
+    guard limit <= 1000 else {
+      throw UsageError(
+        "--limit takes 0 to 1000, not '\(limit)'", command: context.invocation.command)
+    }
+    params["limit"] = .number(JSONNumber(limit))
+  }
   let result: JSONObject
   do throws(ClientError) {
     result = try connection.call("bindings.try", params).object
@@ -33,6 +50,7 @@ func runTrial(of what: JSONObject, _ context: Context) throws -> ExitCode {
     throw Failure("the bindings were not tried", .refused)
   }
   guard case .object(let report)? = result["value"] else { return .no }
+  for name in report.array("no_value") { note("\(name.bare) has no value yet") }
   guard context.output.form == .human else {
     context.output.result(report, bare: result["value"], human: "")
     return .done

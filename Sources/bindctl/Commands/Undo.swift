@@ -16,14 +16,16 @@ let undoSyntax = Syntax(
     Option("preview", letter: "n", "show what would change, and change nothing"), yesOption,
   ],
   details: """
-    SEQ is the position of one event; see 'bindctl events'. PATTERN selects sources. Shows the changes first, and
-    asks on a terminal; in a script, add --yes. Refuses a source that another event has changed since, unless
+    SEQ is the position of one event; see 'bindctl events'. PATTERN selects sources. --by without SEQ, --since or
+    --cmd undoes what the user has changed in the last hour, and shows the newest change first. Shows the changes
+    first, and asks on a terminal; in a script, add --yes. Refuses a source that another event has changed since, unless
     --force is given. Cells, lists and maps can be undone; for others it says so. An undo is an event like others,
     and can be undone too.
     """,
   examples: [
     "bindctl undo 81234", "bindctl undo --since -10m 'cells/kitchen/**'",
-    "bindctl undo --since -1h --by alice --preview", "bindctl undo --cmd import-7 --yes",
+    "bindctl undo --by alice --preview", "bindctl undo --since -1d --by alice",
+    "bindctl undo --cmd import-7 --yes",
   ])
 
 var undoCommand: Command {
@@ -34,7 +36,9 @@ var undoCommand: Command {
     if isForced { params["force"] = .bool(true) }
     var preview = params
     preview["preview"] = .bool(true)
-    let plan = try Plan(connection.call("undo", preview).object)
+    var plan = try Plan(connection.call("undo", preview).object)
+    // Without a span, a person looks for the last mistake.
+    if context.isOfLastHour { plan.showsNewestFirst = true }
     let isPreview = context.invocation.has("preview")
     if context.output.form == .human { plan.show(context, withConflicts: isPreview || isForced) }
     if isPreview {
@@ -89,10 +93,26 @@ private func selection(
     params["by"] = .number(JSONNumber(UInt64(account.uid)))
   }
   if let id = context.invocation.value("cmd") { params["cmd"] = .string(id) }
-  guard params["seq"] != nil || params["since"] != nil || params["cmd"] != nil else {
-    throw misuse("what? Give the position of an event, or --since, or --cmd")
+  guard params["seq"] == nil, params["since"] == nil, params["cmd"] == nil else { return params }
+  guard context.isOfLastHour else {
+    throw misuse("what? Give the position of an event, or --since, --by or --cmd")
   }
+  // The time of a session is not that of this machine.
+  let clock = try? connection.call("clock", [:]).object.string("time")
+  let now = clock.flatMap { Timestamp($0) } ?? .now
+  let since = Timestamp(microseconds: now.microseconds - 3_600_000_000)
+  note("what the user has changed in the last hour, since \(since.shownHere); see --since")
+  params["since"] = .object(["time": .string(since.text)])
   return params
+}
+
+extension Context {
+  /// Whether `--by` selects the events alone: those of the last hour.
+  fileprivate var isOfLastHour: Bool {
+    invocation.value("by") != nil && invocation.value("since") == nil
+      && invocation.value("until") == nil && invocation.value("cmd") == nil
+      && !invocation.operands.contains { UInt64($0) != nil }
+  }
 }
 
 private func misuse(_ text: String) -> UsageError {
@@ -112,6 +132,9 @@ private struct Plan {
   let document: JSONObject
   private let value: JSONObject
 
+  /// Whether the changes are shown in the reverse order of their first events.
+  var showsNewestFirst = false
+
   init(_ document: JSONObject) {
     self.document = document
     value = if case .object(let value)? = document["value"] { value } else { [:] }
@@ -124,12 +147,20 @@ private struct Plan {
   var end: JSONValue { .object(["seq": value["through"] ?? .null]) }
 
   func show(_ context: Context, withConflicts: Bool) {
-    for case .object(let change) in value.array("changes") {
+    let changes = value.array("changes")
+    for case .object(let change) in showsNewestFirst ? changes.reversed() : changes {
       guard let source = change.string("source") else { continue }
       if change["long"] == .bool(true) {
         context.output.line(context.output.style.yellow("~ \(source)") + " (a long value)")
       } else {
         Difference(source: source, before: change["from"], after: change["to"]).show(context, nil)
+      }
+    }
+    for change in changes.map(\.object) {
+      guard let source = change.string("source") else { continue }
+      if let refusal = change.string("refused") { note("it would be refused: \(refusal)") }
+      if change["leased"] == .bool(true) {
+        note("the value of '\(source)' had a time limit, which does not come back: it stays")
       }
     }
     for case .object(let conflict) in withConflicts ? value.array("conflicts") : [] {

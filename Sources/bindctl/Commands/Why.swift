@@ -27,7 +27,11 @@ var whyCommand: Command {
       for link in links { context.output.result(link, bare: link["seq"], human: "") }
       return links.isEmpty ? .no : .done
     }
-    if links.isEmpty { note("nothing has changed '\(source)'") }
+    if links.isEmpty {
+      note(
+        params["at"] == nil
+          ? "nothing has changed '\(source)'" : "nothing had changed '\(source)' until then")
+    }
     var table = Table(["SEQ", "TIME", "SOURCE", "VALUE", "BY"], numbers: [0])
     for link in links { table.add(cells(of: link, context.output.isTerminal)) }
     context.output.table(table, wraps: true)
@@ -54,6 +58,7 @@ private func meaning(of end: String) -> String {
   case "hidden": "your role may not read it"
   case "not_journaled": "the journal does not keep its values"
   case "long": "the chain goes on"
+  case "not_recorded": "its cause was not recorded"
   default: end
   }
 }
