@@ -165,7 +165,8 @@ package final class Catalog {
     methods = MethodTable(others)
     fill(bind)
     let kept = Set(others.map(\.name))
-    files.methods.replace(old, with: methods.methods.filter { !kept.contains($0.name) })
+    let new = methods.methods.filter { !kept.contains($0.name) }
+    files.methods.replace(Method.forms(of: old), with: Method.forms(of: new))
   }
 
   /// The kind of an offer, in processing order.

@@ -346,6 +346,17 @@ extension IntentField {
 }
 
 extension CallContext {
+  /// Closes a view when a method changes, or any of a service, so that its client opens it again.
+  ///
+  /// - Parameter name: See ``MethodChanges/changes(of:)``.
+  func close(_ view: View, whenChanged name: String) {
+    let (turns, user) = (connection.context, caller.uid)
+    view.bag.add(
+      disposable: catalog.files.methods.changes(of: name).observeNext { [weak view] _ in
+        _ = turns.add(for: user) { view?.closeFirst("changed") }
+      })
+  }
+
   /// Writes a value for the client while a view opens.
   fileprivate func write(_ body: () throws -> JSONText) throws(WireError) {
     do throws(Refusal) {

@@ -1,6 +1,4 @@
-internal import Connections
-internal import JSON
-internal import Model
+package import JSON
 package import Signals
 
 /// Tells open views when methods that they offer get other parameters, come or go.
@@ -10,35 +8,17 @@ package import Signals
 package final class MethodChanges {
   private let changes = KeyedSubject<String, Void>()
 
-  /// The parts of a method on which the form of an intent depends.
-  private struct Form: Equatable {
-    private struct Member: Equatable {
-      let name: String
-      let shape: Shape
-      let isOptional: Bool
-    }
-
-    private let members: [Member]
-    private let kind: Method.Kind
-
-    init(_ method: Method) {
-      members = method.parameters.map {
-        Member(name: $0.name, shape: $0.shape, isOptional: $0.isOptional)
-      }
-      kind = method.kind
-    }
-  }
-
   /// Notes that some methods replace others of the same services.
-  package func replace(_ old: [Method], with new: [Method]) {
+  ///
+  /// - Parameters:
+  ///   - old: The parameters of the methods before, by full name.
+  ///   - new: Those of the methods now.
+  package func replace(_ old: [String: Shape], with new: [String: Shape]) {
     guard !changes.isEmpty else { return }
-    let before = Dictionary(old.map { ($0.name, $0) }) { first, _ in first }
-    let after = Dictionary(new.map { ($0.name, $0) }) { first, _ in first }
     var services: Set<String> = []
-    for name in Set(before.keys).union(after.keys).sorted()
-    where before[name].map(Form.init) != after[name].map(Form.init) {
+    for name in Set(old.keys).union(new.keys).sorted() where old[name] != new[name] {
       changes.send((), to: name)
-      if let service = (after[name] ?? before[name])?.service { services.insert(service) }
+      services.insert(String(name.prefix { $0 != "." }))
     }
     for service in services.sorted() { changes.send((), to: service) }
   }
@@ -47,17 +27,4 @@ package final class MethodChanges {
   ///
   /// - Parameter name: The full name of the method, or the name of the service.
   package func changes(of name: String) -> SafeSignal<Void> { changes.elements(of: name) }
-}
-
-extension CallContext {
-  /// Closes a view when a method changes, or any of a service, so that its client opens it again.
-  ///
-  /// - Parameter name: See ``MethodChanges/changes(of:)``.
-  func close(_ view: View, whenChanged name: String) {
-    let (turns, user) = (connection.context, caller.uid)
-    view.bag.add(
-      disposable: catalog.files.methods.changes(of: name).observeNext { [weak view] _ in
-        _ = turns.add(for: user) { view?.closeFirst("changed") }
-      })
-  }
 }

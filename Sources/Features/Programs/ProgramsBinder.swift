@@ -11,7 +11,9 @@ internal import Wire
 package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
   programs.makeMethod = { [unowned catalog, unowned programs] in catalog.method($0, of: programs) }
   catalog.provided = programs.provided
-  programs.onMethods = { [methods = catalog.files.methods] in methods.replace($0, with: $1) }
+  programs.onMethods = { [methods = catalog.files.methods] in
+    methods.replace(Method.forms(of: $0), with: Method.forms(of: $1))
+  }
   catalog.offer("The values that programs keep, and their queued calls.", programs.ledger)
   catalog.offerSources(
     of: programs.ledger,
