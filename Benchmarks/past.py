@@ -64,6 +64,13 @@ def branch():
             os.unlink(home + "/" + name)
 
 
+def spin():
+    """A program that only computes, with the priority of a branch: what any other program costs a client."""
+    with subprocess.Popen(["nice", "-n", "10", sys.executable, "-c", "while True: pass"]) as program:
+        time.sleep(5)
+        program.kill()
+
+
 def attempt():
     # A client of its own: its user runs one trial at a time.
     value = Client().call(
@@ -86,15 +93,17 @@ with running(binderd) as daemon:
     time.sleep(5)
     size = sum(os.stat(journal + end).st_size for end in ("", "-wal", "-tail1", "-tail2") if os.path.exists(journal + end))
     print(f"{events} events, {size >> 20} MiB", flush=True)
-    found = {"alone": [], "branch": [], "try": []}
+    found = {"alone": [], "spin": [], "branch": [], "try": []}
     seconds = []
     for _ in range(rounds):
         found["alone"].append(alone(client))
+        found["spin"].append(beside(client, spin))
         start = time.monotonic()
         found["branch"].append(beside(client, branch))
         seconds.append(time.monotonic() - start)
         found["try"].append(beside(client, attempt))
     base = shown("pings alone", found["alone"])
+    shown("beside a program", found["spin"], base)
     shown("beside a branch", found["branch"], base)
     shown("beside a trial", found["try"], base)
     print(f"a branch takes {sorted(seconds)[rounds // 2]:.1f} s; a trial reads {tried[0][0]} events in "
