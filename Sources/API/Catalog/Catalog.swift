@@ -160,13 +160,11 @@ package final class Catalog {
   /// - Parameter bind: Offers the services again, and new ones.
   package func refill(without names: Set<String>, _ bind: (Catalog) -> Void) {
     services.removeAll { names.contains($0.name) }
-    let old = methods.methods.filter { names.contains($0.service ?? "") }
-    let others = methods.methods.filter { !names.contains($0.service ?? "") }
-    methods = MethodTable(others)
+    let before = methods.methods
+    methods = methods.filter { !names.contains($0.service ?? "") }
     fill(bind)
-    let kept = Set(others.map(\.name))
-    let new = methods.methods.filter { !kept.contains($0.name) }
-    files.methods.replace(Method.forms(of: old), with: Method.forms(of: new))
+    files.methodChanges.replace(
+      Method.parameterTypes(of: before), with: Method.parameterTypes(of: methods.methods))
   }
 
   /// The kind of an offer, in processing order.

@@ -262,23 +262,15 @@ extension CallContext {
   package func perform(
     _ command: Command, _ call: Call, _ body: () throws -> JSONText?
   ) -> Connection.Parking? {
-    let timer = CallTimer(call, catalog.clock)
-    return performAtOnce(command, call) {
-      let value = try body()
-      try timer.check()
-      return value
-    }
+    answer(call) { () throws(Refusal) in try run(command, call, body) }
   }
 
-  /// Runs a command that takes microseconds whatever its parameters are, and answers it once its events
-  /// are durable.
-  ///
-  /// Two looks at the clock would cost as much as the rest of some such commands.
-  private func performAtOnce(
-    _ command: Command, _ call: Call, _ body: () throws -> JSONText?
+  /// Runs a command, and answers it once its events are durable.
+  private func answer(
+    _ call: Call, _ run: () throws(Refusal) -> Accepted
   ) -> Connection.Parking? {
     do throws(Refusal) {
-      answer(call, try host.perform(command, body))
+      answer(call, try run())
     } catch .pending {
       return .work
     } catch {
@@ -371,7 +363,9 @@ extension CallContext {
     guard (place == nil) == (options == nil) else { throw NotPlain() }
     do throws(WireError) {
       guard options != nil || !(rights.readsAll && rights.writesAll) else {
-        return performAtOnce(command(method), call, body)
+        // Without a timer: such a command takes microseconds whatever its parameters are, and two looks
+        // at the clock would be a large part of that.
+        return answer(call) { () throws(Refusal) in try host.perform(self.command(method), body) }
       }
       let command = try command(
         method, options, isKept: true, isPersonal: false, request, line)

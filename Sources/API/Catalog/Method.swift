@@ -173,14 +173,14 @@ package final class Method {
   }
 
   /// The types of the parameters, an object.
-  private var form: Shape {
+  private var parameterTypes: Shape {
     .object(
       parameters.map { .init(name: $0.name, shape: $0.shape, isOptional: $0.isOptional) })
   }
 
   /// Returns the types of the parameters of some methods, by full name.
-  package static func forms(of methods: [Method]) -> [String: Shape] {
-    Dictionary(methods.map { ($0.name, $0.form) }) { first, _ in first }
+  package static func parameterTypes(of methods: [Method]) -> [String: Shape] {
+    Dictionary(methods.map { ($0.name, $0.parameterTypes) }) { first, _ in first }
   }
 
   /// A parameter of a method.

@@ -56,7 +56,13 @@ struct FileView {
 
   /// Returns the way to open another view; `nil` if the client may not open it.
   func binder(of name: String) -> ViewBinder? {
-    guard let file = brought[name] else { return context.rights.view(named: name) }
+    brought[name] == nil ? context.rights.view(named: name) : broughtBinder(of: name)
+  }
+
+  /// Returns the way to open a view that the client has brought; `nil` if there is none, or the client
+  /// may not open it.
+  func broughtBinder(of name: String) -> ViewBinder? {
+    guard let file = brought[name] else { return nil }
     let binder = Catalog.binder(file, named: name, with: brought)
     return binder.isOffered(context.role) ? binder : nil
   }

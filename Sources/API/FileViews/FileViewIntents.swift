@@ -99,8 +99,8 @@ extension FileView {
   ) {
     guard case .open(let word) = action.kind, let style = View.Style(rawValue: word) else { return }
     let (context, target) = (context, action.target.text)
-    // One that the client has brought; another is looked up when it opens.
-    let own = brought[target] == nil ? nil : binder(of: target)
+    // Another one is looked up when it opens.
+    let own = broughtBinder(of: target)
     intent.leads(to: target)
     intent.runs { [unowned view] given in
       let text = try arguments.value.text(given)
@@ -129,7 +129,7 @@ extension FileView {
       var arguments = JSONObject()
       for argument in tab.arguments { arguments[argument.name.text] = value(argument.value) }
       let (context, name, text) = (context, tab.target.text, JSONValue.object(arguments).text)
-      let own = brought[name] == nil ? nil : binder(of: name)
+      let own = broughtBinder(of: name)
       let weight = binder(of: name)?.weight ?? 0
       bodies.append(
         View.Tab(name, titled: tab.name.text, weighing: weight) {
@@ -352,7 +352,7 @@ extension CallContext {
   func close(_ view: View, whenChanged name: String) {
     let (turns, user) = (connection.context, caller.uid)
     view.bag.add(
-      disposable: catalog.files.methods.changes(of: name).observeNext { [weak view] _ in
+      disposable: catalog.files.methodChanges.changes(of: name).observeNext { [weak view] _ in
         _ = turns.add(for: user) { view?.closeFirst("changed") }
       })
   }

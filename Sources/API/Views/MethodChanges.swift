@@ -8,10 +8,10 @@ package import Signals
 package final class MethodChanges {
   private let changes = KeyedSubject<String, Void>()
 
-  /// Notes that some methods replace others of the same services.
+  /// Notes that some methods replace others; those that are the same in both are not changed.
   ///
   /// - Parameters:
-  ///   - old: The parameters of the methods before, by full name.
+  ///   - old: The types of the parameters of the methods before, by full name.
   ///   - new: Those of the methods now.
   package func replace(_ old: [String: Shape], with new: [String: Shape]) {
     guard !changes.isEmpty else { return }

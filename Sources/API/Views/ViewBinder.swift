@@ -44,7 +44,7 @@ package final class FileViewRegistry {
   var texts: [String: String] = [:]
 
   /// Tells open views when a method that they offer was changed.
-  package let methods = MethodChanges()
+  package let methodChanges = MethodChanges()
 
   private var shared: [String: Entry] = [:]
 

@@ -11,8 +11,8 @@ internal import Wire
 package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
   programs.makeMethod = { [unowned catalog, unowned programs] in catalog.method($0, of: programs) }
   catalog.provided = programs.provided
-  programs.onMethods = { [methods = catalog.files.methods] in
-    methods.replace(Method.forms(of: $0), with: Method.forms(of: $1))
+  programs.onMethods = { [changes = catalog.files.methodChanges] in
+    changes.replace(Method.parameterTypes(of: $0), with: Method.parameterTypes(of: $1))
   }
   catalog.offer("The values that programs keep, and their queued calls.", programs.ledger)
   catalog.offerSources(

@@ -23,9 +23,9 @@ let sessionSyntax = Syntax(
 
     --from copies the journal of ORIGIN, a socket or a file, and changes nothing there. The private daemon asks
     nothing of the network. Bindings, types, views and services in files are not in the journal: --config takes
-    them from the directories of FILE, and without it those of your own configuration count. 'bindctl diff' in CMD shows how it differs from ORIGIN. With --at and a time, the clock
-    starts there. Events and bindings follow the clock; leases and time limits follow the real one. 'bindctl clock'
-    in CMD sets it while the daemon runs.
+    them from the directories of FILE, and without it those of your own configuration count. 'bindctl diff' in
+    CMD shows how it differs from ORIGIN. With --at and a time, the clock starts there. Events and bindings follow
+    the clock; leases and time limits follow the real one. 'bindctl clock' in CMD sets it while the daemon runs.
     """,
   examples: [
     "bindctl session -- ./test.sh", "bindctl session bash",
