@@ -16,6 +16,7 @@
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -23,6 +24,7 @@
 #include <sys/syscall.h>
 #include <sys/timex.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -392,4 +394,16 @@ void cposix_release_program(void) {
 int cposix_signal_descriptor(const void *signals) {
   int fd = signalfd(-1, signals, SFD_CLOEXEC);
   return fd < 0 ? -errno : fd;
+}
+
+int cposix_adopt_orphans(void) {
+  return prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL) == 0 ? 0 : -errno;
+}
+
+pid_t cposix_ended_child(void) {
+  siginfo_t child = {.si_pid = 0};
+  int status;
+  do status = waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT);
+  while (status != 0 && errno == EINTR);
+  return status == 0 ? child.si_pid : 0;
 }

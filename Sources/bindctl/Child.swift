@@ -1,3 +1,4 @@
+import BinderClient
 import CSupport
 import Glibc
 import Wire
@@ -18,6 +19,9 @@ func program(beside name: String) -> String {
 /// A child process.
 struct Child {
   let pid: pid_t
+
+  /// The value of ``ProcessTable/mark`` in a child with its own process group, and in all that it starts.
+  let mark: String
 
   /// Starts a program.
   ///
@@ -52,7 +56,10 @@ struct Child {
     if let input { posix_spawn_file_actions_adddup2(&actions, input, 0) }
     if let descriptor { posix_spawn_file_actions_adddup2(&actions, descriptor, 1) }
     if let errors { posix_spawn_file_actions_adddup2(&actions, errors, 2) }
-    var variables = Self.variables(adding: environment)
+    mark = newCommandID()
+    var additional = environment
+    if isApart { additional[ProcessTable.mark] = mark }
+    var variables = Self.variables(adding: additional)
     defer { for variable in variables { free(variable) } }
     var arguments = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
@@ -76,7 +83,7 @@ struct Child {
       if environment[name] == nil { variables.append(strdup(variable)) }
       next = next?.successor()
     }
-    for (name, value) in environment where fits(value) {
+    for (name, value) in environment where obstacle(to: value) == nil {
       variables.append(strdup("\(name)=\(value)"))
     }
     variables.append(nil)
@@ -86,12 +93,20 @@ struct Child {
   /// The longest value of an additional variable, in bytes.
   static let maxVariable = 32 << 10
 
-  /// Returns whether a text can be the value of a variable.
+  /// Returns a sentence for each variable that a child does not get.
+  static func unset(of environment: [String: String]) -> [String] {
+    environment.compactMap { name, value in
+      obstacle(to: value).map { "\(name) is not set for the command: \($0); its stdin has it" }
+    }.sorted()
+  }
+
+  /// Returns why a text cannot be the value of a variable; `nil` if it can.
   ///
   /// The kernel runs no program with a much longer one, and a NUL would end it. Programs find such a
   /// value in their stdin.
-  private static func fits(_ value: String) -> Bool {
-    value.utf8.count <= maxVariable && !value.utf8.contains(0)
+  private static func obstacle(to value: String) -> String? {
+    if value.utf8.contains(0) { return "the value has a NUL character" }
+    return value.utf8.count > maxVariable ? "the value is longer than 32 KiB" : nil
   }
 
   /// Runs a program and returns its exit code and output.
@@ -160,6 +175,17 @@ struct Child {
     lseek(file, 0, SEEK_SET)
     return file
   }
+
+  /// Passes a signal to the program, which has its own process group and was not collected yet, and to
+  /// all that it has started.
+  ///
+  /// Without `/proc` only the group gets it.
+  func signal(_ number: CInt) {
+    send(number, toGroup: pid) { rest }
+  }
+
+  /// The programs that it has started and that still run; of an ended one those that have kept its mark.
+  var rest: [ProcessTable.Entry] { ProcessTable()?.family(of: pid, mark: mark) ?? [] }
 
   /// Returns the exit code of a status of `waitpid`, or 128 plus the signal.
   static func code(_ status: CInt) -> CInt {

@@ -12,26 +12,42 @@ final class Guardian {
   private let output: CInt
   private let child: Child
 
-  /// Keeps the numbers of process groups, each in a line behind a sign, and ends these groups at the end of
-  /// its input.
+  /// The number of the process.
+  var pid: pid_t { child.pid }
+
+  /// Keeps commands, each in a line behind a sign as GROUP:MARK, and ends them at the end of its input.
+  ///
+  /// A process that has left the group has kept the mark in its environment.
   private static let script = """
     trap '' HUP INT QUIT TERM
-    groups=
-    while read -r sign group; do
+    commands=
+    marked() { grep "$1" "^\(ProcessTable.mark)=${2#*:}\\$" /proc/[0-9]*/environ; }
+    runs() { kill -s 0 -- "-${1%%:*}" || marked -qsz "$1"; }
+    send() {
+      for command in $commands; do
+        kill -s "$1" -- "-${command%%:*}"
+        for file in $(marked -lsz "$command"); do
+          process=${file#/proc/}
+          kill -s "$1" -- "${process%/*}"
+        done
+      done
+    }
+    while read -r sign command; do
       others=
-      for other in $groups; do [ "$other" = "$group" ] || others="$others $other"; done
-      groups=$others
-      [ "$sign" = - ] || groups="$groups $group"
+      for other in $commands; do [ "$other" = "$command" ] || others="$others $other"; done
+      commands=$others
+      [ "$sign" = - ] || commands="$commands $command"
     done
-    for group in $groups; do kill -s TERM -- "-$group"; done
+    send TERM
     for _ in 1 2 3 4 5 6 7 8 9 10; do
       others=
-      for group in $groups; do kill -s 0 -- "-$group" && others="$others $group"; done
-      groups=$others
-      [ "$groups" ] || exit 0
+      for command in $commands; do runs "$command" && others="$others $command"; done
+      commands=$others
+      [ "$commands" ] || exit 0
       sleep .5
     done
-    for group in $groups; do kill -s KILL -- "-$group"; done
+    send KILL
+    send KILL
     """
 
   /// Starts the process.
@@ -56,11 +72,11 @@ final class Guardian {
     (output, input) = (ends[0], ends[1])
   }
 
-  /// Ends the process group of a command if bindctl is killed.
-  func watch(_ command: Child) { tell("+ \(command.pid)\n") }
+  /// Ends a command and all that it has started if bindctl is killed.
+  func watch(_ command: Child) { tell("+ \(command.pid):\(command.mark)\n") }
 
   /// The command has ended, and its number may be given to others.
-  func release(_ command: Child) { tell("- \(command.pid)\n") }
+  func release(_ command: Child) { tell("- \(command.pid):\(command.mark)\n") }
 
   private func tell(_ line: String) {
     let bytes = Array(line.utf8)
@@ -103,7 +119,7 @@ extension Child {
       }
       let signal = signals.next()
       guard signal != SIGCHLD else { continue }
-      if received != nil { kill(-child.pid, signal) }
+      if received != nil { child.signal(signal) }
       received = received ?? signal
     }
   }

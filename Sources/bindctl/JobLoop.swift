@@ -51,7 +51,16 @@ final class Job {
     (self.outputEnd, self.errorEnd, self.deadline) = (outputEnd, errorEnd, deadline)
   }
 
-  fileprivate func signal(_ number: CInt) { kill(-child.pid, number) }
+  /// Passes a signal to the command and all that it has started.
+  fileprivate func signal(_ number: CInt) {
+    guard code == nil else { return send(number, toGroup: nil) { child.rest } }
+    child.signal(number)
+  }
+
+  /// Whether the command was ended, and programs that it has started have still time to end.
+  fileprivate var isLeaving: Bool {
+    code != nil && fault != nil && deadline != .never && !child.rest.isEmpty
+  }
 }
 
 /// The end of a job.
@@ -124,6 +133,9 @@ final class JobLoop {
 
   /// The time that a job has to end after SIGTERM, in milliseconds.
   private static let graceMilliseconds: UInt64 = 2_000
+
+  /// The pause between looks at programs that the command of a job has left behind, in milliseconds.
+  private static let lookMilliseconds: UInt64 = 20
 
   init(_ client: BinderClient, _ source: any JobSource) {
     (self.client, self.source) = (client, source)
@@ -300,7 +312,12 @@ final class JobLoop {
       }
     }
     var first = isDraining ? tick : Deadline.earlier(tick, link.deadline)
-    for job in jobs.values { first = .earlier(first, job.deadline) }
+    for job in jobs.values {
+      first = .earlier(first, job.deadline)
+      if job.code != nil {
+        first = .earlier(first, Deadline(inMilliseconds: Self.lookMilliseconds))
+      }
+    }
     poll(&ends, nfds_t(ends.count), first.pollTime)
   }
 
@@ -322,7 +339,7 @@ final class JobLoop {
       read(job)
       if job.code == nil { job.code = job.child.end() }
       if job.deadline.isOver { expire(job) }
-      guard let code = job.code else { continue }
+      guard let code = job.code, !job.isLeaving else { continue }
       guardian?.release(job.child)
       read(job)
       // A process that it has left behind may keep the pipes open.

@@ -116,6 +116,61 @@ lock_a_family() { # what the other one does first
     eventually run_not held
 }
 
+# Starts a program that is in a session of its own, writes its number, and outlives its parent.
+# shellcheck disable=SC2016 # for the shell of the lock
+leaves='setsid sh -c "echo \$\$ > \"\$0\"; while :; do sleep .1; done" "$0" &'
+left() { # runs after the program was left
+    rm -f "$directory/child"
+    beside bindctl lock backup -- sh -c "$leaves $1" "$directory/child"
+    holder=${background[-1]}
+    eventually test -s "$directory/child"
+    child=$(cat "$directory/child")
+}
+
+@test "a signal ends programs in other sessions too, before the lock is free" {
+    for rest in wait true; do
+        left "$rest"
+        kill -TERM "$holder"
+        status=0
+        wait "$holder" || status=$?
+        gone "$child"
+        run_not held
+        is "$rest $status" "$([ "$rest" = wait ] && echo 'wait 143' || echo 'true 0')"
+    done
+}
+
+@test "programs in other sessions end if bindctl is killed, whether or not their parent runs" {
+    for rest in wait true; do
+        left "$rest"
+        # The daemon keeps the lease of a client that is gone for 5 s; the programs may end before that.
+        kill -KILL "$holder"
+        eventually gone "$child"
+    done
+    eventually run_not held
+}
+
+@test "the lock is kept until all that the command has started has ended" {
+    left 'exit 3'
+    eventually grep -qF "bindctl: the command has ended; waiting for what it has started: sh (process $child)" "$directory/err"
+    held
+    run bindctl lock backup --wait 0s -- echo never
+    is "$status/$output" "5/bindctl: lock 'backup' is held by process $holder of user $(id -u)"
+    kill -KILL "$child"
+    status=0
+    wait "$holder" || status=$?
+    is "$status" 3
+    run ! held
+}
+
+@test "programs that bindctl had started before are no part of the command" {
+    rm -f "$directory/child"
+    beside sh -c 'sleep 61 & echo $! > "$0"; exec bindctl lock backup -- sh -c "exit 4"' "$directory/child"
+    status=0
+    wait "${background[-1]}" || status=$?
+    is "$status" 4
+    kill "$(cat "$directory/child")"
+}
+
 @test "a command whose lock somebody releases is ended, if need be with SIGKILL, and bindctl exits with 6" {
     lock_a_family 'trap "" TERM'
     lease=$(bindctl get locks/backup -F '{value.holder.lease}')

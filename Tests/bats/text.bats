@@ -81,8 +81,10 @@ teardown() { remove_place; }
         sh -c "echo \"\${BINDER_VALUE-none}\" >> $directory/variables; jq -r '.value | length' >> $directory/lengths"
     eventually has lengths 200000
     has variables none
+    has err 'bindctl: BINDER_VALUE is not set for the command: the value is longer than 32 KiB; its stdin has it'
     bindctl set cells/a '"x\u0000y"'
     eventually has lengths 3
+    has err 'bindctl: BINDER_VALUE is not set for the command: the value has a NUL character; its stdin has it'
     is "$(tail -n 1 "$directory/variables")" none
     bindctl set cells/a short
     eventually has variables short

@@ -131,3 +131,9 @@ void cposix_release_program(void);
 
 // Returns a descriptor that is readable while one of some blocked signals is pending. `signals` is a sigset_t.
 int cposix_signal_descriptor(const void *signals);
+
+// Makes this process the parent of all that its children start and leave behind. Returns 0 or -errno.
+int cposix_adopt_orphans(void);
+
+// Returns a child that has ended and was not collected, without collecting it; 0 for none.
+pid_t cposix_ended_child(void);

@@ -16,10 +16,15 @@ let lockSyntax = Syntax(
     CMD. Exits with 5 if the lock was not free in time. A restart of the daemon ends neither the wait nor
     the lock. The lock is free when bindctl has ended, however it ends.
 
-    Signals are passed to CMD and all that it has started; bindctl then waits for all of them, and ends
-    those that are left after 5 s with SIGKILL. The same happens if bindctl is killed. If the lock is lost,
-    because somebody has released it or another program got it, they are ended in the same way, and bindctl
-    exits with 6. To notice a release, the user must be allowed to read locks/NAME.
+    The lock is kept until CMD and all that it has started have ended, in the background and in other
+    sessions too; after a second a note names what bindctl waits for. A program that is to go on without
+    the lock must be started by another one, for example with systemd-run.
+
+    Signals are passed to CMD and all that it has started; when CMD has ended, those that are left after 5 s
+    are ended with SIGKILL. If the lock is lost, because somebody has released it or another program got it,
+    all are ended in the same way, and bindctl exits with 6. To notice a release, the user must be allowed to
+    read locks/NAME. The same happens if bindctl is killed, for the process group of CMD and all programs
+    that have kept the variable BINDCTL_COMMAND. Without /proc only the process group is part of CMD.
 
     CMD gets BINDER_LOCK, the name, and BINDER_LOCK_TOKEN, a number that grows with each holder: a resource
     that refuses lower numbers is safe from a holder that has lost the lock and does not know it.

@@ -17,7 +17,8 @@ let serveSyntax = Syntax(
   ],
   details: """
     Runs CMD with sh, or a program of DIR, for each call. It gets the parameters as a line of JSON on stdin,
-    each as BINDER_PARAM_NAME in its environment, text without quotes, and BINDER_METHOD, BINDER_CALL,
+    each as BINDER_PARAM_NAME in its environment, text without quotes and NUL characters and of at most
+    32 KiB, and BINDER_METHOD, BINDER_CALL,
     BINDER_CALLER_UID and BINDER_CALLER_PID. If it exits with 0, its stdout is the result: JSON, or else text
     without the last newline; nothing is null. Otherwise the caller gets an error with the last line of its
     stderr and the exit code. A program that runs longer than the limit, or prints more than 1 MiB, is ended
@@ -376,6 +377,7 @@ private final class Server: JobSource {
         variables["BINDER_PARAM_" + member.name] = member.value.bare
       }
     }
+    for sentence in Child.unset(of: variables) { note(sentence) }
     return variables
   }
 

@@ -24,9 +24,10 @@ let watchSyntax = Syntax(
     part are shown.
 
     With -- CMD, runs CMD for each value instead of showing it, one at a time and in order. CMD gets
-    BINDER_SOURCE, BINDER_VALUE (text without quotes, at most 32 KiB; empty if the source is gone) and BINDER_SEQ in its
-    environment, and the line of -j on stdin. Values that come meanwhile wait. A CMD that fails is
-    reported, and the next value follows; for retries see 'bindctl help work'.
+    BINDER_SOURCE, BINDER_VALUE and BINDER_SEQ in its environment, and the line of -j on stdin.
+    BINDER_VALUE is text without quotes, and empty if the source is gone. It is not set, and a note says
+    so, if the value has a NUL character or more than 32 KiB. Values that come meanwhile wait. A CMD that
+    fails is reported, and the next value follows; for retries see 'bindctl help work'.
     """,
   examples: [
     "bindctl watch 'cells/**'", "bindctl watch system/load --every 5s --pick /one",
@@ -172,6 +173,7 @@ private struct Watcher {
     variables["BINDER_SOURCE"] = value.source
     variables["BINDER_SEQ"] = value.seq.map { "\($0)" } ?? ""
     variables["BINDER_VALUE"] = value.value?.value.bare ?? ""
+    for sentence in Child.unset(of: variables) { note(sentence) }
     let end = try Child.run(
       words, environment: variables, input: JSONValue.object(document).text.text + "\n",
       watchedBy: guardian)

@@ -35,7 +35,8 @@ let workSyntax = Syntax(
     tells the daemon so; a CMD may take as long as it needs. An event can be delivered twice, so CMD must
     tolerate repeats: with --cmd "work-$BINDER_SEQ" what 'bindctl call' changes is changed once.
 
-    After a first SIGINT or SIGTERM running commands may finish; a second one is passed to them. If CMD
+    After a first SIGINT or SIGTERM running commands may finish; a second one is passed to them and to all
+    that they have started. A program that CMD leaves behind when it exits is not waited for. If CMD
     cannot be run (126, 127), bindctl ends with that code, and other workers get the event.
 
       bindctl get readers/NAME                          shows the position and the parked events
