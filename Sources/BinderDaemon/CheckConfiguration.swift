@@ -137,12 +137,10 @@ func socketWarnings(of roles: Roles, socket: String, _ file: String) -> [Configu
         let obstacle = SocketAdmission.obstacle(
           to: socket, user: user, groups: Process.groups(ofUser: user))
       else { continue }
-      let name = SocketAdmission.Obstacle.name(ofUser: user)
-      let step = obstacle.command(for: name).map { "; type: \($0)" } ?? ": \(obstacle.text)"
       warnings.append(
         ConfigurationFault(
           file: file, line: entry.line, column: 1,
-          message: "role '\(entry.role.name)': user \(name) may not open \(socket)\(step)"))
+          message: "role '\(entry.role.name)': user \(obstacle.denial(of: user, to: socket))"))
     }
   }
   return warnings

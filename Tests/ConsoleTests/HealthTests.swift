@@ -100,7 +100,16 @@ struct HealthTests {
     #expect(HealthCheck.clock(ahead: nil, behind: 5).state == .warning)
     #expect(HealthCheck.versions(bindctl: "1", binderd: "1").state == .ok)
     #expect(HealthCheck.versions(bindctl: "2", binderd: "1").state == .warning)
-    #expect(HealthCheck.retention(rules: 0, bytes: 5 << 20).state == .ok)
+    #expect(
+      HealthCheck.retention(rules: 0, bytes: 5 << 20)
+        == HealthCheck("retention", .ok, "no rules; 1 GiB of each stream is kept"))
+    func journal(_ count: UInt64, _ first: UInt64, _ last: UInt64) -> String {
+      HealthCheck.journal("j", count: count, first: first, last: last, isWritable: true).text
+    }
+    #expect(journal(0, 1, 0) == "j: 0 events, all since the first")
+    #expect(journal(7, 1, 7) == "j: 7 events, all since the first")
+    #expect(journal(5, 1, 7) == "j: 5 events, the first is 1, 2 were removed")
+    #expect(journal(5, 3, 7) == "j: 5 events, the first is 3, 2 were removed")
     #expect(HealthCheck.retention(rules: 0, bytes: 2 << 30).state == .warning)
     #expect(HealthCheck.retention(rules: 1, bytes: 2 << 30).state == .ok)
     let full = HealthCheck.retention(rules: 1, bytes: 0, filling: ["cells/a", "cells/b"])

@@ -211,6 +211,28 @@ END2
     is "$stderr" ''
 }
 
+@test "a relative path of the socket, and a mode that no group helps against" {
+    [ "$(id -u)" = 0 ] || skip 'needs root'
+    echo '{"roles": [{"name": "staff", "users": [61000], "methods": ["get"], "read": ["**"]}]}' > "$directory/binder.conf"
+    chmod 755 "$directory"
+    cd "$directory"
+    BINDER_SOCKET=v.sock
+    start_daemon --config "$directory/binder.conf"
+    chmod 600 v.sock
+    run --separate-stderr bindctl acl check 61000 get
+    is "$status" 0
+    advice='set "socket_mode": "0666" in binder.conf and restart the daemon, or SocketMode=0666 in the socket unit'
+    reason="$directory/v.sock belongs to user root and group root, mode 0600"
+    is "$stderr" "bindctl: 61000 may not open v.sock: $reason; to admit the user, $advice"
+    run --separate-stderr bindctl --socket "$directory/v.sock" acl check 61000 get
+    is "$stderr" "bindctl: 61000 may not open $directory/v.sock: $reason; to admit the user, $advice"
+    bindctl doctor -j > "$directory/doctor" || true
+    is "$(jq -r '.checks[] | select(.name == "config") | .fix' "$directory/doctor")" "$advice"
+    chmod 700 "$directory"
+    run --separate-stderr bindctl acl check 61000 get
+    [[ $stderr == *"; to admit the user, let others pass $directory (chmod o+x), or move the socket" ]]
+}
+
 @test "on a terminal doctor breaks no word, and bindings have a header" {
     start_daemon
     bindctl bind --daemon 'cells/a ~> cells/b' > "$directory/shown"

@@ -160,7 +160,22 @@ extension HealthCheck {
     return .init("clock", .ok, "fits the times of the events")
   }
 
-  /// Checks that the journal cannot grow without limit.
+  /// Checks that the journal accepts writes, and says which events it has.
+  package static func journal(
+    _ path: String, count: UInt64, first: UInt64, last: UInt64, isWritable: Bool
+  ) -> HealthCheck {
+    // The retention removes events of a stream also behind the first of all.
+    let removed = last - min(last, count)
+    let text =
+      "\(path): \(count) \(count == 1 ? "event" : "events"), "
+      + (removed == 0 ? "all since the first" : "the first is \(first), \(removed) were removed")
+    guard !isWritable else { return .init("journal", .ok, text) }
+    return .init(
+      "journal", .critical, text + "; it accepts no writes",
+      fix: "journalctl -u binderd -n 50; a full disk, or --read-only")
+  }
+
+  /// Checks that the journal does not grow unnoticed, and that no stream loses events unexpectedly.
   ///
   /// - Parameter filling: The streams that have most of what the default rule keeps of each.
   package static func retention(rules: Int, bytes: UInt64, filling: [String] = []) -> HealthCheck {
@@ -178,10 +193,11 @@ extension HealthCheck {
       return .init("retention", .ok, rules == 1 ? "1 rule" : "\(rules) rules")
     }
     guard bytes >= 1 << 30 else {
-      return .init("retention", .ok, "no rules; all events are kept")
+      return .init("retention", .ok, "no rules; 1 GiB of each stream is kept")
     }
     return .init(
-      "retention", .warning, "no rules, and the journal has \(size(bytes))",
+      "retention", .warning,
+      "no rules, so 1 GiB of each stream is kept, and the journal has \(size(bytes))",
       fix: "set \"retention\" in binder.conf, then type: bindctl reload")
   }
 

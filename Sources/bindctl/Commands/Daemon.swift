@@ -247,9 +247,7 @@ var aclCommand: Command {
     if let obstacle = SocketAdmission.obstacle(
       to: path, user: account.uid, groups: account.groups)
     {
-      let name = SocketAdmission.Obstacle.name(ofUser: account.uid)
-      let step = obstacle.command(for: name).map { "; type: \($0)" } ?? "; \(obstacle.text)"
-      note("\(name) may not open \(path)\(step)")
+      note(obstacle.denial(of: account.uid, to: path))
     }
     return isAllowed ? .done : .no
   }

@@ -213,17 +213,10 @@ private struct Doctor {
     let path = journal.string("path") ?? ""
     // A daemon that follows writes nothing itself.
     let isWritable = isShared || metrics(connection)["binderd_journal_writable"] != 0
-    let count = journal.uint("count") ?? 0
-    let first = journal.uint("first") ?? 1
-    let text =
-      "\(path): \(count) \(count == 1 ? "event" : "events"), "
-      + (first <= 1 ? "all since the first" : "the first is \(first)")
     health.add(
-      isWritable
-        ? .init("journal", .ok, text)
-        : .init(
-          "journal", .critical, text + "; it accepts no writes",
-          fix: "journalctl -u binderd -n 50; a full disk, or --read-only"))
+      .journal(
+        path, count: journal.uint("count") ?? 0, first: journal.uint("first") ?? 1,
+        last: journal.uint("last") ?? 0, isWritable: isWritable))
     health.add(
       .clock(ahead: journal.uint("clock_ahead_s"), behind: journal.uint("clock_behind_s")))
     let rules = if case .array(let rules)? = journal["retention"] { rules.count } else { 0 }
@@ -401,12 +394,17 @@ private struct Doctor {
       let (restart, changed) = (report.words("needs_restart"), report.words("changed"))
       let warnings = report.array("warnings")
       for warning in warnings {
-        // Some warnings have their own command.
-        let parts = warning.place.components(separatedBy: "; type: ")
+        // Some warnings have their own command, or say what helps.
+        let separators = [
+          SocketAdmission.Obstacle.commandSeparator, SocketAdmission.Obstacle.stepSeparator,
+        ]
+        let parts = separators.lazy.map { warning.place.components(separatedBy: $0) }.first {
+          $0.step != nil
+        }
         health.add(
           .init(
-            "config", .warning, parts.text,
-            fix: parts.command ?? "correct the file, then type: bindctl reload"))
+            "config", .warning, parts?.text ?? warning.place,
+            fix: parts?.step ?? "correct the file, then type: bindctl reload"))
       }
       if !restart.isEmpty {
         health.add(
@@ -434,8 +432,8 @@ private struct Doctor {
 }
 
 extension String {
-  /// Returns the text before and the command after a separator.
-  fileprivate func components(separatedBy separator: String) -> (text: String, command: String?) {
+  /// Returns the text before and the step after a separator.
+  fileprivate func components(separatedBy separator: String) -> (text: String, step: String?) {
     guard let range = firstRange(of: separator) else { return (self, nil) }
     return (String(self[..<range.lowerBound]), String(self[range.upperBound...]))
   }
