@@ -23,10 +23,12 @@ struct FormTests {
   func `a template writes a member on one line, quoted as it says`() throws {
     let document: JSONObject = [
       "value": .string("it's \"x\"\n\ty\u{1B}"), "seq": .number(JSONNumber(7)),
-      "values": .object(["cells/a:json:b": .string("c")]),
+      "values": .object(["cells/a:json:b": .string("c")]), "path": .string(#"C:\new"#),
+      "more": .object(["a": .string("b\n")]),
     ]
     for (template, text) in [
-      ("{value}", #"it's "x"\n\ty\u001b"#),
+      ("{value}", #"it's "x"\n\ty\u001b"#), ("{path} {more}", #"C:\\new {"a":"b\n"}"#),
+      ("{path:raw}", #"C:\new"#),
       ("{value:json}{seq:json}", #""it's \"x\"\n\ty\u001b"7"#),
       ("{seq:string}{gone:string}", #""7""""#), ("{gone:json}", "null"),
       ("{value:sh}", "'it'\\''s \"x\"\n\ty\u{1B}'"), ("{value:raw}", "it's \"x\"\n\ty\u{1B}"),
@@ -36,7 +38,7 @@ struct FormTests {
     }
     #expect(
       try Template("{value:jsn}").fault(in: document)
-        == "no member 'value:jsn' (there are: value, seq, values)")
+        == "no member 'value:jsn' (there are: value, seq, values, path, more)")
   }
 
   @Test
@@ -75,15 +77,18 @@ struct FormTests {
     func isOn(_ choice: String?, _ environment: [String: String], _ isTerminal: Bool) -> Bool {
       Style(choice: choice, environment: { environment[$0] }, isTerminal: isTerminal).isOn
     }
-    #expect(isOn(nil, [:], true))
-    #expect(!isOn(nil, [:], false))
+    #expect(isOn(nil, ["TERM": "xterm"], true))
+    #expect(!isOn(nil, ["TERM": "xterm"], false))
     #expect(isOn("always", ["NO_COLOR": "1"], false))
     #expect(!isOn("never", ["CLICOLOR_FORCE": "1"], true))
     #expect(!isOn("auto", ["NO_COLOR": "1", "CLICOLOR_FORCE": "1"], true))
-    #expect(isOn(nil, ["NO_COLOR": ""], true))
+    #expect(isOn(nil, ["NO_COLOR": "", "TERM": "xterm"], true))
     #expect(isOn(nil, ["CLICOLOR_FORCE": "1"], false))
     #expect(!isOn(nil, ["CLICOLOR_FORCE": "0"], false))
     #expect(!isOn(nil, ["TERM": "dumb"], true))
+    #expect(!isOn(nil, ["TERM": "unknown"], true))
+    #expect(!isOn(nil, ["TERM": ""], true))
+    #expect(!isOn(nil, [:], true))
   }
 
   @Test

@@ -40,7 +40,8 @@ package enum Form: Equatable, Sendable {
 package struct Template: Equatable, Sendable {
   /// The way in which the text of a member is written.
   private enum Quoting: String {
-    /// On one line: control characters are written as in JSON. Without a name.
+    /// On one line: control characters are written as in JSON, and so is the backslash of a text. Without
+    /// a name.
     case line = ""
     /// As JSON.
     case json
@@ -119,7 +120,13 @@ package struct Template: Equatable, Sendable {
   private static func text(of member: JSONValue?, _ quoting: Quoting) -> String {
     let bare = member?.bare ?? ""
     return switch quoting {
-    case .line: bare.onOneLine
+    case .line:
+      // JSON has its backslashes already.
+      if case .string(let text)? = member {
+        text.replacing("\\", with: "\\\\").onOneLine
+      } else {
+        bare.onOneLine
+      }
     case .json: (member ?? .null).text.text
     case .string: JSONValue.string(bare).text.text
     case .sh: "'" + bare.replacing("'", with: #"'\''"#) + "'"

@@ -38,11 +38,12 @@ package struct Style: Equatable, Sendable {
     }
   }
 
-  /// Returns whether the terminal understands no codes, as that of an editor.
+  /// Returns whether the terminal understands no codes, as that of an editor, or is of no known kind.
   ///
   /// - Parameter environment: Returns the value of a variable.
   package static func isDumb(_ environment: (String) -> String?) -> Bool {
-    environment("TERM") == "dumb"
+    let kind = environment("TERM") ?? ""
+    return kind.isEmpty || kind == "dumb" || kind == "unknown"
   }
 
   package func bold(_ text: String) -> String { wrap(text, .bold) }

@@ -64,8 +64,9 @@ let helpTopics = [
     -F TEXT      '{seq} {source}={value}': any text; {event.type} is a nested
                  member, {{ a brace, \\n a new line. A member that this kind of
                  result never has is an error; one that is absent here is empty.
-                 Line ends and other control characters of a member are written
-                 as in JSON. {value:json} is JSON, {value:string} a JSON string,
+                 A member is on one line: its line ends and other control
+                 characters are written as in JSON, and the backslash of a text
+                 as \\\\. {value:json} is JSON, {value:string} a JSON string,
                  {value:sh} a word of a shell, {value:raw} the text as it is
 
     Colors depend on, in this order: --color, NO_COLOR, CLICOLOR_FORCE, and

@@ -83,7 +83,8 @@ private func followPlot(_ context: Context) throws -> ExitCode {
   }
   guard context.output.form == .human, let terminal = Terminal() else {
     let terminal =
-      Style.isDumb(variable) ? "a terminal with a screen, which TERM=dumb is not" : "a terminal"
+      Style.isDumb(variable)
+      ? "a terminal with a screen, which TERM='\(variable("TERM") ?? "")' is not" : "a terminal"
     throw UsageError(
       "--follow needs \(terminal); 'bindctl watch' prints the values", command: "plot")
   }
