@@ -960,6 +960,32 @@ struct FileViewTests {
   }
 
   @Test
+  func `short lists are there at once, also if the time of the client is over`() {
+    for i in 0..<5 { set("m/\(i)", "\(i)") }
+    for i in 1...3 { _ = call("lists.append", #"["l",\#(i)]"#) }
+    bench.time.nanosecondsPerLook = 1_900_000
+    client.send(open("cells/m/* ~> cells\nlists/l ~> list"))
+    let answer = client.received().first { $0.contains("result") } ?? ""
+    #expect(answer.components(after: #"{"id":"#).count == 8, "\(answer)")
+    #expect(!answer.contains(#""more""#))
+    bench.time.nanosecondsPerLook = 0
+  }
+
+  @Test
+  func `the first frame of a longer list says that more follows, and the last that nothing does`() {
+    for i in 0..<40 { set("m/\(i)", "\(i)") }
+    bench.time.nanosecondsPerLook = 1_900_000
+    client.send(open("cells/m/* ~> rows where value < 39"))
+    var lines: [String] = []
+    for _ in 0..<200 { lines += client.received() }
+    bench.time.nanosecondsPerLook = 0
+    let frames = lines.filter { $0.contains(#""view":"#) }
+    #expect(frames.first?.contains(#""more":true"#) == true, "\(frames.first ?? "")")
+    #expect(frames.last?.contains(#""more""#) == false, "\(frames.last ?? "")")
+    #expect(frames.joined().components(after: #"{"id":""#).count == 39)
+  }
+
+  @Test
   func `long values are converted in slices, when a view opens and when they change`() {
     let long = String(repeating: "x", count: 5_000)
     for i in 0..<8 { set("m\(i)", "\"\(long)\"") }

@@ -79,12 +79,18 @@ public struct RowList<Key: Hashable & Comparable, Row> {
   /// Emits every change after subscription.
   public let changes: SafeSignal<Change>
 
-  /// - Parameter identity: Identifies everything that the rows depend on.
+  /// Returns whether rows of the beginning are still missing; a change without rows ends that.
+  public let isBeginning: () -> Bool
+
+  /// - Parameters:
+  ///   - identity: Identifies everything that the rows depend on.
+  ///   - isBeginning: Returns whether rows that are there from the beginning are not made yet.
   public init(
     _ identity: Identity, keys: @escaping () -> [Key], row: @escaping (Key) -> Row?,
-    changes: SafeSignal<Change>
+    changes: SafeSignal<Change>, isBeginning: (() -> Bool)? = nil
   ) {
     (self.identity, self.keys, self.row, self.changes) = (identity, keys, row, changes)
+    self.isBeginning = isBeginning ?? { false }
   }
 
   /// Returns the same list with rows of another type.
@@ -98,7 +104,7 @@ public struct RowList<Key: Hashable & Comparable, Row> {
         case .rows(let keys): .rows(keys)
         case .all: .all
         }
-      })
+      }, isBeginning: isBeginning)
   }
 }
 

@@ -196,7 +196,8 @@ struct FileView {
     let table = context.catalog.files.table(key) { end in
       RowTable(RowSource(source), RowForm(binding, known), for: user, in: turns, onEnd: end)
     }
-    try table.prepare()
+    // Only the first lists, so that a view of many costs no more.
+    try table.prepare(atLeast: tables.count < RowTable.few.count ? RowTable.few.count : 0)
     table.list.bind(to: view[name])
     table.failure.bind(to: view) { view, error in if let error { view.fail(error) } }
     let missing = name + "_missing"

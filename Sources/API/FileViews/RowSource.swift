@@ -166,6 +166,22 @@ final class RowSource {
     }
   }
 
+  /// Whether all elements can be read at once although the time of the client is over.
+  ///
+  /// - Parameter count: The most elements. A pattern reads none here.
+  func isShort(_ count: Int) -> Bool {
+    switch kind {
+    case .pattern: true
+    case .value: false
+    case .list, .map:
+      switch provider.collection(names[0]) {
+      case .list(let list)?: list.count <= count
+      case .map(let map)?: map.count <= count
+      case nil: false
+      }
+    }
+  }
+
   /// Reads all elements.
   func read() {
     (elements, members) = ([], [:])

@@ -15,8 +15,13 @@ final class RowTable: SlicedWork {
 
   /// The rows, and the bytes of their values, that are made when the first view opens.
   ///
-  /// The others follow in slices. One is made also if the time of the client is over.
+  /// The others follow in slices.
   private static let atOnce = (count: 1_000, bytes: 256 << 10)
+
+  /// The rows, and the bytes of their values, that are made also if the time of the client is over.
+  ///
+  /// So a short list is there at once.
+  static let few = (count: 8, bytes: 16 << 10)
 
   /// The names that are searched in a step.
   private static let searched = 256
@@ -50,7 +55,13 @@ final class RowTable: SlicedWork {
 
   /// Whether the elements must be read again.
   private var isStale = false
+
+  /// Whether the elements that were there when the first view opened are not all read yet.
+  private var isBeginning = false
   private var steps: [CollectionChange] = []
+
+  /// The rows that are made at the start although the time of the client is over.
+  private var least = 0
 
   /// The bytes of the values that were read since the start.
   private var readBytes = 0
@@ -91,15 +102,19 @@ final class RowTable: SlicedWork {
       changes: Signal { observer in
         self.start(observer)
         return BlockDisposable { self.stop() }
-      })
+      }, isBeginning: { self.isBeginning })
   }
 
-  /// Finds the first rows, unless a view shows them already or the time of the client is over.
+  /// Finds the first rows, unless a view shows them already.
   ///
+  /// - Parameter count: The rows to make although the time of the client is over.
   /// - Throws: `too_expensive` if too many names do not match a pattern.
-  func prepare() throws(WireError) {
-    guard observer == nil, !context.isWorkTimeUp else { return }
-    _ = try source.find(atMost: Self.atOnce.count)
+  func prepare(atLeast count: Int) throws(WireError) {
+    guard observer == nil else { return }
+    least = count
+    let isUp = context.isWorkTimeUp
+    guard !isUp || count > 0 else { return }
+    _ = try source.find(atMost: isUp ? count : Self.atOnce.count)
   }
 
   /// Returns the row with an id as clients see it; `nil` if there is none.
@@ -107,7 +122,7 @@ final class RowTable: SlicedWork {
   /// A row that was not made yet is made now: an intent may come before the rows of a view.
   func row(id: RowID) -> JSONText? {
     if observer != nil, rows[id] == nil, hasWork, source.canHave(id) {
-      if isStale { _ = step() }
+      if isStale { _ = goOn() }
       isWaiting.remove(id)
       make(id)
     }
@@ -137,21 +152,22 @@ final class RowTable: SlicedWork {
     guard self.observer == nil else { return }
     source.observe { [unowned self] in receive($0) }
     readBytes = 0
-    if context.isWorkTimeUp, !source.isPattern {
+    if context.isWorkTimeUp, !source.isShort(least) {
       // One of many long values of a view: it is read in a slice.
       isStale = true
     } else {
       source.read()
       wait(for: source.ids)
-      var left = Self.atOnce.count
-      while left > 0, readBytes < Self.atOnce.bytes,
-        left == Self.atOnce.count || !context.isWorkTimeUp, makeNext()
+      var count = 0
+      while count < Self.atOnce.count, readBytes < Self.atOnce.bytes,
+        count < least && readBytes < Self.few.bytes || !context.isWorkTimeUp, makeNext()
       {
-        left -= 1
+        count += 1
       }
     }
     self.observer = observer
     countMissing()
+    isBeginning = hasWork
     if hasWork { context.add(self, for: user) }
   }
 
@@ -164,7 +180,7 @@ final class RowTable: SlicedWork {
     observer = nil
     context.free(Array(rows.values), for: user)
     (rows, order, waiting, isWaiting, steps) = ([:], [], [], [], [])
-    isStale = false
+    (isStale, isBeginning) = (false, false)
     (leftOut, missing.value, failure.value) = ([], 0, nil)
     context.charge(-heldBytes, to: user)
     heldBytes = 0
@@ -188,7 +204,17 @@ final class RowTable: SlicedWork {
 
   /// Reads the elements again, applies a step of the list, makes a row, or searches for more.
   func step() -> Bool {
-    guard observer != nil else { return false }
+    guard let observer else { return false }
+    let hasMore = goOn()
+    if isBeginning, !hasMore {
+      isBeginning = false
+      // Views that promised more learn that nothing is left.
+      observer.receive(.rows([]))
+    }
+    return hasMore
+  }
+
+  private func goOn() -> Bool {
     if isStale {
       isStale = false
       wait(for: source.readChanges())

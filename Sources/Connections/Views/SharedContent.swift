@@ -207,7 +207,7 @@ final class SharedRows<Key: Hashable & Comparable, Row: Encodable>: SharedConten
   /// The most changes to keep beyond two of each changed row.
   private static var mostRepeated: Int { 1_000 }
 
-  override var isBehind: Bool { !changed.isEmpty }
+  override var isBehind: Bool { !changed.isEmpty || list.isBeginning() }
 
   /// Whether work of the user rebuilds rows.
   private var isWorking = false
