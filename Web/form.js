@@ -104,9 +104,11 @@ class Field {
   #makeControl(id, initial) {
     const { name, type } = this;
     const text = initial === undefined || initial === null ? "" : type === "string" || typeof initial === "string" && type !== "any" ? String(initial) : long(initial);
-    const common = { id, name, value: text, autocomplete: "off", spellcheck: longTexts.has(name) ? "true" : "false" };
+    // Not `name`: a form would have the control as a property of that name, in place of its own.
+    const named = { id, "data-name": name };
+    const common = { ...named, value: text, autocomplete: "off", spellcheck: longTexts.has(name) ? "true" : "false" };
     if (this.choices) {
-      const control = h("select", { id, name }, ["", ...this.choices].map((value) => h("option", { value }, value || (this.isOptional ? "not given" : "choose"))));
+      const control = h("select", named, ["", ...this.choices].map((value) => h("option", { value }, value || (this.isOptional ? "not given" : "choose"))));
       control.value = this.choices.includes(initial) ? initial : "";
       return control;
     }
@@ -116,7 +118,7 @@ class Field {
     if (this.format === "time") return h("input", { ...common, value: text && local(text), type: "datetime-local", step: "1" });
     if (type === "boolean") {
       const choices = [["", this.isOptional ? "not given" : "choose"], ["true", "yes"], ["false", "no"]];
-      const control = h("select", { id, name }, choices.map(([value, label]) => h("option", { value }, label)));
+      const control = h("select", named, choices.map(([value, label]) => h("option", { value }, label)));
       control.value = initial === undefined ? "" : String(initial);
       return control;
     }

@@ -46,7 +46,7 @@ class Kills(PageCase):
     def enter(self, name):
         browser = self.open_browser(width=1000, height=800)
         browser.go("views/chat")
-        field = browser.find(".composer [name=name]")
+        field = browser.find(".composer [data-name=name]")
         field.send_keys(name, Keys.ENTER)
         browser.click("Enter lobby", within=".stage")
         browser.eventually(lambda: name in browser.find(".facts").text, what="the member")
@@ -97,7 +97,7 @@ class Kills(PageCase):
             bob.await_online()
             ada.eventually(all_sent, 20, what=f"all messages after {kill.__name__}: {sent}")
         self.assertEqual(bob.find(".composer textarea").get_attribute("value"), "half a thought")
-        self.assertEqual(bob.run("return [document.activeElement.name, document.activeElement.selectionStart]"), ["text", len("half a thought") - 2])
+        self.assertEqual(bob.run("return [document.activeElement.dataset.name, document.activeElement.selectionStart]"), ["text", len("half a thought") - 2])
         bob.press(Keys.END, Keys.ENTER)
         sent.append("half a thought")
         ada.eventually(all_sent, what="the draft")

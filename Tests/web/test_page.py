@@ -372,16 +372,16 @@ class Forms(PageCase):
         browser.type("Name", "n")
         browser.type("By optional", "x")
         browser.has("This takes a number such as 12 or 0.5.")
-        self.assertEqual(browser.find("[name=by]").get_attribute("aria-invalid"), "true")
+        self.assertEqual(browser.find("[data-name=by]").get_attribute("aria-invalid"), "true")
         browser.click("Call add")
-        self.assertEqual(browser.focused.get_attribute("name"), "by")
+        self.assertEqual(browser.focused.get_attribute("data-name"), "by")
         browser.type("By optional", "2.5")
         browser.click("Call add")
         browser.has('"value": 2.5')
         self.assertEqual(self.place.call("get", {"source": "cells/n"})["value"], 2.5)
         browser.type("Name", "not a name")
         browser.click("Call add")
-        browser.eventually(lambda: browser.find("[name=name]").get_attribute("aria-invalid") == "true", what="the fault at its parameter")
+        browser.eventually(lambda: browser.find("[data-name=name]").get_attribute("aria-invalid") == "true", what="the fault at its parameter")
         browser.go("services/people/create")
         browser.click("Call create")
         browser.eventually(lambda: "1 to 100" in browser.find(".field .fault:not([hidden])").text, what="the fault of the daemon at its parameter")
@@ -461,7 +461,7 @@ class Forms(PageCase):
                         const {params} = await binder.link.call('describe', {path: `${name}.${method}`});
                         location.hash = `#/services/${name}/${method}`;
                         const end = performance.now() + 2000;
-                        const fields = () => [...document.querySelectorAll('.method form [name]')].map((field) => field.name).join();
+                        const fields = () => [...document.querySelectorAll('.method form [data-name]')].map((field) => field.dataset.name).join();
                         const isRight = () => document.querySelector('.method .card[aria-expanded=true] strong')?.textContent === method
                             && document.querySelector('.method form [type=submit]') && fields() === params.map(({name}) => name).join();
                         while (!isRight() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));

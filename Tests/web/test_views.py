@@ -100,7 +100,7 @@ class Views(FeedCase):
         browser.find(".fact [role=switch]").click()
         eventually(lambda: cell("away") is True)
         self.act("Level")
-        choice = browser.find(".stage select[name=value]")
+        choice = browser.find(".stage select[data-name=value]")
         self.assertEqual([option.text for option in choice.find_elements("tag name", "option")], ["choose", "low", "high"])
         browser.run("arguments[0].value = 'high'; arguments[0].dispatchEvent(new Event('input')); arguments[0].form.requestSubmit()", choice)
         eventually(lambda: cell("level") == "high")
@@ -155,7 +155,7 @@ class Views(FeedCase):
         self.assertLessEqual(browser.run("return Math.max(...[...document.querySelectorAll('.acts button')].map(x => x.getBoundingClientRect().right))"), 1100)
         # The form has what the row shows, and no text is not sent.
         self.act("Rename bread")
-        field = browser.find("dialog [name=value]")
+        field = browser.find("dialog [data-name=value]")
         self.assertEqual(field.get_attribute("value"), "bread")
         self.send("Rename", "dialog", value="")
         browser.has("This needs a value.")
@@ -190,6 +190,90 @@ class Views(FeedCase):
         browser.eventually(lambda: [tab.get_attribute("aria-selected") for tab in browser.all("[role=tab]")] == ["false", "true"], what="the other tab")
         browser.has("sweep")
 
+    def test_views_that_lead_to_each_other_times_and_what_is_hidden(self):
+        directory = os.path.join(os.path.dirname(self.place.socket), "view.d")
+        os.mkdir(directory)
+        texts = {
+            "rooms": 'view "Rooms."\nmaps/rooms ~> rooms by name\n  name\n'
+            'cells/open ~> open hidden\ncells/alarm ~> alarm quiet\n'
+            'choose => booking room=row.id push main\n'
+            'add -> maps.put name="rooms" key=?text value={"name":"new"} when open\n'
+            'constructor -> lamp.dim children=? append=? reset=? key=?\n',
+            "booking": 'view "One room." (room: text)\ntitle = "Room {room}"\n'
+            'cells/from/{room} ~> begins as time\ncells/day/{room} ~> day as date\ncells/at/{room} ~> at as clock\n'
+            'begin -> cells.set name="from/{room}" value=?time main\n'
+            'choose_day -> cells.set name="day/{room}" value=?date\n'
+            'choose_time -> cells.set name="at/{room}" value=?clock\n',
+        }
+        for name, text in texts.items():
+            with open(os.path.join(directory, name + ".view"), "w") as file:
+                file.write(text)
+        provider = Lines(self.place.socket)
+        self.addCleanup(provider.__exit__)
+        words = ["append", "children", "key", "reset"]
+        schema = {"type": "object", "properties": {word: {"type": "string"} for word in words}}
+        provider.call("provide", {"service": "lamp", "methods": {"dim": {"params": schema}}})
+        self.place.call("reload")
+        for key in ["blue", "green"]:
+            self.place.call("maps.put", {"name": "rooms", "key": key, "value": {"name": key.title() + " room"}})
+        for name, value in [("open", True), ("alarm", ""), ("from/green", "2026-12-01T09:00:00Z")]:
+            self.place.call("cells.set", {"name": name, "value": value})
+        cell = lambda name: self.place.call("get", {"source": "cells/" + name}).get("value")
+        browser = self.browser = self.open_browser()
+        self.open("rooms")
+        browser.has("Green room")
+        # What is hidden decides only what is offered; what is quiet is there when it says something.
+        browser.has("Add")
+        self.assertNotIn("Open", browser.find(".stage").text)
+        self.assertNotIn("Alarm", browser.find(".stage").text)
+        self.place.call("cells.set", {"name": "alarm", "value": "smoke"})
+        browser.has("smoke")
+        self.place.call("cells.set", {"name": "open", "value": False})
+        browser.eventually(lambda: "Add" not in browser.find(".stage").text, what="the intent is offered no more")
+        # Names of the page's own parts are only names.
+        self.act("Constructor")
+        for word in words:
+            field = browser.find(f".stage [data-name={word}]")
+            browser.run("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))", field, word)
+        self.place.call("cells.set", {"name": "alarm", "value": "fire"})
+        browser.has("fire")
+        browser.run("arguments[0].closest('form').requestSubmit()", field)
+        self.assertEqual(json.loads(provider.file.readline())["params"]["params"], {word: word for word in words})
+        # A row leads to another view, with its argument.
+        self.act("Choose Green room")
+        browser.has("Room green")
+        fields = {"Begin": ("datetime-local", "2026-12-24T18:30"), "Choose day": ("date", "2026-12-31"), "Choose time": ("time", "07:15")}
+        for label, (kind, value) in fields.items():
+            if label != "Begin":
+                self.act(label)
+            field = browser.eventually(lambda: browser.find(f".stage input[type={kind}]"), what=f"a field for {kind}")
+            browser.run("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input')); arguments[0].form.requestSubmit()", field, value)
+            name = {"Begin": "from/green", "Choose day": "day/green", "Choose time": "at/green"}[label]
+            eventually(lambda: cell(name) not in (None, "2026-12-01T09:00:00Z"), what=label)
+        zone = browser.run("return new Date('2026-12-24T18:30').toISOString()")
+        self.assertEqual(time.strptime(cell("from/green")[:19], "%Y-%m-%dT%H:%M:%S"), time.strptime(zone[:19], "%Y-%m-%dT%H:%M:%S"), "the zone of who looks")
+        self.assertEqual((cell("day/green"), cell("at/green")), ("2026-12-31", "07:15"))
+        self.assertEqual(list(self.place.call("get", {"source": "cells/from/*"})["values"]), ["cells/from/green"])
+
+    def test_a_service_without_a_view_has_one(self):
+        provider = Lines(self.place.socket)
+        self.addCleanup(provider.__exit__)
+        provider.call("provide", {"service": "lamp", "sources": {"*": "The level of a lamp."}, "methods": {"dim": {"params": {"type": "object", "properties": {"level": {"type": "integer"}}, "required": ["level"]}}}})
+        provider.call("publish", {"source": "lamp/kitchen", "value": 5, "keep": True})
+        browser = self.browser = self.open_browser()
+        self.open("lamp")
+        browser.has("kitchen")
+        browser.has("5")
+        self.assertEqual(browser.find(".rows h3").text, "Lamp 1")
+        self.act("Dim")
+        field = browser.find(".stage input[data-name=level], dialog input[data-name=level]")
+        browser.run("arguments[0].value = '40'; arguments[0].dispatchEvent(new Event('input')); arguments[0].form.requestSubmit()", field)
+        call = json.loads(provider.file.readline())["params"]
+        self.assertEqual((call["method"], call["params"]), ("lamp.dim", {"level": 40}))
+        provider.call("reply", {"call": call["call"], "value": None})
+        provider.call("publish", {"source": "lamp/kitchen", "value": 40, "keep": True})
+        browser.has("40")
+
     def test_what_was_sent_is_typed_no_more(self):
         browser = self.browser = self.open_browser()
         self.place.call("todo.add", {"title": "milk"})
@@ -199,7 +283,7 @@ class Views(FeedCase):
         self.browser.has("cream")
         self.place.call("todo.rename", {"id": 1, "title": "butter"})
         self.browser.has("butter")
-        title = lambda: browser.find("dialog [name=title]").get_attribute("value")
+        title = lambda: browser.find("dialog [data-name=title]").get_attribute("value")
         self.act("Rename butter")
         self.assertEqual(title(), "butter")
         # What was typed and not sent stays.
@@ -221,7 +305,7 @@ class Views(FeedCase):
 
     def fill(self, within=".stage", /, **values):
         for name, text in values.items():
-            field = self.browser.eventually(lambda: next((field for field in self.browser.all(f"{within} [name={name}]") if field.is_displayed()), None), what=f"a field {name}")
+            field = self.browser.eventually(lambda: next((field for field in self.browser.all(f"{within} [data-name={name}]") if field.is_displayed()), None), what=f"a field {name}")
             self.browser.run("arguments[0].value = ''; arguments[0].dispatchEvent(new Event('input'))", field)
             field.send_keys(text)
         return field
@@ -520,7 +604,7 @@ class Views(FeedCase):
         self.open("chat")
         self.browser.named("Profile", role="tab").click()
         self.act("Log out")
-        self.assertFalse(any(field.is_displayed() for field in self.browser.all(".stage [name=token]")), "few have a token")
+        self.assertFalse(any(field.is_displayed() for field in self.browser.all(".stage [data-name=token]")), "few have a token")
         self.act("I have a token")
         self.send("Token", token=token)
         self.shows("User", "kim")

@@ -68,12 +68,13 @@ extension Rights {
       guard !catalog.views.values.contains(where: { $0.service == name }) else { return nil }
       doc = service.doc
       for source in literalsFirst((sources(ofService: name)?.descriptions ?? []).map(\.name)) {
-        lines += line(about: source, without: name.utf8.count + 1, beside: &properties)
+        lines += line(about: source, of: name, without: "\(name)/", beside: &properties)
       }
     } else if let service = catalog.provided.service(name), isVisible(service) {
       doc = service.doc
       for source in literalsFirst(service.sources.map { "services/\(name)/\($0.name)" }) {
-        lines += line(about: source, without: name.utf8.count + 10, beside: &properties)
+        lines += line(
+          about: source, of: name, without: "services/\(name)/", beside: &properties)
       }
     } else {
       return nil
@@ -99,16 +100,18 @@ extension Rights {
   /// Returns the line that shows a source or the sources of a pattern, if the role may read some.
   ///
   /// - Parameters:
-  ///   - bytes: The bytes of the name that belong to the service.
+  ///   - service: The name of the line if the source has nothing after the prefix.
+  ///   - prefix: The beginning of the names of all its sources.
   ///   - properties: The names of the lines before; the name of the line is added.
   private func line(
-    about source: String, without bytes: Int, beside properties: inout Set<String>
+    about source: String, of service: String, without prefix: String,
+    beside properties: inout Set<String>
   ) -> [String] {
     guard let pattern = Pattern(source), role.read.mayAllow(pattern) else { return [] }
     let isOne = source.split(separator: "/").count { $0 == "*" || $0 == "**" } <= 1
-    let name = source.dropFirst(bytes).map { "*/.-:".contains($0) ? "_" : $0 }
+    let name = source.dropFirst(prefix.utf8.count).map { "*/.-:".contains($0) ? "_" : $0 }
     let words = String(name).split(separator: "_").joined(separator: "_")
-    let first = words.isEmpty ? String(source.prefix { $0 != "/" }) : words
+    let first = words.isEmpty ? service : words
     let property = properties.insert(first).inserted ? first : "all_" + first
     properties.insert(property)
     guard isOne, property.isViewName else { return [] }
