@@ -35,7 +35,7 @@ recipe() { # title commands
 
 @test "a sale" { recipe 'A sale' 4; }
 
-@test "a booking" { recipe 'A booking' 5; }
+@test "a booking" { recipe 'A booking' 2; }
 
 @test "a reason" { recipe 'A reason' 4; }
 

@@ -59,8 +59,8 @@ writes_files() {
             file=
         elif [ -n "$isFirst" ]; then
             isFirst=
-            [[ $line =~ ^'# '([a-z./]+\.[a-z]+)$ ]] || continue
-            file=${BASH_REMATCH[1]}
+            [[ $line =~ ^('#'|--)' '([a-z./]+\.[a-z]+)$ ]] || continue
+            file=${BASH_REMATCH[2]}
             mkdir -p "$(dirname "$file")"
             : > "$file"
         elif [ -n "$file" ]; then
@@ -84,7 +84,7 @@ types_blocks() {
             *) eventually printed "$line" ;;
         esac
     done < <(awk '/^```/ { inside = !inside; first = 1; next }
-        first { first = 0; isFile = /^# [a-z.\/]+\.[a-z]+$/ }
+        first { first = 0; isFile = /^(#|--) [a-z.\/]+\.[a-z]+$/ }
         inside && !isFile')
     end_running
     typed=$count

@@ -90,9 +90,10 @@ def lines_after(document, mark, fence="```"):
 
 
 def of_files():
-    """Takes the pictures of the view in README.md and of the service in services-in-a-file.md."""
+    """Takes the pictures of the views and the service of the documents."""
     place = Place()
     try:
+        thermostat = f"{place.directory}/view.d/thermostat.view"
         for folder, name, text in [
             ("view.d", "thermostat.view", lines_after("README.md", 'view "The heating of the house."')),
             ("service.d", "rooms.service", lines_after("Documentation/services-in-a-file.md", "-- rooms.service")),
@@ -102,16 +103,27 @@ def of_files():
         configuration = pathlib.Path(f"{place.directory}/binder.conf")
         configuration.write_text("{}")
         place.start_daemon("--config", configuration)
-        for name, value in [("kitchen/temperature", 20.43), ("kitchen/wanted", 21), ("heater", True)]:
+        for name, value in [("kitchen/temperature", 20.43), ("kitchen/wanted", 21), ("heater", True), ("away", False)]:
             place.call("cells.set", {"name": name, "value": value})
         for room, start, end in [("blue", "09:00", "10:00"), ("blue", "10:00", "11:30"), ("green", "09:30", "10:00")]:
             place.call("rooms.book", {"room": room, "from": start, "to": end})
         browser = Browser(place.start_web())
-        views = [("thermostat", "yes", 440), ("rooms", "11:30", 640)]
-        pages = {name: take(browser, f"views/{name}", 620, height) for name, _, height in views}
-        for name, expected, height in views:
-            picture = shown(browser, terminal(place, f"bindctl open {name}", expected), 620, height)
-            (target / f"{name}.png").write_bytes(beside(browser, [picture, pages[name]], 2 * 620 + 72, height + 48))
+
+        parts = []
+
+        def look(name, view, expected, height):
+            text = terminal(place, f"bindctl open {view}", expected, lines=height // 24)
+            parts.append((name, take(browser, f"views/{view}", 620, height), text, height))
+
+        look("thermostat", "thermostat", "yes", 440)
+        look("rooms", "rooms", "11:30", 640)
+        # The same view with a title and one value more.
+        pathlib.Path(thermostat).write_text(lines_after("Documentation/views-in-a-file.md", "# thermostat.view"))
+        place.call("reload")
+        look("kitchen", "thermostat", "away", 440)
+        for name, page, text, height in parts:
+            pictures = [shown(browser, text, 620, height), page]
+            (target / f"{name}.png").write_bytes(beside(browser, pictures, 2 * 620 + 72, height + 48))
         browser.close()
     finally:
         place.close()
@@ -124,7 +136,7 @@ def of_demo():
         address = next(line.strip() for line in demo.stdout if line.startswith("http://"))
         browser = Browser(address)
         browser.go("views/chat")
-        browser.find(".composer [name=name]").send_keys("kim", Keys.ENTER)
+        browser.find(".composer [data-name=name]").send_keys("kim", Keys.ENTER)
         browser.click("Enter lobby", within=".stage")
         browser.find(".composer textarea").send_keys("Tea at four?", Keys.ENTER)
         browser.has("Tea at four?")
