@@ -263,8 +263,10 @@ final class ScheduleTimer {
   /// The last time of the schedule for which `body` was called, in seconds since 1970.
   private var reached: Int64?
 
-  /// A clock that is set back by less than this, in seconds, does not repeat a daily time.
-  private static let longestCorrection: Int64 = 3600
+  /// A clock that is set back by at most this, in seconds, repeats no time.
+  ///
+  /// One that is set back by more had been wrong, and would keep the schedule from running for long.
+  private static let longestCorrection: Int64 = 86_400
 
   /// - Parameter body: Receives the time of the schedule, in seconds since 1970.
   init(
@@ -281,13 +283,15 @@ final class ScheduleTimer {
   func start(since stop: Int64?) {
     seen = time.now()
     let now = seen / 1_000_000
+    // Its runs before the stop are not repeated, if the clock was set back meanwhile.
+    if let stop { reached = stop / 1_000_000 }
     if let stop, schedule.catchesUp,
       let missed = schedule.last(upTo: now, after: stop / 1_000_000, offset: offset())
     {
       due = missed
       return wait()
     }
-    plan(after: now)
+    plan(after: last(before: now))
   }
 
   func stop() {
@@ -328,11 +332,9 @@ final class ScheduleTimer {
 
   /// Returns the time after which the next one is planned once the clock was set back.
   ///
-  /// A daily time that was reached before a small correction of the clock does not count again.
+  /// A time that was reached does not count again; see ``longestCorrection``.
   private func last(before now: Int64) -> Int64 {
-    guard schedule.isDaily, let reached, reached - now < Self.longestCorrection else {
-      return now
-    }
+    guard let reached, reached - now <= Self.longestCorrection else { return now }
     return max(now, reached)
   }
 }
