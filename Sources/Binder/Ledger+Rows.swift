@@ -37,7 +37,19 @@ extension Ledger {
   /// Events of other streams cost nothing; see ``record(_:in:)``.
   public func events(in stream: String) -> SafeSignal<(event: S.Event, context: EventContext)> {
     let patterns = engine.committed.patterns
-    return engine.events(in: stream).map { ($0.event.event, EventContext($0.place, patterns)) }
+    return engine.events(in: stream).compactMap { happened in
+      happened.event.own.map { ($0, EventContext(happened.place, patterns)) }
+    }
+  }
+
+  /// Emits each durable event of an undo that has set rows back, after that.
+  ///
+  /// The engine has recorded it, so ``events`` lacks it. ``rows(_:)`` and the watchers of sources know.
+  public var restored: SafeSignal<EventContext> {
+    let patterns = engine.committed.patterns
+    return engine.happened.compactMap { happened in
+      happened.event.own == nil ? EventContext(happened.place, patterns) : nil
+    }
   }
 
   /// Emits when ``pending`` has lost events that were recorded before: their command has failed, or

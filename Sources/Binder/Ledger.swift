@@ -157,7 +157,9 @@ public final class Ledger<S: State> {
   public var events: SafeSignal<(event: S.Event, context: EventContext)> {
     // All states have the same patterns. An observer that kept the ledger would never let go of it.
     let patterns = engine.committed.patterns
-    return engine.happened.map { ($0.event.event, EventContext($0.place, patterns)) }
+    return engine.happened.compactMap { happened in
+      happened.event.own.map { ($0, EventContext(happened.place, patterns)) }
+    }
   }
 
   /// Returns the durable value of a source as clients see it; `nil` if it has none.

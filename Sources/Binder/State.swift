@@ -51,6 +51,13 @@ public protocol State: Codable, Sendable {
   /// damaged or was edited by hand. By default every event is valid.
   func fault(of event: Event, at context: EventContext) -> String?
 
+  /// Returns why an event cannot be undone, for people; `nil` if it can.
+  ///
+  /// `undo` sets the rows that events have written back to what they were. That is wrong of an event
+  /// with an effect outside of the state: a message that was sent, a token that was handed out. By
+  /// default every event can be undone.
+  static func obstacle(toUndoing event: Event) -> String?
+
   /// The conversions of changed events, by the name of the case, the oldest first.
   ///
   /// Old events keep their form in the journal, and are converted whenever they are read. An optional
@@ -69,6 +76,9 @@ public protocol State: Codable, Sendable {
 extension State {
   /// By default every event is valid.
   public func fault(of event: Event, at context: EventContext) -> String? { nil }
+
+  /// By default every event can be undone.
+  public static func obstacle(toUndoing event: Event) -> String? { nil }
 
   /// By default no event has changed.
   public static var eventForms: [String: [Upcaster]] { [:] }
@@ -153,12 +163,26 @@ package struct Stored<S: State>: TableState {
 
   @inlinable
   package mutating func apply(_ event: StoredEvent<S>, at place: EventSourcing.EventContext) {
-    state.apply(event.event, at: EventContext(place, patterns))
+    switch event {
+    case .own(let event): state.apply(event, at: EventContext(place, patterns))
+    case .restored(let rows): restore(rows)
+    }
   }
 
   @usableFromInline
   package func fault(of event: StoredEvent<S>, at place: EventSourcing.EventContext) -> String? {
-    state.fault(of: event.event, at: EventContext(place, patterns))
+    switch event {
+    case .own(let event): state.fault(of: event, at: EventContext(place, patterns))
+    case .restored(let rows): fault(of: rows)
+    }
+  }
+
+  @usableFromInline
+  package static var restoresRows: Bool { true }
+
+  @usableFromInline
+  package func obstacle(toUndoing event: StoredEvent<S>) -> String? {
+    event.own.flatMap(S.obstacle)
   }
 
   @usableFromInline
@@ -188,16 +212,28 @@ package struct Stored<S: State>: TableState {
 
 /// An event of a state as the engine sees it.
 @usableFromInline
-package struct StoredEvent<S: State>: ServiceEvent {
-  @usableFromInline
-  let event: S.Event
+package enum StoredEvent<S: State>: ServiceEvent {
+  case own(S.Event)
+
+  /// Rows that an undo has set back.
+  case restored(RestoredRows)
 
   @inlinable
-  init(_ event: S.Event) { self.event = event }
+  init(_ event: S.Event) { self = .own(event) }
+
+  /// The event of the service; `nil` if the engine has made it.
+  @inlinable
+  var own: S.Event? { if case .own(let event) = self { event } else { nil } }
 
   @usableFromInline
   package func write(to data: inout ByteBuffer, _ coder: EventCoder) -> String {
-    let kind = coder.write(event, to: &data)
+    let kind: String
+    switch self {
+    case .own(let event): kind = coder.write(event, to: &data)
+    case .restored(let rows):
+      data.append(coder.text(rows).text)
+      kind = RestoredRows.kind
+    }
     // Each answer and page must be able to contain it.
     if data.count > 2 * ValueFault.maxDepth, let fault = ValueFault(JSONText(trusted: data.string))
     {
@@ -208,8 +244,13 @@ package struct StoredEvent<S: State>: ServiceEvent {
 
   @usableFromInline
   package init?(kind: String, data: JSONText, _ coder: EventCoder) {
+    if kind == RestoredRows.kind {
+      guard let rows: RestoredRows = coder.value(of: data) else { return nil }
+      self = .restored(rows)
+      return
+    }
     guard let event: S.Event = coder.event(kind, data) else { return nil }
-    self.event = event
+    self = .own(event)
   }
 
   @usableFromInline
@@ -223,6 +264,7 @@ package struct StoredEvent<S: State>: ServiceEvent {
 
   @usableFromInline
   package static func knows(_ kind: String) -> Bool {
+    if kind == RestoredRows.kind { return true }
     do {
       _ = try S.Event(from: KindProbe(kind: kind))
       return true

@@ -658,6 +658,24 @@ static int ignore(lua_State *L) {
   return 0;
 }
 
+// no_undo(kind, reason)
+static int no_undo(lua_State *L) {
+  want_loading(L, "no_undo");
+  size_t count;
+  const char *kind = want_text(L, 1, &count);
+  if (!is_name(kind, count)) return fail(L, "the kind of an event is %s", name_rule);
+  if (lua_type(L, 2) != LUA_TSTRING) return fail_argument(L, 2, "the reason, a text");
+  if (is_declared(L, "no_undo", 1)) return fail(L, "'no_undo(\"%s\")' is declared twice", kind);
+  lua_createtable(L, 0, 3);
+  lua_pushvalue(L, 1);
+  lua_setfield(L, -2, "name");
+  lua_pushvalue(L, 2);
+  lua_setfield(L, -2, "reason");
+  set_line(L, 1);
+  declare(L, "no_undo");
+  return 0;
+}
+
 const clua_declared *push_fold(lua_State *L, const char *kind, size_t count) {
   const clua_declared *found = find_declared(&clua_of(L)->folds, kind, count);
   if (found != NULL) lua_rawgeti(L, LUA_REGISTRYINDEX, found->function);
@@ -918,7 +936,7 @@ static int now(lua_State *L) {
 
 static const clua_function functions[] = {
     {"exists", exists, false}, {"ignore", ignore, true},   {"invalid", invalid, false},
-    {"list", list, true},      {"not_found", not_found, false}, {"now", now, false},
+    {"list", list, true},      {"no_undo", no_undo, true}, {"not_found", not_found, false}, {"now", now, false},
     {"record", record, false}, {"reject", reject, false},  {"rows", rows, true},
     {"service", service, true}, {"value", value, true},    {NULL, NULL, false},
 };
@@ -950,8 +968,8 @@ void open_service(lua_State *L) {
   note_root(L, lua_gettop(L));
   lua_pop(L, 1);
   lua_createtable(L, 0, 8);
-  const char *lists[] = {"tables", "on", "ignore", "commands", "queries"};
-  for (int i = 0; i < 5; i++) open_list(L, lists[i]);
+  const char *lists[] = {"tables", "on", "ignore", "no_undo", "commands", "queries"};
+  for (int i = 0; i < 6; i++) open_list(L, lists[i]);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &description_key);
   lua_createtable(L, 0, 3);
   lua_pushcclosure(L, rows_index, 0);

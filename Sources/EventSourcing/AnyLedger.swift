@@ -1,3 +1,4 @@
+internal import JSON
 internal import Journal
 internal import Model
 internal import Signals
@@ -41,11 +42,8 @@ final class AnyLedger {
   /// Called within a command to remove what was written under a lease.
   let remove: (LeasedPart) -> Void
 
-  /// Called within a command with an event of another service that the state consists of.
-  let follow: (RoutedEvent) -> FollowedEffect
-
   /// The events of other services that the state consists of.
-  let others: () -> OtherEvents
+  let foreign: Foreign
 
   /// See ``Ledger/changes(matching:)``.
   let changes: (Pattern) -> Signal<SourceChange, Never>
@@ -58,6 +56,9 @@ final class AnyLedger {
 
   /// The events that the durable state lacks.
   let gaps: Gaps
+
+  /// The rows of its tables; `nil` if they cannot be undone.
+  let rows: Rows?
 
   /// Why its events could not be replayed, if it was added after the others; `nil` if they were.
   var startFault: JournalError?
@@ -79,10 +80,10 @@ final class AnyLedger {
     finishReplay: @escaping () -> Void, sizes: Sizes,
     commit: @escaping () -> Void, apply: @escaping Apply,
     discard: @escaping (UInt64) -> Void, remove: @escaping (LeasedPart) -> Void,
-    follow: @escaping (RoutedEvent) -> FollowedEffect, others: @escaping () -> OtherEvents,
+    foreign: Foreign,
     changes: @escaping (Pattern) -> Signal<SourceChange, Never>,
     feed: @escaping (Pattern) -> any ChangeFeed,
-    snapshot: @escaping () -> @Sendable (UInt64) -> Snapshot, gaps: Gaps,
+    snapshot: @escaping () -> @Sendable (UInt64) -> Snapshot, gaps: Gaps, rows: Rows?,
     makeProjection: @escaping @Sendable () -> any Projection
   ) {
     self.service = service
@@ -96,17 +97,34 @@ final class AnyLedger {
     self.apply = apply
     self.discard = discard
     self.remove = remove
-    self.follow = follow
-    self.others = others
+    self.foreign = foreign
     self.changes = changes
     self.feed = feed
     self.snapshot = snapshot
     self.gaps = gaps
+    self.rows = rows
     self.makeProjection = makeProjection
   }
 }
 
 extension AnyLedger {
+  /// The events of other services that a state consists of.
+  struct Foreign {
+    /// Called within a command with such an event.
+    let follow: (RoutedEvent) -> FollowedEffect
+    let events: () -> OtherEvents
+  }
+
+  /// The rows of the tables of a state.
+  struct Rows {
+    /// Returns a stored row of the pending state; `nil` if there is none.
+    let row: (RowPlace) -> JSONText?
+    let named: (RowPlace) -> NamedPlace?
+
+    /// Records the event that sets rows back in the stream with a name.
+    let restore: (RestoredRows, _ stream: String) -> Void
+  }
+
   /// The events that a state lacks.
   struct Gaps {
     /// Returns the service's events that this program does not know.

@@ -32,7 +32,7 @@ package struct ChangeSearch: Sendable {
     self.isWanted = isWanted
   }
 
-  private func selects(_ record: Record) -> Bool {
+  func selects(_ record: Record) -> Bool {
     if let command, record.command != command { return false }
     return user == nil || JournalEvent(record).origin?.uid == user
   }
@@ -42,10 +42,10 @@ package struct ChangeSearch: Sendable {
   /// - Returns: The streams, in the order of their first selected events, at most one more than
   ///   ``maxStreams``.
   fileprivate func read(
-    _ reader: any JournalReader
-  ) throws(JournalError) -> [ChangedStream] {
+    _ reader: any JournalReader, _ services: Set<String>
+  ) throws(JournalError) -> FoundStreams {
     try reader.check(after)
-    var found: [ChangedStream] = []
+    var (found, withRows): ([ChangedStream], Set<String>) = ([], [])
     var places: [String: Int] = [:]
     var leases = LeaseTrail()
     // The events of leases come right before the write.
@@ -56,7 +56,12 @@ package struct ChangeSearch: Sendable {
       end = last.seq
       for record in records where record.seq <= through {
         leases.see(record)
-        guard record.seq > after, isWanted(record.stream) else { continue }
+        guard record.seq > after else { continue }
+        if services.contains(record.service) {
+          if selects(record) { withRows.insert(record.service) }
+          continue
+        }
+        guard isWanted(record.stream) else { continue }
         let isSelected = selects(record)
         if let place = places[record.stream] {
           if isSelected {
@@ -69,11 +74,19 @@ package struct ChangeSearch: Sendable {
           found.append(
             ChangedStream(
               stream: record.stream, first: record.seq, hadLease: leases.hasEnded(by: record)))
-          if found.count > Self.maxStreams { return found }
+          if found.count > Self.maxStreams {
+            return FoundStreams(streams: found, withRows: withRows)
+          }
         }
       }
     }
-    return found
+    return FoundStreams(streams: found, withRows: withRows)
+  }
+
+  /// The streams of a search, and the services with selected events whose rows are read next.
+  fileprivate struct FoundStreams {
+    let streams: [ChangedStream]
+    let withRows: Set<String>
   }
 }
 
@@ -132,9 +145,23 @@ extension ServiceHost {
     leases?.position(of: stream).map { $0 < seq } ?? false
   }
 
-  /// Searches the journal for streams with selected events, off the loop.
-  package func streams(_ search: ChangeSearch) -> Signal<[ChangedStream], JournalError> {
-    reading(.long) { reader throws(JournalError) in try search.read(reader) }
+  /// Searches the journal for selected events, off the loop.
+  ///
+  /// - Parameter obstacle: Returns why an event of a service with tables cannot be undone, by the user
+  ///   who has recorded it; `nil` if it can.
+  package func changes(
+    _ search: ChangeSearch, obstacle: @escaping @Sendable (_ user: UInt32?) -> String?
+  ) -> Signal<FoundChanges, JournalError> {
+    let makers = makeProjections.filter { hasRows($0.key) }
+    return reading(.long) { reader throws(JournalError) in
+      let found = try search.read(reader, Set(makers.keys))
+      var changes = FoundChanges(streams: found.streams)
+      for service in found.withRows.sorted() {
+        guard let make = makers[service] else { continue }
+        try changes.add(service, make, search, reader, obstacle)
+      }
+      return changes
+    }
   }
 
   /// Reads the values of sources at past positions, off the loop.

@@ -36,6 +36,14 @@ final class JournalProjection: Projection {
 
   var snapshotForm: Int { Self.snapshots.present }
 
+  /// It has no rows.
+  func writes(
+    of record: Record, _ choose: (EventWrites) -> (RowPlace) -> Bool
+  ) -> [RowWrite] {
+    apply(record)
+    return []
+  }
+
   func start(from snapshot: Snapshot) -> Bool {
     guard let data = Self.snapshots.read(snapshot) else { return false }
     guard read(data) else {

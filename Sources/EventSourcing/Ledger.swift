@@ -407,14 +407,28 @@ extension Ledger {
         try apply(record, number, note)
       },
       discard: { [self] in discard(after: $0) },
-      remove: { [self] in remove($0) }, follow: { [self] in follow($0) },
-      others: { [reader] in reader.others },
+      remove: { [self] in remove($0) },
+      foreign: AnyLedger.Foreign(
+        follow: { [self] in follow($0) }, events: { [reader] in reader.others }),
       changes: { [self] in changes(matching: $0) }, feed: { [self] in feed(of: $0) },
       snapshot: { [self] in snapshot() },
       gaps: AnyLedger.Gaps(
         unknown: { [reader] in reader.unknown }, isWhole: { [self] in committed.isWhole }),
+      rows: State.Lookup.restoresRows ? rows : nil,
       makeProjection: { [service, initial = reader.initial] in
         StateProjection<State>(service: service, Names(), from: initial, .none)
+      })
+  }
+
+  /// The rows of the tables, for an undo.
+  private var rows: AnyLedger.Rows {
+    AnyLedger.Rows(
+      row: { [self] in State.Lookup.row(at: $0, in: pending) },
+      named: { [self] in State.Lookup.named($0, in: pending) },
+      restore: { [self] rows, stream in
+        let data = coder.text(rows)
+        guard let event = State.Event(kind: RestoredRows.kind, data: data, coder) else { return }
+        record(event, in: stream)
       })
   }
 

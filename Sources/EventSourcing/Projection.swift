@@ -49,6 +49,13 @@ package protocol Projection: AnyObject {
   @discardableResult
   func replay(_ record: Record, in stream: Int) -> JournalError?
 
+  /// Applies a record, and returns the rows that it has written.
+  ///
+  /// - Parameter choose: Gets the places of the rows, and returns which of them are read.
+  func writes(
+    of record: Record, _ choose: (EventWrites) -> (RowPlace) -> Bool
+  ) -> [RowWrite]
+
   /// The names of the streams that it knows.
   var names: Names { get }
 
@@ -177,6 +184,16 @@ final class StateProjection<State: ServiceState>: Projection {
     AppliedEvent.begin(record)
     defer { AppliedEvent.end() }
     return State.Lookup.apply(event, at: place(of: record), to: &state, derived, where: isWanted)
+  }
+
+  func writes(
+    of record: Record, _ choose: (EventWrites) -> (RowPlace) -> Bool
+  ) -> [RowWrite] {
+    guard let event = event(of: record) else { return [] }
+    derived.removeAll()
+    AppliedEvent.begin(record)
+    defer { AppliedEvent.end() }
+    return State.Lookup.writes(of: event, at: place(of: record), in: &state, choose)
   }
 
   func replay(_ record: Record, in stream: Int) -> JournalError? {

@@ -51,7 +51,7 @@ final class Replay {
     position = oldest
     for ledger in ledgers {
       var removed: UInt64 = 0
-      for other in ledger.others().services {
+      for other in ledger.foreign.events().services {
         removed = max(removed, try store.lastRemoval(of: other))
       }
       if removed > positions[ledger.service] ?? 0 {
@@ -124,7 +124,7 @@ final class Replay {
     var (service, ledger, known): (String, AnyLedger?, UInt64) = ("", nil, 0)
     var (fault, last): (JournalError?, Int) = (nil, -1)
     var decoder = RecordDecoder()
-    let followers = ledgers.filter { !$0.others().isEmpty }
+    let followers = ledgers.filter { !$0.foreign.events().isEmpty }
     try store.replay(after: oldest) { events in
       for i in 0..<events.count where fault == nil {
         let row = events[i]
@@ -138,7 +138,8 @@ final class Replay {
           known = positions[service] ?? 0
         }
         if record.seq > known { fault = ledger?.replay(record, stream) }
-        for follower in followers where fault == nil && follower.others().contains(record.type) {
+        for follower in followers
+        where fault == nil && follower.foreign.events().contains(record.type) {
           if record.seq > positions[follower.service] ?? 0 {
             fault = follower.replay(record, stream)
           }

@@ -46,7 +46,7 @@ extension ServiceHost {
   /// The services whose states lack events, and which fold those of others.
   package var incompleteFolds: [IncompleteFold] {
     ledgers.compactMap { ledger in
-      let others = ledger.others().services
+      let others = ledger.foreign.events().services
       guard !ledger.isKept, !others.isEmpty else { return nil }
       return IncompleteFold(
         service: ledger.service, others: others, makeProjection: ledger.makeProjection)

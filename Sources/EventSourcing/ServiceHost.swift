@@ -624,7 +624,7 @@ package final class ServiceHost {
     routes.charge {
       for number in numbers {
         routes.append(number, at: appended.seq)
-        charge(ledgers[number].follow(event))
+        charge(ledgers[number].foreign.follow(event))
       }
     }
   }

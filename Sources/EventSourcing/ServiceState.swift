@@ -109,6 +109,14 @@ package protocol ServiceState: Sendable {
   /// Undoes the event that was applied last.
   mutating func revert(_ inverse: Inverse, at place: EventContext)
 
+  /// Whether it applies events of the kind ``RestoredRows/kind``, so that its rows can be undone.
+  ///
+  /// Only a state of tables can.
+  static var restoresRows: Bool { get }
+
+  /// Returns why an event cannot be undone; `nil` if it can.
+  func obstacle(toUndoing event: Event) -> String?
+
   /// Copies large storage now; otherwise copy-on-write would do so during the first command.
   mutating func makeUnique()
 
@@ -151,6 +159,15 @@ extension ServiceState {
 
   @usableFromInline
   package static func event(ofOther type: String, _ data: JSONText) -> Event? { nil }
+}
+
+extension ServiceState {
+  /// By default it has no rows.
+  @usableFromInline
+  package static var restoresRows: Bool { false }
+
+  @usableFromInline
+  package func obstacle(toUndoing event: Event) -> String? { nil }
 }
 
 extension ServiceState where Inverse == Event {

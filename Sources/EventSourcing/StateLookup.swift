@@ -44,6 +44,26 @@ package protocol StateLookup<State> {
     where isWanted: (String) -> Bool
   ) -> [SourceChange]
 
+  // MARK: Rows
+
+  /// See ``ServiceState/restoresRows``.
+  static var restoresRows: Bool { get }
+
+  /// Applies an event to a state of its own, outside of a ledger, and returns the rows that it has
+  /// written.
+  ///
+  /// - Parameter choose: Gets the places of the rows, and returns which of them are read.
+  static func writes(
+    of event: State.Event, at place: EventContext, in state: inout State,
+    _ choose: (EventWrites) -> (RowPlace) -> Bool
+  ) -> [RowWrite]
+
+  /// Returns a stored row; `nil` if there is none.
+  static func row(at place: RowPlace, in state: State) -> JSONText?
+
+  /// Returns the names of a row; `nil` if the state has no rows.
+  static func named(_ place: RowPlace, in state: State) -> NamedPlace?
+
   // MARK: Recorded events
 
   /// Records an event, so that it takes effect in the pending state.
@@ -125,6 +145,24 @@ package protocol StateLookup<State> {
 extension StateLookup {
   @usableFromInline
   package static var dependsOnState: Bool { false }
+
+  /// By default there are no rows.
+  @usableFromInline
+  package static var restoresRows: Bool { false }
+
+  @usableFromInline
+  package static func writes(
+    of event: State.Event, at place: EventContext, in state: inout State,
+    _ choose: (EventWrites) -> (RowPlace) -> Bool
+  ) -> [RowWrite] {
+    state.apply(event, at: place)
+    return []
+  }
+
+  @usableFromInline
+  package static func row(at place: RowPlace, in state: State) -> JSONText? { nil }
+  @usableFromInline
+  package static func named(_ place: RowPlace, in state: State) -> NamedPlace? { nil }
 
   /// By default every part of the state belongs to a stream that has events.
   @usableFromInline

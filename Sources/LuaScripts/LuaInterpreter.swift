@@ -196,7 +196,8 @@ final class LuaInterpreter: ScriptInterpreter, @unchecked Sendable {
 
   /// The functions that a script may call.
   private static let globals = [
-    "service", "rows", "value", "list", "ignore", "record", "reject", "invalid", "not_found",
+    "service", "rows", "value", "list", "ignore", "no_undo", "record", "reject", "invalid",
+    "not_found",
     "exists",
     "now", "assert", "error", "ipairs", "next", "pairs", "rawequal", "select", "tonumber",
     "tostring",

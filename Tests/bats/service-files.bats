@@ -86,6 +86,37 @@ restart_daemon() {
     run -4 bindctl get rooms/blue
 }
 
+@test "what a service in a file has recorded is undone" {
+    rooms > service.d/rooms.service
+    [ "$(bindctl reload)" = 'changed: services' ]
+    bindctl call rooms.book room=blue from=09:00 to=10:00
+    before=$(bindctl events -n 1 -j | jq .seq)
+    bindctl call rooms.cancel room=blue id=b1
+    run -4 bindctl get rooms/blue
+    is "$(bindctl undo --since "$before" --yes 2> /dev/null)" "+ rooms/blue $(bindctl get rooms/blue --at "$before")"
+    blue=$(bindctl get rooms/blue)
+    [[ $blue == *'"from":"09:00"'* ]]
+    is "$(bindctl events -n 1 -j | jq -r .event.type)" rooms.rows-restored
+    restart_daemon
+    is "$(bindctl get rooms/blue)" "$blue"
+    # A changed text folds the past, and keeps the row that the undo has set.
+    sed -i 's/{ by = at.user, from = e.from/{ by = at.user, new = true, from = e.from/' service.d/rooms.service
+    [ "$(bindctl reload)" = 'changed: services' ]
+    is "$(bindctl get rooms/blue)" "$blue"
+    # A kind that the text excepts.
+    echo 'no_undo("cancelled", "the guests have gone")' >> service.d/rooms.service
+    [ "$(bindctl reload)" = 'changed: services' ]
+    bindctl call rooms.cancel room=blue id=b1
+    seq=$(bindctl events -n 1 -j | jq .seq)
+    run -1 --separate-stderr bindctl undo "$seq" --yes
+    [[ $stderr == *"'rooms' is left: the guests have gone"* ]]
+    run -4 bindctl get rooms/blue
+    # It is a function of declarations, and the kind of an undo cannot be recorded.
+    echo 'no_undo("cancelled", "again")' >> service.d/rooms.service
+    run -5 --separate-stderr bindctl service check service.d/rooms.service
+    [[ "$output$stderr" == *"'no_undo(\"cancelled\")' is declared twice"* ]]
+}
+
 @test "a trial tells of a row that is changed and not assigned" {
     tally 'if rows[e.key] then table.insert(rows[e.key].log, 1) else rows[e.key] = { log = array() } end' > tally.service
     run -0 --separate-stderr bindctl service check tally.service

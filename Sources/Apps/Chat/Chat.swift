@@ -53,6 +53,11 @@ package struct Chat: State {
     ) { chat, id, _ in Array(chat.page(of: id)) },
   ]
 
+  /// Excepts all events, because the members of the room have seen them.
+  package static func obstacle(toUndoing event: ChatEvent) -> String? {
+    "it was sent to the members of the room"
+  }
+
   // MARK: Reading
 
   package func room(_ id: Int) -> Room? { rooms[id] }

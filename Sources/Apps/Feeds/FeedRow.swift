@@ -32,7 +32,8 @@ package struct FeedRow: Codable, Equatable, Sendable {
 extension FeedsService {
   /// All feeds by id; they are fetched while observed.
   package var rows: RowList<String, FeedRow> {
-    let known = ledger.events.compactMap { $0.context.key(String.self) }
+    let known = ledger.events.map(\.context).merge(with: ledger.restored)
+      .compactMap { $0.key(String.self) }
     return RowList(
       Identity(self), keys: { [ledger] in Array(ledger.committed.ids) },
       row: { [self] id in ledger.committed.feed(id).map { FeedRow($0, state(of: id)) } },
@@ -42,7 +43,7 @@ extension FeedsService {
   /// Returns the newest episodes of a feed.
   package func episodes(of id: String, newest count: Int) -> Computed<[Episode]> {
     Computed(
-      Identity(self, id, count), changes: ledger.events(of: \.feeds, id).map { _ in () }
+      Identity(self, id, count), changes: changes(of: id)
     ) { [ledger] in Array(ledger.committed.episodes(of: id).prefix(count)) }
   }
 }

@@ -59,6 +59,14 @@ package struct Feeds: State {
       isMerging: true),
   ]
 
+  /// Excepts the events that tell what the feed on the web has.
+  package static func obstacle(toUndoing event: Event) -> String? {
+    switch event {
+    case .subscribed, .unsubscribed, .marked: nil
+    case .described, .validated, .found, .changed, .dropped: "the feed on the web says so"
+    }
+  }
+
   /// The ids of all feeds, in no particular order.
   package var ids: some Collection<String> { feeds.keys }
 

@@ -54,13 +54,19 @@ extension FeedsService {
 
   /// Emits a feed, now and after each change; `nil` if it does not exist.
   private func feeds(_ id: String) -> SafeSignal<Feed?> {
-    SafeSignal { [ledger] observer in
+    SafeSignal { [ledger, changes = changes(of:)] observer in
       observer.receive(ledger.committed.feed(id))
-      return ledger.events(of: \.feeds, id).observeNext { _ in
+      return changes(id).observeNext { _ in
         observer.receive(ledger.committed.feed(id))
       }
     }
     .removeDuplicates()
+  }
+
+  /// Emits after each event that changes a feed, also of an undo.
+  func changes(of id: String) -> SafeSignal<Void> {
+    ledger.events(of: \.feeds, id).map { _ in }
+      .merge(with: ledger.restored.filter { $0.key() == id }.map { _ in })
   }
 
   /// Emits when the feed does not exist, now or later.

@@ -56,13 +56,16 @@ package final class FeedsService {
     (self.host, self.web, self.reader, self.schedule) = (host, web, reader, schedule)
     interval = Property(schedule.interval)
     ledger = Ledger("feeds", in: host)
-    observation.otherDisposable = ledger.events.observeNext { [subscriptions] event, context in
+    let changes: SafeSignal<EventContext> = ledger.events.compactMap { event, context in
       switch event {
-      case .subscribed, .unsubscribed:
-        if let id: String = context.key() { subscriptions.send(id) }
-      default: break
+      case .subscribed, .unsubscribed: context
+      default: nil
       }
     }
+    observation.otherDisposable = changes.merge(with: ledger.restored)
+      .observeNext { [subscriptions] context in
+        if let id: String = context.key() { subscriptions.send(id) }
+      }
     host.whileRunning { [unowned self] in
       start()
       return BlockDisposable { [unowned self] in stop() }

@@ -8,16 +8,18 @@ extension ThreadsService {
       "threads",
       all: { [ledger] in
         let state = ledger.committed
-        return state.threads.rows.flatMap { thread in
-          [SearchText(id: "threads/\(thread.id)", text: thread.name)]
-            + state.posts[thread.id].map {
-              SearchText(id: "threads/\(thread.id)/\($0.id)", text: $0.body)
-            }
-        }
+        return state.threads.rows.flatMap { state.searchTexts(of: $0) }
       },
       changes: ledger.events.compactMap { event, context in
         event.searchChange(in: context.stream).map { [$0] }
-      },
+      }
+      .merge(
+        with: ledger.restored.map { [ledger] context in
+          let state = ledger.committed
+          let thread = context.key().flatMap { (id: Int) in state.threads[id] }
+          let texts = thread.map { state.searchTexts(of: $0) } ?? []
+          return [.removeAll(id: context.stream)] + texts.map { .put($0) }
+        }),
       describe: { [ledger] id in
         let parts = id.split(separator: "/")
         guard parts.count >= 2, let number = Int(parts[1]),
@@ -28,6 +30,14 @@ extension ThreadsService {
         else { return nil }
         return (thread.name, "threads/\(number)/posts")
       })
+  }
+}
+
+extension Threads {
+  /// Returns the texts of a thread and its posts.
+  fileprivate func searchTexts(of thread: DiscussionThread) -> [SearchText] {
+    [SearchText(id: "threads/\(thread.id)", text: thread.name)]
+      + posts[thread.id].map { SearchText(id: "threads/\(thread.id)/\($0.id)", text: $0.body) }
   }
 }
 

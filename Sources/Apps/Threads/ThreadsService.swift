@@ -167,7 +167,13 @@ package final class ThreadsService {
         case .removed: .all
         case .started, .renamed: nil
         }
-      })
+      }
+      .merge(with: restored(id).map { .all }))
+  }
+
+  /// Emits after an undo has changed a thread.
+  private func restored(_ id: Int) -> SafeSignal<Void> {
+    ledger.restored.filter { $0.key() == id }.map { _ in }
   }
 
   /// Emits when the removal of a thread is durable.

@@ -96,6 +96,11 @@ package struct Users: State {
     .hidden(\.tokens), .hidden(\.names),
   ]
 
+  /// Excepts all events: an undo takes no rights away, and gives none back.
+  package static func obstacle(toUndoing event: Event) -> String? {
+    "an undo takes no rights away, and gives none back"
+  }
+
   package subscript(name: String) -> User? { users[name] }
 
   /// The number of the token that was issued last; 0 before the first one.

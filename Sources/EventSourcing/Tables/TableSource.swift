@@ -73,6 +73,9 @@ package struct TableSource<State>: Sendable {
   let sizeOfAll: @Sendable (State, _ isExcluded: (String) -> Bool) -> Int
   let isEmpty: @Sendable (State) -> Bool
 
+  /// The stored rows; `nil` for sources that are computed.
+  let stored: StoredRows<State>?
+
   /// Gives access to a table in a state.
   @usableFromInline
   package typealias Access<Table> =
@@ -191,7 +194,7 @@ package struct TableSource<State>: Sendable {
           return sum + RowText.size(row.value, encoder)
         }
       },
-      isEmpty: { get($0).rows.isEmpty })
+      isEmpty: { get($0).rows.isEmpty }, stored: .rows(form, get: get, access: access))
   }
 
   /// Returns a function that ends an event of the pending state.
@@ -278,7 +281,7 @@ package struct TableSource<State>: Sendable {
     holds: @escaping @Sendable (State, String) -> Bool,
     size: @escaping @Sendable (State, String) -> Int,
     sizeOfAll: @escaping @Sendable (State, (String) -> Bool) -> Int,
-    isEmpty: @escaping @Sendable (State) -> Bool
+    isEmpty: @escaping @Sendable (State) -> Bool, stored: StoredRows<State>? = nil
   ) {
     self.pattern = pattern
     self.streams = streams
@@ -303,6 +306,7 @@ package struct TableSource<State>: Sendable {
     self.size = size
     self.sizeOfAll = sizeOfAll
     self.isEmpty = isEmpty
+    self.stored = stored
   }
 }
 
@@ -393,7 +397,7 @@ extension TableSource {
         if let pattern, isExcluded(pattern.text) { return 0 }
         return RowText.size(get(state).row, JSONEncoder())
       },
-      isEmpty: { _ in false })
+      isEmpty: { _ in false }, stored: .single(get: get, access: access))
   }
 
   // MARK: Lists
@@ -488,7 +492,7 @@ extension TableSource {
           return sum + size(list.value)
         }
       },
-      isEmpty: { get($0).lists.isEmpty })
+      isEmpty: { get($0).lists.isEmpty }, stored: .lists(form, get: get, access: access))
   }
 
   /// Returns a function that ends an event of the pending state.

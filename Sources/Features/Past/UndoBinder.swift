@@ -1,4 +1,5 @@
 package import API
+internal import Configuration
 internal import Connections
 internal import EventSourcing
 internal import JSON
@@ -17,14 +18,27 @@ package func bindUndo(_ catalog: Catalog) {
     let selection = try undo.selection(context)
     guard let call = call.later(isLong: true) else { return }
     selection(call) { search in
-      context.host.streams(search).answer(call, context.catalog) { streams in
+      context.host.changes(search, obstacle: obstacle(context)).answer(call, context.catalog) {
+        found in
         UndoPlan(
           context, call, through: search.through, isForced: undo.force ?? false,
           isPreview: undo.preview ?? false
         )
-        .make(of: streams)
+        .make(of: found)
       }
     }
+  }
+}
+
+/// Returns a function that says why a caller does not undo an event of a service with tables.
+///
+/// The methods of such a service may check who calls, and an undo calls none.
+private func obstacle(_ context: CallContext) -> @Sendable (_ user: UInt32?) -> String? {
+  if context.role.write.allowsAll { return { _ in nil } }
+  let uid = context.caller.uid
+  return { user in
+    user == uid
+      ? nil : "another user has recorded it; only a role that may write everything undoes it"
   }
 }
 
@@ -108,7 +122,7 @@ struct Undone: Codable {
     let from: JSONText?
     let to: JSONText?
 
-    /// Whether a value is too long to be shown.
+    /// Whether the values are not shown: one is too long, or clients do not see the row.
     let long: Bool?
 
     /// Why the source does not take the value from before; `nil` if it does.

@@ -51,20 +51,22 @@ struct UndoPlan {
     let service: Catalog.Service
   }
 
-  /// Makes the plan from the streams with selected events, and carries it out.
-  func make(of streams: [ChangedStream]) {
-    guard streams.count <= ChangeSearch.maxStreams else {
+  /// Makes the plan from the selected changes, and carries it out.
+  func make(of found: FoundChanges) {
+    let streams = found.streams
+    guard streams.count + found.rows.count <= ChangeSearch.maxStreams else {
       return call.refuse(
         .unusable(
           "since", "events of at most \(ChangeSearch.maxStreams) sources", "events of more"))
     }
-    var (parts, left): ([Part], [Undone.Left]) = ([], [])
+    var parts: [Part] = []
+    var left = found.left.map { Undone.Left(stream: $0.stream, reason: $0.reason) }
     for stream in streams {
       let source = stream.stream
       guard let service = context.rights.service(of: source), service.writer != nil,
         context.rights.sources(of: source)?.exists(source) == true
       else {
-        left.append(.init(stream: source, reason: "a past value of it cannot be set"))
+        left.append(.init(stream: source, reason: Self.reason(against: source)))
         continue
       }
       let last = context.host.lastPosition(of: source)
@@ -80,11 +82,23 @@ struct UndoPlan {
         guard values.count == parts.count else {
           return call.refuse(context.access.error(Self.tooExpensive))
         }
-        carryOut(zip(parts, values), left)
+        carryOut(zip(parts, values), found.rows, left)
       }
   }
 
-  private func carryOut(_ old: Zip2Sequence<[Part], [JSONText?]>, _ left: [Undone.Left]) {
+  /// Returns why a stream cannot be undone.
+  private static func reason(against stream: String) -> String {
+    switch stream.prefix(while: { $0 != "/" }) {
+    case "lock": "a lock that was held or released has had its effect"
+    case "lease": "the time of a lease goes on"
+    default: "a past value of it cannot be set"
+    }
+  }
+
+  private func carryOut(
+    _ old: Zip2Sequence<[Part], [JSONText?]>, _ changed: [ChangedRow], _ left: [Undone.Left]
+  ) {
+    let rows = changed.compactMap { row in context.host.present(row).map { (row, $0) } }
     var undone = Undone(through: through)
     undone.left = left
     for (part, _) in old {
@@ -94,13 +108,21 @@ struct UndoPlan {
         undone.conflicts.append(.init(source: source, seq: seq))
       }
     }
+    for (row, present) in rows where present.hasChangedSince && present.differs {
+      let seq = row.other ?? context.host.lastPosition(of: present.stream)
+      undone.conflicts.append(
+        .init(
+          source: present.name,
+          seq: seq > row.last ? seq : context.host.lastPosition(of: row.service)))
+    }
     if !isForced, !isPreview, let conflict = undone.conflicts.first {
       return call.refuse(
         context.access.error(ChangedSince(conflict, count: undone.conflicts.count)))
     }
     if isPreview {
       do {
-        undone.changes = try changes(old).map(\.change)
+        var bytes = 0
+        undone.changes = try changes(old, &bytes).map(\.change) + changes(rows, &bytes)
         context.answer(call, with: undone)
       } catch {
         call.refuse(context.access.error(error))
@@ -109,10 +131,15 @@ struct UndoPlan {
     }
     undone.after = context.host.last
     _ = context.perform(context.command("undo"), call) {
-      for (part, value, change) in try changes(old) {
+      var bytes = 0
+      let parts = try changes(old, &bytes)
+      let others = try changes(rows, &bytes)
+      for (part, value, change) in parts {
         try restore(part, to: value)
         undone.changes.append(change)
       }
+      undone.changes += others
+      context.host.restore(rows.filter(\.1.differs).map(\.0))
       return try context.catalog.text(undone)
     }
   }
@@ -121,14 +148,41 @@ struct UndoPlan {
   ///
   /// - Throws: ``TooExpensive``.
   private func changes(
-    _ old: Zip2Sequence<[Part], [JSONText?]>
+    _ old: Zip2Sequence<[Part], [JSONText?]>, _ bytes: inout Int
   ) throws -> [(part: Part, value: JSONText?, change: Undone.Change)] {
-    var (changes, bytes): ([(Part, JSONText?, Undone.Change)], Int) = ([], 0)
+    var changes: [(Part, JSONText?, Undone.Change)] = []
     for (part, value) in old {
       bytes += value?.text.utf8.count ?? 0
       let change = change(of: part, to: value, &bytes)
       guard bytes <= Self.maxBytes else { throw Self.tooExpensive }
       if let change { changes.append((part, value, change)) }
+    }
+    return changes
+  }
+
+  /// Returns the rows that change.
+  ///
+  /// - Throws: ``TooExpensive``.
+  private func changes(
+    _ rows: [(ChangedRow, PresentRow)], _ bytes: inout Int
+  ) throws -> [Undone.Change] {
+    var changes: [Undone.Change] = []
+    for (changed, present) in rows where present.differs {
+      bytes += [changed.before, changed.after].reduce(0) { $0 + ($1?.text.utf8.count ?? 0) }
+      guard bytes <= Self.maxBytes else { throw Self.tooExpensive }
+      let (now, old) = (present.now, present.old)
+      let isLong = [now, old].contains { ($0?.text.utf8.count ?? 0) > Self.maxShown }
+      let isShown = present.isShown && !isLong && context.role.mayRead(present.name)
+      var refused: String?
+      if !context.role.mayWrite(present.stream) {
+        refused = context.access.notWritable(present.stream).message
+      } else if present.isShown, let old {
+        refused = context.host.types.mismatch(of: old, for: present.name).map { "\($0)" }
+      }
+      changes.append(
+        Undone.Change(
+          source: present.name, from: isShown ? now : nil, to: isShown ? old : nil,
+          long: isShown ? nil : true, refused: refused, leased: nil))
     }
     return changes
   }

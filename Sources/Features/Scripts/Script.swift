@@ -24,6 +24,9 @@ package final class Script: Sendable {
   let kinds: Set<String>
   let ignored: Set<String>
 
+  /// The reasons why events cannot be undone, by their kinds.
+  let obstacles: [String: String]
+
   /// The kinds that change the state; `nil` if they are many.
   private let fewKinds: [String]?
 
@@ -49,7 +52,7 @@ package final class Script: Sendable {
     declaration = .empty
     (kinds, ignored, others, places, patterns, plainBytes) = ([], [], [:], [], [], [])
     tables = TableList([])
-    (language, fewKinds) = (nil, nil)
+    (language, fewKinds, obstacles) = (nil, nil, [:])
   }
 
   /// Reads a text.
@@ -93,6 +96,7 @@ package final class Script: Sendable {
     let order = ordered.flatMap(\.value).map { "\n" + $0.key }.joined()
     foldHash = SHA256.hash(interpreter.foldDigest + order)
     ignored = Set(declaration.ignore.map(\.name))
+    obstacles = Dictionary(uniqueKeysWithValues: declaration.obstacles.map { ($0.name, $0.reason) })
     var (places, rowCount, singleCount): ([Place], Int, Int) = ([], 0, 0)
     for table in declaration.tables {
       if table.kind == .rows {

@@ -23,6 +23,13 @@ package struct ScriptDeclaration: Decodable, Equatable, Sendable {
     var isOther: Bool { name.isKindOfOther }
   }
 
+  /// A kind of events that cannot be undone.
+  package struct Obstacle: Decodable, Equatable, Sendable {
+    package let name: String
+    package let reason: String
+    package let line: Int
+  }
+
   /// A command or a query.
   package struct Method: Decodable, Equatable, Sendable {
     package let name: String
@@ -66,8 +73,14 @@ package struct ScriptDeclaration: Decodable, Equatable, Sendable {
   package let tables: [Table]
   package let on: [Event]
   package let ignore: [Event]
+  package let obstacles: [Obstacle]
   package var commands: [Method]
   package var queries: [Method]
+
+  private enum CodingKeys: String, CodingKey {
+    case name, doc, line, tables, on, ignore, commands, queries
+    case obstacles = "no_undo"
+  }
 
   /// Brings the parameters of each method into the order in which the text names them.
   ///
@@ -135,5 +148,6 @@ extension UInt8 {
 extension ScriptDeclaration {
   /// A declaration of nothing.
   package static let empty = ScriptDeclaration(
-    name: nil, doc: nil, line: nil, tables: [], on: [], ignore: [], commands: [], queries: [])
+    name: nil, doc: nil, line: nil, tables: [], on: [], ignore: [], obstacles: [], commands: [],
+    queries: [])
 }

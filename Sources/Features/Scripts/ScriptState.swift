@@ -97,6 +97,12 @@ package struct ScriptState: TableState {
 
   package var otherTypes: Set<String> { Set(script.others.keys) }
 
+  package static var restoresRows: Bool { true }
+
+  package func obstacle(toUndoing event: ScriptEvent) -> String? {
+    script.obstacles[event.kind]
+  }
+
   package var isWhole: Bool { stopped == nil && !isWaiting }
 
   package mutating func adoptFault(of pending: ScriptState, at seq: UInt64) {
@@ -115,6 +121,11 @@ package struct ScriptState: TableState {
 
   mutating func apply(_ event: ScriptEvent, at place: ScriptPlace) {
     guard stopped == nil, !isWaiting else { return }
+    if event.kind == RestoredRows.kind {
+      if let rows: RestoredRows = try? JSONDecoder().decode(from: event.data) { restore(rows) }
+      (lastSeq, lastKind) = (place.seq, event.kind)
+      return
+    }
     var folds: [OtherFold]?
     if event.isOther {
       let found = script.folds(of: event.kind, in: place.stream)

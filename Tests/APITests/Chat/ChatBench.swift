@@ -1,3 +1,4 @@
+import API
 import Apps
 import BinderTesting
 import Configuration
@@ -26,8 +27,10 @@ final class ChatBench {
     var entries: [Entry] = []
   }
 
-  /// - Parameter hits: The result of every search.
-  init(finding hits: [SearchHit] = []) throws {
+  /// - Parameters:
+  ///   - hits: The result of every search.
+  ///   - bind: Binds clients to more.
+  init(finding hits: [SearchHit] = [], bind: @escaping (Catalog) -> Void = { _ in }) throws {
     let (time, secrets) = (ManualTime(), CountedSecrets())
     self.secrets = secrets
     self.time = time
@@ -54,6 +57,7 @@ final class ChatBench {
         let threads = ThreadsService(in: host.library)
         let search = SearchService([FixedBackend(hits)], on: time)
         return { catalog in
+          bind(catalog)
           bindUsers(catalog, to: users, clients)
           bindPresence(catalog, to: presence)
           bindChat(catalog, to: chat, clients)
