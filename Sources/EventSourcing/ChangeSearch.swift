@@ -66,6 +66,7 @@ package struct ChangeSearch: Sendable {
         if let place = places[record.stream] {
           if isSelected {
             found[place].last = record.seq
+            if found[place].other != nil { found[place].isMixed = true }
           } else {
             found[place].other = found[place].other ?? record.seq
           }
@@ -100,6 +101,9 @@ package struct ChangedStream: Sendable {
 
   /// The first event behind ``first`` that is not selected; `nil` if the search has seen none.
   package fileprivate(set) var other: UInt64?
+
+  /// Whether an event between the first and the last selected one is not selected.
+  package fileprivate(set) var isMixed = false
 
   /// Whether the first event has ended the lease of the value before.
   package let hadLease: Bool

@@ -120,7 +120,7 @@ struct UndoTests {
   }
 
   @Test
-  func `what something else has changed since is refused, unless it is forced`() {
+  func `37: what something else has changed since is refused, unless it is forced`() {
     let other = bench.connect(uid: 2000)
     set("a", "1")
     set("a", "2")
@@ -140,6 +140,49 @@ struct UndoTests {
   }
 
   @Test
+  func `a key of a map is undone alone if only others were changed since`() {
+    func put(_ key: String, _ value: Int) {
+      _ = client.call(#"{"id":1,"method":"maps.put","params":["m","\#(key)",\#(value)]}"#)
+    }
+    for (key, value) in [("a", 1), ("b", 1), ("a", 2), ("b", 2), ("c", 3)] { put(key, value) }
+    #expect(undo(#""seq":3"#).contains(#""conflicts":[]"#))
+    let undone = value(of: "maps/m") ?? ""
+    for member in [#""a":1"#, #""b":2"#, #""c":3"#] {
+      #expect(undone.contains(member), "\(undone)")
+    }
+    put("c", 4)
+    let error = client.error(#"{"id":1,"method":"undo","params":{"seq":5}}"#)
+    #expect(error?.message == "event 7 has changed 'maps/m' since")
+    // An event between the selected ones.
+    let other = bench.connect(uid: 2000)
+    put("a", 7)
+    _ = other.call(#"{"id":1,"method":"maps.put","params":["m","d",1]}"#)
+    put("a", 8)
+    let mixed = client.error(
+      #"{"id":1,"method":"undo","params":{"since":{"seq":6},"by":1000}}"#)
+    #expect(mixed?.message.hasSuffix("has changed 'maps/m' since") == true)
+  }
+
+  @Test(arguments: [
+    (#"["x"]"#, #"["x","y"]"#, #"["x","y","z"]"#, #"["x","z"]"#),
+    (#"["x","y"]"#, #"["y"]"#, #"["y","z"]"#, #"["x","y","z"]"#),
+    (#"["x","y"]"#, #"["X","y"]"#, #"["X","Y"]"#, #"["x","Y"]"#),
+    (#"["x","y"]"#, #"["x","Y"]"#, #"["X","Y"]"#, #"["X","y"]"#),
+    (#"["x"]"#, #"["x","y"]"#, #"["x"]"#, nil), (#"["x"]"#, #"["y"]"#, #"["z"]"#, nil),
+    ("[]", #"["x"]"#, #"["w","x"]"#, #"["w"]"#),
+  ])
+  func `elements of a list are undone alone if only others were changed since`(
+    before: String, after: String, now: String, undone: String?
+  ) {
+    for list in [before, after, now] {
+      _ = client.call(#"{"id":1,"method":"set","params":["lists/l",\#(list)]}"#)
+    }
+    let error = client.error(#"{"id":1,"method":"undo","params":{"seq":2}}"#)
+    #expect((error == nil) == (undone != nil), "\(error?.message ?? "")")
+    #expect(value(of: "lists/l") == undone ?? now)
+  }
+
+  @Test
   func `a change behind the span is a conflict too`() {
     set("a", "1")
     set("a", "2")
@@ -149,7 +192,7 @@ struct UndoTests {
   }
 
   @Test
-  func `a change while the old values are read is a conflict`() {
+  func `37: a change while the old values are read is a conflict`() {
     set("a", "1")
     client.send(#"{"id":1,"method":"undo","params":{"seq":1}}"#)
     client.send(#"{"id":2,"method":"cells.set","params":["a",2]}"#)
@@ -176,7 +219,7 @@ struct UndoTests {
   }
 
   @Test
-  func `long values are not undone together, so that the turn ends`() {
+  func `37: long values are not undone together, so that the turn ends`() {
     let long = "\"" + String(repeating: "x", count: 200_000) + "\""
     for i in 0..<12 { set("l\(i)", long) }
     for i in 0..<12 { set("l\(i)", "1") }

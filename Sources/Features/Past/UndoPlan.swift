@@ -48,6 +48,13 @@ struct UndoPlan {
     let other: UInt64
     let before: UInt64
     let hadLease: Bool
+
+    /// Whether it is a list or a map that may be undone in part: nothing else has changed it between the
+    /// selected events.
+    let isMergeable: Bool
+
+    /// The position of the last selected event.
+    let lastSelected: UInt64
     let service: Catalog.Service
   }
 
@@ -75,14 +82,20 @@ struct UndoPlan {
           source: source, last: last, other: stream.other ?? (last > stream.last ? last : 0),
           before: stream.first - 1,
           hadLease: stream.hadLease || context.host.holdsLease(source, before: stream.first - 1),
-          service: service))
+          isMergeable: !stream.isMixed
+            && context.rights.sources(of: source)?.emptyValue(of: source) != nil,
+          lastSelected: stream.last, service: service))
     }
-    context.host.values(at: parts.map { ($0.source, $0.before) }, bytes: Self.maxBytes)
+    let merged = parts.filter(\.isMergeable)
+    let places = parts.map { ($0.source, $0.before) } + merged.map { ($0.source, $0.lastSelected) }
+    context.host.values(at: places, bytes: Self.maxBytes)
       .answer(call, context.catalog) { values in
-        guard values.count == parts.count else {
+        guard values.count == places.count else {
           return call.refuse(context.access.error(Self.tooExpensive))
         }
-        carryOut(zip(parts, values), found.rows, left)
+        let after = Dictionary(
+          zip(merged.map(\.source), values.suffix(merged.count)), uniquingKeysWith: { $1 })
+        carryOut(zip(parts, values.prefix(parts.count)), after, found.rows, left)
       }
   }
 
@@ -95,16 +108,26 @@ struct UndoPlan {
     }
   }
 
+  /// - Parameter after: The lists and maps after their last selected events.
   private func carryOut(
-    _ old: Zip2Sequence<[Part], [JSONText?]>, _ changed: [ChangedRow], _ left: [Undone.Left]
+    _ before: Zip2Sequence<[Part], ArraySlice<JSONText?>>, _ after: [String: JSONText?],
+    _ changed: [ChangedRow], _ left: [Undone.Left]
   ) {
     let rows = changed.compactMap { row in context.host.present(row).map { (row, $0) } }
     var undone = Undone(through: through)
     undone.left = left
-    for (part, _) in old {
+    var old: [(part: Part, value: JSONText?)] = []
+    for (part, value) in before {
       let (source, host) = (part.source, context.host)
       let seq = part.other > 0 ? part.other : host.lastPosition(of: source)
-      if part.other > 0 || seq > part.last {
+      guard part.other > 0 || seq > part.last else {
+        old.append((part, value))
+        continue
+      }
+      if let merged = merged(part, value, after[source] ?? nil) {
+        old.append((part, merged))
+      } else {
+        old.append((part, value))
         undone.conflicts.append(.init(source: source, seq: seq))
       }
     }
@@ -144,11 +167,20 @@ struct UndoPlan {
     }
   }
 
+  /// Returns a list or a map without what the selected events have changed; `nil` if that is a conflict.
+  private func merged(_ part: Part, _ before: JSONText?, _ after: JSONText?) -> JSONText? {
+    guard part.isMergeable, let sources = context.rights.sources(of: part.source),
+      let empty = sources.emptyValue(of: part.source)
+    else { return nil }
+    return UndoMerge.merge(
+      before ?? empty, after ?? empty, sources.newest(part.source) ?? empty)
+  }
+
   /// Returns the sources that change, each with its value before.
   ///
   /// - Throws: ``TooExpensive``.
   private func changes(
-    _ old: Zip2Sequence<[Part], [JSONText?]>, _ bytes: inout Int
+    _ old: [(part: Part, value: JSONText?)], _ bytes: inout Int
   ) throws -> [(part: Part, value: JSONText?, change: Undone.Change)] {
     var changes: [(Part, JSONText?, Undone.Change)] = []
     for (part, value) in old {
