@@ -424,7 +424,7 @@ struct AutomationTests {
   }
 
   @Test
-  func `a daily time counts once if the clock is set back`() throws {
+  func `38: a daily time counts once if the clock is set back`() throws {
     let daemon = try open()
     var shift: Int64 = 5 * 3600 * 1_000_000
     daemon.bench.liveBindings.time = MachineTime(now: { [time] in
@@ -451,7 +451,7 @@ struct AutomationTests {
   }
 
   @Test
-  func `a time of an interval counts once if the clock is set back, also over a restart`() throws {
+  func `38: an interval counts once if the clock is set back, also over a restart`() throws {
     let hour: Int64 = 3600 * 1_000_000
     do {
       let daemon = try Daemon(store, time, "", shift: 2 * hour)

@@ -89,7 +89,7 @@ struct UndoRowsTests {
   }
 
   @Test
-  func `a change since is refused, unless it is forced`() {
+  func `37: a change since is refused, unless it is forced`() {
     call("todo.add", #"["milk"]"#)
     call("todo.finish", "[1]")
     call("todo.rename", #"[1,"tea"]"#)
@@ -140,7 +140,7 @@ struct UndoRowsTests {
   }
 
   @Test
-  func `only who has changed a row, or may write everything, undoes it`() {
+  func `37: only who has changed a row, or may write everything, undoes it`() {
     let kim = bench.connect(uid: 2000, as: .made(read: ["todo/*"], write: ["todo/*"]))
     call("todo.add", #"["milk"]"#)
     call("todo.finish", "[1]", by: kim)

@@ -66,7 +66,7 @@ struct WhyTests {
   }
 
   @Test
-  func `an event of the daemon from before causes were kept is no beginning`() throws {
+  func `36: an event of the daemon from before causes were kept is no beginning`() throws {
     for (method, pid) in [("bind", 0), ("lease.end", 42), ("bind", 42)] as [(String, Int32)] {
       _ = try bench.host.perform(Command(method: method, caller: Peer(uid: 1000, pid: pid))) {
         _ = try bench.cells.set("old", to: JSONText(pid == 0 ? 1 : method == "bind" ? 3 : 2))
@@ -140,7 +140,7 @@ struct WhyTests {
   }
 
   @Test
-  func `a binding that is too long to be kept ends the chain, without another event`() {
+  func `36: a binding that is too long to be kept ends the chain, without another event`() {
     let names = (0..<20).map { "cells/a/rather/long/name/\($0)" }
     bind("(\(names.joined(separator: ", "))) | sum ~> cells/total")
     set("a/rather/long/name/3", "5")
