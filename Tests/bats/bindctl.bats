@@ -253,6 +253,15 @@ start_false_daemon() { # script
     refuses 5 "'system/load' is not journaled: it has no history" why system/load
 }
 
+@test "set --settle fails if a binding could not write, and undo --by alone names its hour" {
+    bindctl describe cells/warm --set 'number, 0…19'
+    bindctl bind --daemon 'cells/celsius | offset(1) ~> cells/warm'
+    bindctl set --settle cells/celsius 3
+    run -1 bindctl set --settle cells/celsius 25
+    run -0 --separate-stderr bindctl undo --by "$(id -un)" cells/celsius --preview
+    [[ $stderr == *'what the user has changed in the last hour, since '*'; see --since'* ]]
+}
+
 @test "undo refuses what has changed since, and names it" {
     bindctl set cells/a 1
     bindctl set cells/a 2
