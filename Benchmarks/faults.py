@@ -2,7 +2,7 @@
 
 A probe sends `ping` and `cells.set`, one request at a time, and measures the response times: alone, beside
 good clients that work as fast as the daemon answers, and beside bad ones. The rows 1 to 14 are the faults
-of Tests/README.md; the rows R1 to R39 are inputs found by reviews. The work of a row runs in a process of
+of Tests/README.md; the rows R1 to R40 are inputs found by reviews. The work of a row runs in a process of
 its own, as fast as the daemon accepts it. The column "turn" is the longest turn of the loop in processor
 time, measured apart, without the probe; the column "memory" is the peak memory of the daemon.
 
@@ -262,7 +262,7 @@ def lock_holders():
     time.sleep(0.5)
 
 
-# The work of the rows R1 to R39.
+# The work of the rows R1 to R40.
 
 
 def guesses():
@@ -479,6 +479,39 @@ def open_patterns():
     asked(lines(WIDE, ("open", {"text": text})), 2).close()
 
 
+def fold_changes():
+    """Gives the service of 100,000 rows another fold, and waits until it is in use."""
+    folds(2 if kept.pop() == 1 else 1)
+    asked(lines(("reload", {})), 1).close()
+    while b'"folding"' in whole_answer("scripts.status"):
+        time.sleep(0.02)
+
+
+def whole_answer(method):
+    client = asked(lines(WIDE), 1)
+    client.sendall(lines((method, {})))
+    answer = client.makefile("rb").readline()
+    client.close()
+    return answer
+
+
+def folds(factor):
+    """Writes the service of many rows, whose fold multiplies each value."""
+    with open(services + "/board.service", "w", encoding="utf-8") as file:
+        file.write(f"""service("board", "Many rows.")
+local cells = rows("board/*", "A cell.")
+on.filled = function(e) for i = e.from, e.from + 99 do cells["k" .. i] = {{ n = i * {factor} }} end end
+command.fill = {{ "Fills 100 cells.", from = "integer", run = function(p) record("filled", p) end }}
+""")
+    kept.append(factor)
+
+
+def many_rows():
+    folds(1)
+    asked(lines(("reload", {})), 1).close()
+    asked(lines(*(("board.fill", [i]) for i in range(0, 100_000, 100))), 1000).close()
+
+
 def done():
     """Adds, finishes and removes 1,000 things to do."""
     asked(atomic([("todo.add", ["x" * 190]) for _ in range(1000)]), 1).close()
@@ -583,6 +616,7 @@ beside = {
     "R37: 128 patterns match a name": (part_cell, patterns),
     "R38: a view of 10,000 people opens": (many_people, open_people),
     "R39: a view of 60 patterns opens": (cells_in_folders, open_patterns),
+    "R40: a fold of 100,000 rows changes": (many_rows, fold_changes),
 }
 wanted = sys.argv[2:]
 if wanted:
@@ -637,7 +671,10 @@ def limited():
 
 
 # Everybody may use the daemon, so that a bystander can be another user.
-configuration = tempfile.NamedTemporaryFile("w", suffix=".conf")
+directory = tempfile.TemporaryDirectory()
+services = directory.name + "/service.d"
+os.mkdir(services)
+configuration = open(directory.name + "/binder.conf", "w", encoding="utf-8")
 json.dump({
     "socket_mode": "0666",
     "roles": [{"name": "user", "users": ["*"], "methods": ["**"], "read": ["**"], "write": ["**"]}],
@@ -659,7 +696,7 @@ def measured_alone(prepare, work):
         times = measured(process, work)
         while kept:
             client = kept.pop()
-            if not isinstance(client, str):
+            if isinstance(client, socket.socket):
                 client.close()
     return times
 

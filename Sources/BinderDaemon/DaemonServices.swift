@@ -44,6 +44,7 @@ struct DaemonServices {
     scripts =
       program.services.contains(.scripts)
       ? ScriptsService(in: host, Lua(), files) : nil
+    scripts?.addWork = { [context = table.context] in context.addSteps(for: Process.user, $0) }
     scripts?.onMessage = { text, isError in log.write(isError ? .error : .notice, text) }
     journal = JournalService(
       of: engine.store, { () throws(JournalError) in try JournalFigures(of: location) }, in: host,

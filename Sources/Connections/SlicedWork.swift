@@ -151,7 +151,7 @@ extension ConnectionContext {
   /// Lets views do work in the time of their users.
   func offerWork(to views: ViewContext) {
     views.isTimeUp = { [unowned self] in isWorkTimeUp }
-    views.addWork = { [unowned self] user, step in add(SteppedWork(step), for: user) }
+    views.addWork = { [unowned self] user, step in addSteps(for: user, step) }
     views.free = { [unowned self] texts, user in free(texts, for: user) }
   }
 
@@ -167,6 +167,13 @@ extension ConnectionContext {
     let work = ActionWork(action)
     add(work, for: uid)
     return work
+  }
+
+  /// Queues work for a user whose steps are a function; see ``add(_:for:)``.
+  ///
+  /// - Parameter step: Performs the next step, and returns whether one is left.
+  package func addSteps(for uid: UInt32, _ step: @escaping () -> Bool) {
+    add(SteppedWork(step), for: uid)
   }
 
   /// Does queued work, for each user as far as the user's time in this turn allows.

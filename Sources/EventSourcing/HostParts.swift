@@ -227,6 +227,9 @@ struct CommitState {
   /// Whether the events of a commit are being reported, one after another.
   var isCommitting = false
 
+  /// The number of states that have taken the place of another one; see ``StateReplacement``.
+  var replacements: UInt64 = 0
+
   mutating func begin() {
     count &+= 1
     isCommitting = true

@@ -264,6 +264,9 @@ extension ServiceHost {
   ) -> Signal<Result, JournalError> {
     store.reading(pace, job)
   }
+
+  /// Frees a value on another thread; see ``EventStore/free(_:)``.
+  package func free(_ value: consuming some Sendable) { store.free(value) }
 }
 
 /// The value of a source at a past position.

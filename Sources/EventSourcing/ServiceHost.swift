@@ -658,6 +658,13 @@ package final class ServiceHost {
     appender.remeasure(stream, in: streamNames, by: growth, isEmpty: isEmpty)
   }
 
+  /// The number of states that have taken the place of another one since the start.
+  ///
+  /// Whoever reads values in several turns begins again when it has changed.
+  package var replacements: UInt64 { commits.replacements }
+
+  func countReplacement() { commits.replacements &+= 1 }
+
   /// Ends the charge for the name of a stream that has no state after the last recorded event.
   @usableFromInline
   func release(_ stream: Int) { store.release(stream) }

@@ -136,6 +136,11 @@ package protocol EventStore: AnyObject {
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
   ) -> Signal<Result, JournalError>
 
+  /// Frees a value on another thread, because to free many rows takes as long as to make them.
+  ///
+  /// The caller must hold it nowhere else.
+  func free<Value: Sendable>(_ value: consuming Value)
+
   /// Saves a snapshot in the background.
   ///
   /// A crash may lose it. In that case the crash also undoes every later removal.

@@ -140,6 +140,8 @@ package final class MemoryStore: EventStore {
     try job(kept)
   }
 
+  package func free<Value: Sendable>(_ value: consuming Value) {}
+
   package func reading<Result: Sendable>(
     _ pace: ReadingPace,
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result

@@ -333,6 +333,12 @@ package final class SQLiteStore: DaemonStore {
         }
       })
   }
+
+  package func free<Value: Sendable>(_ value: consuming Value) {
+    // Whoever posts a job may hold it longer than the thread.
+    let held = Lock<Value?>(value)
+    threads?.reader(for: .care).post { _ in held.withLock { $0 = nil } }
+  }
 }
 
 extension SQLiteStore {

@@ -119,23 +119,36 @@ struct TableTests {
   func `a state from other rules takes the place of the present one, with its charges`() throws {
     let house = try House()
     let (ledger, store) = (house.ledger, house.store)
-    try house.record(.put(id: 1, title: "a"))
+    try house.record(.put(id: 1, title: "a"), .put(id: 2, title: "b"), .put(id: 3, title: "c"))
     store.commit()
-    try house.record(.put(id: 2, title: "b"))
-    try house.record(.put(id: 3, title: "c"))
     let bytes = house.host.stateBytes
-    // A reader has seen the second event before this ledger shows it.
     var state = Shelf()
-    (state.titles[1], state.titles[2]) = ("a longer title", "b")
-    (state.total.value, state.seen["shelf"]) = (2, 2)
-    ledger.replace(with: state, upTo: 2, from: Shelf(), at: 1)
-    #expect(ledger.pending.total.value == 3)
-    #expect(house.host.stateBytes == bytes + 13)
+    (state.titles[1], state.titles[2], state.titles[4]) = ("a longer title", "b", "d")
+    (state.total.value, state.seen["shelf"], state.kept[1]) = (3, 3, "xx")
+    var changes: [String] = []
+    let watch = ledger.changes(matching: try #require(Pattern("shelf/*"))).observeNext {
+      changes.append("\($0.source) \($0.before?.text ?? "-") \($0.value?.text ?? "-")")
+    }
+    defer { watch.dispose() }
+    var replacement: StateReplacement<Shelf>?
+    let reading = ledger.replacement(by: state).observeNext { replacement = $0 }
+    defer { reading.dispose() }
+    store.read()
+    let made = try #require(replacement)
+    #expect(made.step() && changes.isEmpty && ledger.value(of: "shelf/4") == nil, "names")
+    #expect(made.step() && changes.isEmpty && ledger.value(of: "shelf/4")?.text == "\"d\"")
+    #expect(!made.step())
+    #expect(
+      changes.sorted()
+        == ["shelf/1 \"a\" \"a longer title\"", "shelf/3 \"c\" -", "shelf/4 - \"d\""])
+    #expect(house.found == ["shelf", "shelf/1", "shelf/2", "shelf/4"])
+    // 13 of the longer title, and 4 of the hidden row.
+    #expect(house.host.stateBytes == bytes + 17)
+    try house.record(.renamed(id: 2, title: "bb"))
     store.commit()
-    #expect(ledger.value(of: "shelf")?.text == "3")
-    #expect(ledger.value(of: "shelf/1")?.text == "\"a longer title\"")
-    #expect(ledger.value(of: "shelf/3")?.text == "\"c\"")
-    #expect(house.host.stateBytes == bytes + 13)
+    #expect(ledger.value(of: "shelf")?.text == "4")
+    #expect(ledger.value(of: "shelf/2")?.text == "\"bb\"")
+    #expect(house.host.stateBytes == bytes + 18)
   }
 
   @Test

@@ -390,6 +390,7 @@ struct OtherEventsTests {
     store.read()
     #expect(messages.isEmpty)
     store.commit()
+    store.read()
     let usage = try #require(scripts.services["usage"])
     #expect(usage.stopped?.seq == 8)
     #expect(usage.ledger.value(of: "usage") == JSONText(2))
@@ -419,7 +420,7 @@ struct OtherEventsTests {
       """
     files.read(Array(text.utf8), file: "usage.service")
     _ = scripts.use(files)
-    let most = ScriptsService.Folding.mostKept
+    let most = ScriptFolding.mostKept
     // Recorded before the text, and durable after the past is folded.
     try set(most + 7)
     store.read()

@@ -1,5 +1,6 @@
+import Model
 import Configuration
-import EventSourcing
+@testable import EventSourcing
 import JSON
 import JournalMemory
 import LuaScripts
@@ -431,11 +432,10 @@ struct ScriptTests {
       local n = value('stock', 'x')
       on.set = function() n:set((n:get() or 0) + 1) end
       """, named: "stock", file: "stock.service", path: "stock.service", in: Lua())
-    let folding = ScriptsService.Folding(script)
+    let folding = ScriptFolding(script)
     func keep(_ seqs: ClosedRange<UInt64>) {
       for seq in seqs {
-        let place = ScriptPlace(seq: seq, version: seq, time: 1, user: 1, stream: "stock")
-        folding.keep(ScriptEvent("set", JSONText(trusted: "{}")), at: place)
+        folding.keep(ScriptEvent("set", JSONText(trusted: "{}")), at: place(seq))
       }
     }
     keep(1...300)
@@ -460,14 +460,13 @@ struct ScriptTests {
       local n = value('stock', 'x')
       on.set = function() n:set((n:get() or 0) + 1) end
       """, named: "stock", file: "stock.service", path: "stock.service", in: Lua())
-    let folding = ScriptsService.Folding(script)
+    let folding = ScriptFolding(script)
     func keep(_ seqs: ClosedRange<UInt64>, _ data: String = "{}") {
       for seq in seqs {
-        let place = ScriptPlace(seq: seq, version: seq, time: 1, user: 1, stream: "stock")
-        folding.keep(ScriptEvent("set", JSONText(trusted: data)), at: place)
+        folding.keep(ScriptEvent("set", JSONText(trusted: data)), at: place(seq))
       }
     }
-    let most = UInt64(ScriptsService.Folding.mostKept)
+    let most = UInt64(ScriptFolding.mostKept)
     keep(1...most + 50)
     #expect(folding.later.count == 49)
     folding.use(ScriptState(script), upTo: most)
@@ -505,4 +504,11 @@ private struct MissingLanguage: ScriptLanguage {
   ) throws(ScriptFailure) -> any ScriptInterpreter {
     throw .fault("nothing is installed")
   }
+}
+
+/// Returns the place of an event of the service `stock`.
+private func place(_ seq: UInt64) -> EventContext {
+  let names = Names()
+  let stream = Stream(names.add("stock"), in: names, isNamed: true)
+  return EventContext(stream, seq: seq, version: seq, time: 1, user: 1)
 }

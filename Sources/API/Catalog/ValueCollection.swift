@@ -54,6 +54,9 @@ package class ValueCollection: PartialRequest {
 
     /// Emits the keys whose values have changed, from now on.
     let changes: Signal<[Key], Never>
+
+    /// Whether it is searched from the place on, so that it can be searched again.
+    var isSearchable = false
   }
 
   /// The form in which the values are written.
@@ -82,6 +85,9 @@ package class ValueCollection: PartialRequest {
   private var corrections: [Key: Value?] = [:]
   private let bag = DisposeBag()
 
+  /// The replaced states when the search began; see ``ServiceHost/replacements``.
+  private var replacements: UInt64
+
   /// The position of the values, once all are found.
   private(set) var position: UInt64?
 
@@ -91,6 +97,7 @@ package class ValueCollection: PartialRequest {
 
   init(of parts: [Part], _ host: ServiceHost, limit: Int, as form: Form) {
     (self.parts, self.host, self.limit, self.form) = (parts, host, limit, form)
+    replacements = host.replacements
   }
 
   deinit {
@@ -112,6 +119,7 @@ package class ValueCollection: PartialRequest {
   /// - Throws: `result_too_large` as soon as the values do not fit into a line; `too_expensive`.
   override func goOn(_ slice: Slice) throws -> Bool {
     if position == nil {
+      restartIfReplaced()
       correct()
       guard try search(slice) else {
         observe()
@@ -155,6 +163,17 @@ package class ValueCollection: PartialRequest {
   }
 
   // MARK: Changes
+
+  /// Begins again if another state has taken the place of one.
+  ///
+  /// Its differences are reported later, and values of both must not be in one answer.
+  private func restartIfReplaced() {
+    guard replacements != host.replacements, parts.allSatisfy(\.isSearchable) else { return }
+    replacements = host.replacements
+    (index, place, size) = (0, SearchPlace(), CallContext.answerBytes)
+    free(found.removeAll())
+    (found, changed, corrections) = (FoundValues(), [], [:])
+  }
 
   private func observe() {
     guard bag.count == 0 else { return }
@@ -267,7 +286,7 @@ extension ValueCollection.Part {
         try search(&place) { body(ValueCollection.Key(name: $0)) }
       },
       canGoOn: canGoOn, value: { value($0.name).map { .text($0) } },
-      changes: changes.map { [ValueCollection.Key(name: $0)] })
+      changes: changes.map { [ValueCollection.Key(name: $0)] }, isSearchable: true)
   }
 
   /// Creates a part of the values of listed keys.

@@ -1,4 +1,3 @@
-internal import JSON
 internal import Journal
 package import Model
 package import Signals
@@ -6,7 +5,7 @@ package import Signals
 extension ServiceHost {
   /// Folds all events of a service, off the loop, for a state that replaces the present one.
   ///
-  /// Events that become durable meanwhile are not in it; see ``Ledger/replace(with:upTo:from:at:)``.
+  /// Events that become durable meanwhile are not in it; see ``Ledger/replacement(by:)``.
   ///
   /// - Parameters:
   ///   - initial: The state before the first event that is folded.
@@ -52,38 +51,45 @@ extension SourceName {
 }
 
 extension Ledger where State: TableState {
-  /// Replaces the state, after a change of the rules by which it follows from the events.
+  /// Compares another state with the present one, off the loop.
   ///
-  /// Watchers get the sources that differ.
+  /// From now until the replacement is done, both states of the ledger must stay as they are: no
+  /// command of the service may run, and the state must not apply the events of others.
+  package func replacement(by state: State) -> Signal<StateReplacement<State>, JournalError> {
+    host.reading(.long) { [committed] _ throws(JournalError) in
+      StateComparison(of: state, with: committed)
+    }.map { [self] in StateReplacement($0, in: self) }
+  }
+
+  /// Applies an event to the pending state, which has not applied it when it was recorded.
   ///
   /// - Parameters:
-  ///   - state: The state after all durable events.
-  ///   - folded: The position of the last event in it. Some that this ledger does not show yet may be
-  ///     in it, because a reader has seen them first.
-  ///   - initial: The state before the first event, for the past and for snapshots.
-  ///   - seq: The position of the change.
-  package func replace(with state: State, upTo folded: UInt64, from initial: State, at seq: UInt64)
-  {
-    setInitial(initial)
-    let before = committed
-    let names = Set(before.sources).union(pending.sources).union(state.sources)
-    let streams = Set(names).union([service]).compactMap { streamNames.number(of: $0) }
-    let sizes = streams.map { TableLookup<State>.size(of: $0, self) }
-    TableLookup<State>.start(state, self)
-    for pending in recorded where pending.appended.seq > folded {
-      TableLookup<State>.reapply(
-        pending.event, at: place(of: pending, in: stream(pending.stream)), self)
+  ///   - isOther: Whether it is an event of another service.
+  ///   - isDurable: Whether it goes into the durable state too, and watchers get what it changes.
+  package func catchUp(
+    _ event: State.Event, at place: EventContext, isOther: Bool, isDurable: Bool
+  ) {
+    let effect =
+      isOther
+      ? State.Lookup.followOther(event, at: place, self)
+      : State.Lookup.follow(event, at: place, self)
+    for (stream, growth) in effect.others + [(place.number, effect.growth)] where growth != 0 {
+      host.remeasure(stream, by: growth, isEmpty: effect.released.contains(stream))
     }
-    for (stream, size) in zip(streams, sizes) {
-      host.remeasure(
-        stream, by: TableLookup<State>.size(of: stream, self) - size,
-        isEmpty: TableLookup<State>.isEmpty(stream, self))
-    }
-    for name in names {
-      let (old, new) = (before.value(of: name), state.value(of: name))
-      guard old != new else { continue }
-      if (old == nil) != (new == nil) { updateName(name, isThere: new != nil) }
-      watchers.send(SourceChange(source: name, seq: seq, value: new, before: old))
+    if isDurable { State.Lookup.show(event, at: place, self) }
+  }
+
+  /// The number of recorded events that are not durable yet.
+  package var recordedCount: Int { recorded.count }
+
+  /// Applies the recorded events to the pending state, which has not applied them.
+  ///
+  /// - Parameter isOther: Whether an event is one of another service.
+  package func applyRecorded(_ isOther: (State.Event) -> Bool) {
+    for pending in recorded {
+      catchUp(
+        pending.event, at: place(of: pending, in: stream(pending.stream)),
+        isOther: isOther(pending.event), isDurable: false)
     }
   }
 }

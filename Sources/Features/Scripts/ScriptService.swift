@@ -14,13 +14,15 @@ package final class ScriptService {
   package internal(set) var isFolding = false
 
   /// Whether it has no state yet, because its first text folds the past.
-  package internal(set) var isNew = false {
-    didSet {
-      guard isNew != oldValue else { return }
-      ledger.pending.isWaiting = isNew
-      ledger.committed.isWaiting = isNew
-    }
-  }
+  package internal(set) var isNew = false { didSet { updateWaiting() } }
+
+  /// Whether another state takes the place of the present one.
+  ///
+  /// Until that is done its commands wait, and events of others are applied afterwards.
+  package private(set) var isReplacing = false { didSet { updateWaiting() } }
+
+  /// Called when it is done.
+  private var waiting: [() -> Void] = []
 
   /// The new text that could not be used, with the reason; `nil` if there is none.
   package internal(set) var refused: String?
@@ -34,6 +36,16 @@ package final class ScriptService {
       ledger.pending.stopped = nil
     }.dispose(in: bag)
   }
+
+  private func updateWaiting() {
+    let isWaiting = isNew || isReplacing
+    guard ledger.pending.isWaiting != isWaiting else { return }
+    ledger.pending.isWaiting = isWaiting
+    ledger.committed.isWaiting = isWaiting
+  }
+
+  /// Calls a function when another state has taken the place of the present one.
+  func wait(_ body: @escaping () -> Void) { waiting.append(body) }
 
   private let bag = DisposeBag()
 
@@ -95,14 +107,33 @@ package final class ScriptService {
     ledger.setInitial(ScriptState(script))
   }
 
-  /// Uses another text and the state that it has made.
-  ///
-  /// - Parameter seq: The position of the change.
-  /// - Parameter folded: The position of the last event in the state.
-  func use(_ script: Script, with state: ScriptState, upTo folded: UInt64, at seq: UInt64) {
+  /// Keeps the state as it is, because another one takes its place.
+  func beginReplacement() { isReplacing = true }
+
+  /// Uses another text, whose state has taken the place of the former one.
+  func exchange(_ script: Script) {
     self.script = script
-    ledger.otherTypes = state.otherTypes
-    ledger.replace(with: state, upTo: folded, from: ScriptState(script), at: seq)
+    ledger.otherTypes = ledger.committed.otherTypes
+    ledger.setInitial(ScriptState(script))
+    updateWaiting()
+  }
+
+  /// Applies a durable event that it has not applied, because it was waiting.
+  func catchUp(_ event: ScriptEvent, at place: EventContext) {
+    ledger.pending.isWaiting = false
+    ledger.catchUp(event, at: place, isOther: event.isOther, isDurable: true)
+    ledger.pending.isWaiting = true
+  }
+
+  /// Goes on with the present state and the recorded events.
+  func endReplacement() {
+    guard isReplacing else { return }
+    (isReplacing, isNew) = (false, false)
+    ledger.applyRecorded(\.isOther)
+    checkVariables()
+    let waiting = waiting
+    self.waiting = []
+    for body in waiting { body() }
   }
 }
 

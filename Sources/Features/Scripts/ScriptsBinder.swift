@@ -107,6 +107,7 @@ private struct ScriptMethod {
     let checked = try parameters.checked(
       request.params.map { JSONText(scanned: line.extracting($0)) })
     try checkRuns()
+    if service.isReplacing { throw folding }
     return { try service.run(call(checked, context)) }
   }
 
@@ -122,6 +123,10 @@ private struct ScriptMethod {
       let options = try options(of: request, line, context)
       let checked = try parameters.read(request, line)
       try checkRuns()
+      if service.isReplacing, !isQuery {
+        service.wait { [weak connection = call.connection] in connection?.endWork() }
+        return .work
+      }
       guard !isQuery else {
         let call = try options?.applied(to: call) ?? call
         try options?.checkIsNoCommand("none: a query is not recorded")
@@ -164,7 +169,11 @@ private struct ScriptMethod {
         .unavailable, refused,
         ["service": .string(service.name), "reason": .string("service_stopped")], retry: false)
     }
-    throw WireError(
+    throw folding
+  }
+
+  private var folding: WireError {
+    WireError(
       .unavailable, "service '\(service.name)' folds its past first",
       ["service": .string(service.name), "reason": .string("folding")])
   }

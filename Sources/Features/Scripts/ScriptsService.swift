@@ -21,87 +21,16 @@ package final class ScriptsService {
   /// Called with a sentence for the log; `isError` tells whether something does not work.
   package var onMessage: (_ text: String, _ isError: Bool) -> Void = { _, _ in }
 
+  /// Queues work that an administrator causes; the function performs a step, and returns whether one
+  /// is left.
+  package var addWork: (_ step: @escaping () -> Bool) -> Void = { step in while step() {} }
+
   /// The services whose past is being folded.
-  private(set) var folding: [String: Folding] = [:]
+  private(set) var folding: [String: ScriptFolding] = [:]
 
-  /// The past of a service that is folded by another text.
-  final class Folding {
-    let script: Script
-    let work = DisposeBag()
+  /// The texts that came while the state of the one before took its place.
+  private var followers: [String: Script] = [:]
 
-    /// The events that have become durable meanwhile, and that the text folds.
-    private(set) var later: [(event: ScriptEvent, place: ScriptPlace)] = []
-
-    /// The bytes of these events.
-    private var laterBytes = 0
-
-    /// The last event that was dropped because too many had become durable; 0 if none was.
-    private var dropped: UInt64 = 0
-
-    /// The state at a position, once it is there.
-    private(set) var state: ScriptState?
-    private(set) var seq: UInt64 = 0
-
-    /// The last event of other services that the state lacks because it was removed; 0 if none was.
-    var removed: UInt64 = 0
-
-    /// The position at which the text took effect; `nil` while it may still be refused.
-    var durableAt: UInt64?
-
-    init(_ script: Script) { self.script = script }
-
-    /// Goes on without the events that were dropped.
-    func forgetDropped() { dropped = 0 }
-
-    /// Keeps an event that has become durable, unless the text does not fold it.
-    ///
-    /// If there are too many, they are dropped and read from the journal again.
-    func keep(_ event: ScriptEvent, at place: ScriptPlace) {
-      // A reader may have seen it first.
-      guard place.seq > seq else { return }
-      if event.isOther, script.folds(of: event.kind, in: place.stream).isEmpty { return }
-      later.append((event, place))
-      laterBytes += event.data.text.utf8.count
-      guard later.count > Self.mostKept || laterBytes > Self.mostKeptBytes else { return }
-      dropped = place.seq
-      (later, laterBytes) = ([], 0)
-    }
-
-    /// Uses the state that was read from the journal up to a position.
-    func use(_ state: ScriptState, upTo seq: UInt64) {
-      (self.state, self.seq) = (state, seq)
-      later.removeAll { $0.place.seq <= seq }
-      laterBytes = later.reduce(0) { $0 + $1.event.data.text.utf8.count }
-    }
-
-    /// Applies the events that have become durable meanwhile; returns the fold that has failed.
-    ///
-    /// Only for a state that lacks no events; see ``lacksEvents``.
-    func catchUp() -> StoppedFold? {
-      for (event, place) in later {
-        state?.apply(event, at: place)
-        seq = place.seq
-      }
-      (later, laterBytes) = ([], 0)
-      state?.checkVariables()
-      return state?.stopped
-    }
-
-    /// The most events that are applied on the loop.
-    static let mostLater = 100
-
-    /// The most events, and the most bytes of them, that are kept.
-    static let mostKept = 10_000
-    static let mostKeptBytes = 4 << 20
-
-    /// Whether the state lacks events that were dropped, so that the journal must be read again.
-    var lacksEvents: Bool { state?.stopped == nil && dropped > seq }
-
-    /// Whether so many events have become durable meanwhile that they are folded off the loop too.
-    var isFarBehind: Bool {
-      lacksEvents || state?.stopped == nil && later.count > Self.mostLater
-    }
-  }
   private var isActive = false
 
   /// The trials of texts that run.
@@ -316,6 +245,11 @@ package final class ScriptsService {
       onChange()
       return fold(script)
     }
+    if let folding = folding[script.name], folding.isReplacing {
+      forgotten.remove(script.name)
+      followers[script.name] = folding.script.text == script.text ? nil : script
+      return .folding
+    }
     let wasForgotten = forgotten.remove(script.name) != nil
     let isFolding = folding[script.name] != nil
     if service.script.text == script.text, isFolding, !service.isNew, service.stopped == nil {
@@ -341,21 +275,21 @@ package final class ScriptsService {
   private func finish(_ script: Script) {
     services[script.name]?.refused = nil
     services[script.name]?.isNew = false
-    if isActive { keep(script) }
+    if isActive, !forgotten.contains(script.name) { keep(script) }
     onChange()
   }
 
   /// Folds the past by a text, off the loop; then the new state takes the place of the old one.
   private func fold(_ script: Script) -> Change {
     guard let service = services[script.name] else { return .done }
-    folding[script.name]?.work.dispose()
-    let folding = Folding(script)
+    if let former = folding[script.name] { drop(former) }
+    let folding = ScriptFolding(script)
     self.folding[script.name] = folding
     service.isFolding = true
     // From now on it gets the events of other services that the new text folds, too.
     service.ledger.otherTypes.formUnion(script.others.keys)
     service.ledger.happened.observeNext { event, place in
-      folding.keep(event, at: ScriptPlace(place))
+      folding.keep(event, at: place)
     }.dispose(in: folding.work)
     // Those that are recorded and not durable yet are read from the journal.
     host.durability(of: host.last).observe { [unowned self] event in
@@ -369,7 +303,7 @@ package final class ScriptsService {
   }
 
   /// Folds the events after those of a state.
-  private func read(_ folding: Folding, from state: ScriptState) {
+  private func read(_ folding: ScriptFolding, from state: ScriptState) {
     let script = folding.script
     host.fold(script.name, from: state, after: folding.seq).observe { [unowned self] event in
       switch event {
@@ -385,17 +319,17 @@ package final class ScriptsService {
 
   /// Refuses a text whose events cannot be read, unless it is in the journal already: then the next start
   /// uses it too, and the service lacks the events until then.
-  private func fail(_ folding: Folding, _ reason: String) {
+  private func fail(_ folding: ScriptFolding, _ reason: String) {
     let script = folding.script
     guard let seq = folding.durableAt else { return refuse(script, reason) }
     onMessage("service '\(script.name)' lacks events: \(reason)", true)
     folding.forgetDropped()
+    folding.isIncomplete = true
     replace(folding, at: seq)
-    host.setComplete(false, script.name)
   }
 
   /// Records the text, so that the new state takes its place when the text is durable.
-  private func finish(_ folding: Folding) {
+  private func finish(_ folding: ScriptFolding) {
     let script = folding.script
     if let seq = folding.durableAt { return replace(folding, at: seq) }
     if let stopped = folding.catchUp(), let service = services[script.name] {
@@ -405,24 +339,102 @@ package final class ScriptsService {
     if !keep(script) { refuse(script, "the journal does not take it") }
   }
 
-  private func replace(_ folding: Folding, at seq: UInt64) {
-    let script = folding.script
+  /// Lets the new state take the place of the former one, whose commands wait meanwhile.
+  private func replace(_ folding: ScriptFolding, at seq: UInt64) {
     folding.durableAt = seq
+    guard let service = services[folding.script.name] else { return }
     // Too many events have become durable before the text was.
     if folding.lacksEvents, let state = folding.state { return read(folding, from: state) }
-    let stopped = folding.catchUp()
+    folding.isReplacing = true
+    service.beginReplacement()
+    // Both states are the same then, and stay so.
+    host.durability(of: host.last).observe { [unowned self] event in
+      switch event {
+      case .next: compare(folding, with: service)
+      case .failed(let error): giveUp(folding, "\(error)")
+      case .completed: break
+      }
+    }.dispose(in: folding.work)
+  }
+
+  private func compare(_ folding: ScriptFolding, with service: ScriptService) {
+    if folding.isFarBehind, let state = folding.state { return read(folding, from: state) }
+    _ = folding.catchUp()
+    guard let state = folding.removeState() else {
+      // It has taken its place, and later events could not be read.
+      return addWork { [unowned self] in goOn(folding, service) }
+    }
+    service.ledger.replacement(by: state).observe { [unowned self] event in
+      switch event {
+      case .next(let replacement): exchange(folding, by: replacement, of: service)
+      case .failed(let error): giveUp(folding, "\(error)")
+      case .completed: break
+      }
+    }.dispose(in: folding.work)
+  }
+
+  private func exchange(
+    _ folding: ScriptFolding, by replacement: StateReplacement<ScriptState>,
+    of service: ScriptService
+  ) {
+    replacement.onExchange = { [unowned self] in
+      service.exchange(folding.script)
+      onChange()
+    }
+    addWork { [unowned self] in
+      guard self.folding[folding.script.name] === folding else { return false }
+      return replacement.step() || goOn(folding, service)
+    }
+  }
+
+  /// Applies an event that has become durable meanwhile; ends the replacement after the last one.
+  ///
+  /// - Returns: Whether a step is left.
+  private func goOn(_ folding: ScriptFolding, _ service: ScriptService) -> Bool {
+    if folding.hasDropped, service.stopped == nil {
+      var state = service.ledger.committed
+      state.isWaiting = false
+      // The other thread gets an interpreter of its own.
+      state.use(folding.script)
+      read(folding, from: state)
+      return false
+    }
+    if let (event, place) = folding.popLater() {
+      service.catchUp(event, at: place)
+      return true
+    }
+    guard service.ledger.recordedCount <= ScriptFolding.mostLater else {
+      host.durability(of: host.last).observe { [unowned self] event in
+        if case .next = event { addWork { [unowned self] in goOn(folding, service) } }
+      }.dispose(in: folding.work)
+      return false
+    }
+    end(folding, service)
+    return false
+  }
+
+  private func end(_ folding: ScriptFolding, _ service: ScriptService) {
+    let script = folding.script
     endFolding(script.name)
-    guard let service = services[script.name], let state = folding.state else { return }
-    service.use(script, with: state, upTo: folding.seq, at: seq)
-    host.setComplete(stopped == nil, script.name)
+    service.endReplacement()
+    let count = service.ledger.pending.appliedCount
+    let stopped = service.stopped
+    host.setComplete(stopped == nil && !folding.isIncomplete, script.name)
     if let stopped { onMessage(service.message(of: stopped), true) }
     let lost =
       folding.removed == 0
       ? "" : "; it lacks those of other services that were removed up to \(folding.removed)"
     onMessage(
-      "service '\(script.name)' has folded \(state.appliedCount) events by its new text\(lost)",
+      "service '\(script.name)' has folded \(count) events by its new text\(lost)",
       false)
     finish(script)
+    if let next = followers.removeValue(forKey: script.name) { _ = use(next) }
+  }
+
+  /// Goes on with the present state, because the journal does not work any more.
+  private func giveUp(_ folding: ScriptFolding, _ reason: String) {
+    refuse(folding.script, reason)
+    services[folding.script.name]?.endReplacement()
   }
 
   private func refuse(_ script: Script, _ reason: String) {
@@ -432,10 +444,15 @@ package final class ScriptsService {
   }
 
   private func endFolding(_ name: String) {
-    folding.removeValue(forKey: name)?.work.dispose()
+    if let folding = folding.removeValue(forKey: name) { drop(folding) }
     guard let service = services[name] else { return }
     service.isFolding = false
     service.ledger.otherTypes = Set(service.script.others.keys)
+  }
+
+  private func drop(_ folding: ScriptFolding) {
+    folding.work.dispose()
+    if let state = folding.removeState() { host.free(state) }
   }
 
   /// Uses a text that another daemon has recorded.
@@ -462,7 +479,8 @@ package final class ScriptsService {
   /// Hides a service whose end is durable, in each daemon of the journal.
   private func hide(_ name: String) {
     guard let service = services[name], ledger.pending.texts[name] == nil else { return }
-    endFolding(name)
+    if folding[name]?.isReplacing != true { endFolding(name) }
+    followers[name] = nil
     // A later text folds the past first; until then retention need not wait for it.
     if service.stopped != nil || service.isNew { service.ledger.otherTypes = [] }
     forgotten.insert(name)

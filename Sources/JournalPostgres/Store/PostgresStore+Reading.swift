@@ -57,6 +57,12 @@ extension PostgresStore {
       unavailable: { .failure(.unavailable(detail: "the journal is \($0)")) })
   }
 
+  package func free<Value: Sendable>(_ value: consuming Value) {
+    // Whoever posts a job may hold it longer than the thread.
+    let held = Lock<Value?>(value)
+    readers.thread(for: .care)?.post { _ in held.withLock { $0 = nil } }
+  }
+
   // MARK: Snapshots and removals
 
   package func save(_ snapshot: Snapshot) {
