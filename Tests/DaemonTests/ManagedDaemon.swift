@@ -41,11 +41,13 @@ final class ManagedDaemon {
   /// - Parameters:
   ///   - configuration: The text of the configuration; `nil` for none.
   ///   - wrapper: The words before the program.
+  ///   - prepare: Puts files into the directory of the configuration.
   init(
     _ arguments: [String] = [], store: Int = 1_000, configuration text: String? = nil,
-    wrapper: [String] = []
+    wrapper: [String] = [], prepare: (_ directory: String) -> Void = { _ in }
   ) throws {
     directory = try TemporaryDirectory()
+    prepare(directory.path)
     if let text { Files.write(text, to: directory.path + "/binder.conf") }
     let file = text == nil ? "/dev/null" : directory.path + "/binder.conf"
     let words =

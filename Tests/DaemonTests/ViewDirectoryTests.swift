@@ -61,7 +61,29 @@ struct ViewDirectoryTests {
   }
 
   @Test
-  func `an open view survives a restart, and a faulty one is left out of a start`() throws {
+  func `an open view of the directory goes on after a restart`() throws {
+    let daemon = try ManagedDaemon(configuration: "{}") { place in
+      mkdir(place + "/view.d", 0o755)
+      Files.write(lamp, to: place + "/view.d/lamp.view")
+    }
+    let client = try TestSocket(daemon.socket)
+    let opened = try client.call(
+      #"{"id":1,"method":"open","params":{"binder":"lamp","view":"v","args":{"name":"a"}}}"#)
+    #expect(opened.contains(#""value":null"#), "\(opened)")
+    try daemon.settle(clients: 1)
+    try daemon.restart()
+    try client.send(#"{"id":2,"method":"cells.set","params":{"name":"a","value":5}}"#)
+    var frame: String?
+    repeat {
+      frame = try client.line()
+    } while frame?.contains(#""props":"#) == false
+      || frame?.contains(#":{"value":5}"#) == false
+    #expect(frame?.contains(#""method":"next","params":{"view":"v""#) == true, "\(frame ?? "")")
+    daemon.end()
+  }
+
+  @Test
+  func `a faulty view is left out of a start`() throws {
     write(lamp)
     write("view \"Odd.\"\non -> cells.st\n", "odd.view")
     let daemon = try DaemonProcess(arguments, in: directory.path)

@@ -17,6 +17,9 @@ final class FakeWorld: ScriptWorld {
   /// The failure of the last fold within a command.
   private(set) var failure: ScriptFailure?
 
+  /// The calls of the script that may fail and work before one fails; `nil` if none fails.
+  var callsUntilFailure: Int?
+
   /// Whether some fold within a command has failed.
   private(set) var hasFailed = false
   private let text: String
@@ -56,18 +59,28 @@ final class FakeWorld: ScriptWorld {
 
   func row(_ key: String, of table: Int) -> JSONText? { tables[table]?[key] }
 
+  /// Returns whether a call that may fail fails now.
+  private func fails() -> Bool {
+    guard let calls = callsUntilFailure else { return false }
+    callsUntilFailure = calls - 1
+    return calls == 0
+  }
+
   func set(_ key: String, of table: Int, to row: JSONText?) -> String? {
+    guard !fails() else { return "there is no room" }
     guard !key.contains("!") else { return "a key has no '!'" }
     tables[table, default: [:]][key] = row
     return nil
   }
 
   func keys(of table: Int, atMost most: Int) -> [String]? {
+    guard !fails() else { return nil }
     let keys = (tables[table] ?? [:]).keys.sorted()
     return keys.count > most ? nil : keys
   }
 
   func record(_ kind: String, _ data: JSONText, in stream: String?) -> ScriptRecording {
+    guard !fails() else { return .refused("the journal is full") }
     guard stream?.contains("!") != true else { return .refused("a stream has no '!'") }
     events.append(Event(kind: kind, data: data.text, stream: stream))
     failure = script.fold(kind, data, at: place, in: self)

@@ -68,14 +68,20 @@ struct LuaFuzzTests {
     #"{"room":"a","from":"1","to":"2","id":"b1"}"#, #"{"x":1e999}"#,
   ]
 
+  /// The most calls of a method, in each of which another call to the daemon fails.
+  private static let failures = 6
+
   @Test
   func `any script ends, and the next call works`() {
-    let found = Fuzzing("lua", least: 1_000_000).run(Self.mutation.make) { input in
+    var calls: UInt64 = 0
+    let fuzzing = Fuzzing("lua", least: 1_000_000)
+    let found = fuzzing.run(Self.mutation.make, counted: { calls }) { input in
       let text = String(decoding: input, as: UTF8.self)
       guard let world = try? FakeWorld(text) else { return nil }
       for method in world.script.declaration.commands + world.script.declaration.queries {
         let isQuery = world.script.declaration.queries.contains(method)
         for parameters in Self.parameters {
+          calls += 1
           let outcome = world.call(method.name, parameters, isQuery: isQuery)
           guard case .done(let value?) = outcome else { continue }
           guard (try? JSONText(parsing: value.text)) != nil else {
@@ -95,9 +101,28 @@ struct LuaFuzzTests {
         }
       }
       for event in world.script.declaration.on { _ = world.fold(event.name, #"{"k":"q","at":1}"#) }
-      return nil
+      return Self.failEach(world)
     }
     if let found { Issue.record("\(found)") }
+  }
+
+  /// Lets the first call of each method to the daemon fail, then the second, and so on.
+  ///
+  /// - Returns: A description of a call that goes on in spite of that.
+  private static func failEach(_ world: FakeWorld) -> String? {
+    for method in world.script.declaration.commands {
+      for count in 0..<failures {
+        world.callsUntilFailure = count
+        let outcome = world.call(method.name, parameters[4])
+        let hasFailed = world.callsUntilFailure.map { $0 < 0 } ?? false
+        world.callsUntilFailure = nil
+        guard hasFailed else { break }
+        if case .done = outcome {
+          return "\(method.name) is done although call \(count) to the daemon has failed"
+        }
+      }
+    }
+    return nil
   }
 
   /// Damaged JSON cannot come from the journal, which has checksums; it is refused all the same.

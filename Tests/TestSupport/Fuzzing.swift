@@ -16,7 +16,7 @@ package struct Fuzzing {
 
   /// - Parameters:
   ///   - name: The name of the fuzzed code, for example `"bind"`.
-  ///   - least: The least number of inputs of a long run.
+  ///   - least: The least number of cases of a long run.
   package init(_ name: String, least: UInt64 = 0) {
     self.name = name
     self.least = Self.variable("FUZZ_ALL") == nil ? 0 : least
@@ -28,10 +28,12 @@ package struct Fuzzing {
   ///
   /// - Parameters:
   ///   - make: Makes an input.
+  ///   - counted: Returns the number of cases that have run; each input is one without it.
   ///   - fault: Runs an input and describes the failure; `nil` if there is none.
   /// - Returns: A description of the first failure; `nil` if there was none.
   package func run(
-    _ make: (inout SeededRandom) -> [UInt8], fault: ([UInt8]) -> String?
+    _ make: (inout SeededRandom) -> [UInt8], counted: (() -> UInt64)? = nil,
+    fault: ([UInt8]) -> String?
   ) -> String? {
     let directory = Self.variable("TMPDIR") ?? "/tmp"
     let path = "\(directory)/fuzz-\(name).seed"
@@ -52,8 +54,9 @@ package struct Fuzzing {
         return "seed \(seed): \(fault(smallest) ?? first)\n\(Self.shown(smallest))"
       }
       seed += 1
-    } while Self.now < end || seed - self.seed < least
-    print("fuzzed \(name): \(seed - self.seed) inputs, none that is not taken well")
+    } while Self.now < end || counted?() ?? (seed - self.seed) < least
+    let cases = counted.map { ", \($0()) cases" } ?? ""
+    print("fuzzed \(name): \(seed - self.seed) inputs\(cases), none that is not taken well")
     return nil
   }
 
