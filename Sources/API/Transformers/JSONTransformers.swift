@@ -213,12 +213,12 @@ extension TransformerRegistry where Value == JSONValue {
     register(
       "min",
       Transformer { value in
-        try numbers(value, "min").min().map { .number($0) } ?? .null
+        try numbers(value, "min").min(by: JSONNumber.isLess).map { .number($0) } ?? .null
       }, doc: "the least of an array of numbers; ignores null")
     register(
       "max",
       Transformer { value in
-        try numbers(value, "max").max().map { .number($0) } ?? .null
+        try numbers(value, "max").max(by: JSONNumber.isLess).map { .number($0) } ?? .null
       }, doc: "the greatest of an array of numbers; ignores null")
     register(
       "minus",
@@ -344,12 +344,50 @@ func numberRange(
 }
 
 /// Returns the sum of numbers.
+///
+/// Short integers are added without their texts: a list may have a million numbers.
 func sum(of numbers: [JSONNumber], _ name: String) throws -> JSONNumber {
-  try numbers.reduce(JSONNumber(0)) { sum, number in
-    guard let next = sum.adding(number) else {
+  var integers: Int64 = 0
+  var total = JSONNumber(0)
+  func add(_ number: JSONNumber) throws {
+    guard let next = total.adding(number) else {
       throw TransformerFault(name, "a number that does not grow too large", .number(number))
     }
-    return next
+    total = next
+  }
+  for number in numbers {
+    guard let integer = number.shortInteger else {
+      try add(number)
+      continue
+    }
+    let (next, isTooLarge) = integers.addingReportingOverflow(integer)
+    if isTooLarge { try add(JSONNumber(integers)) }
+    integers = isTooLarge ? integer : next
+  }
+  if integers != 0 { try add(JSONNumber(integers)) }
+  return total
+}
+
+extension JSONNumber {
+  /// The value of an integer of at most 18 digits, in its usual form; `nil` for other numbers.
+  var shortInteger: Int64? {
+    let bytes = text.utf8.span
+    guard !bytes.isEmpty, bytes.count <= 18 else { return nil }
+    let isNegative = bytes[0] == UInt8(ascii: "-")
+    var value: Int64 = 0
+    for i in (isNegative ? 1 : 0)..<bytes.count {
+      guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= bytes[i] else { return nil }
+      value = value * 10 + Int64(bytes[i] - UInt8(ascii: "0"))
+    }
+    return isNegative ? -value : value
+  }
+
+  /// Returns whether a number is less than another one.
+  ///
+  /// Short integers are compared without their digits.
+  fileprivate static func isLess(_ left: JSONNumber, _ right: JSONNumber) -> Bool {
+    if let left = left.shortInteger, let right = right.shortInteger { return left < right }
+    return left < right
   }
 }
 
@@ -375,7 +413,13 @@ private func numbers(_ value: JSONValue, _ name: String) throws -> [JSONNumber] 
   guard case .array(let elements) = value else {
     throw TransformerFault(name, "an array of numbers", value)
   }
-  return try elements.filter { $0 != .null }.map { try $0.number(name) }
+  var numbers: [JSONNumber] = []
+  numbers.reserveCapacity(elements.count)
+  for element in elements {
+    if case .null = element { continue }
+    numbers.append(try element.number(name))
+  }
+  return numbers
 }
 
 /// Returns the first number of an array and the others; `nil` if one is `null`, or there is none.
