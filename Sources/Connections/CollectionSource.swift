@@ -7,7 +7,7 @@ package struct CollectionSource {
   /// The full name, for example `"lists/todo"`.
   package let name: String
 
-  /// Returns the current elements; their texts share storage with the owner's.
+  /// Returns the current elements, which share storage with the owner's.
   package let elements: () -> SourceCollection
 
   /// Every step from now on.
@@ -36,43 +36,38 @@ package struct CollectionStep {
 
 /// The elements of a list or map, sent to one client in parts of one line each.
 struct CollectionParts {
-  /// The elements of a list, or the values of a map.
-  private let values: [JSONText]
+  /// The most elements of a part: about a millisecond of work.
+  static let most = 16_384
 
-  /// The keys of a map, sorted; `nil` for a list.
-  private let keys: [String]?
-  private var next = 0
-
-  init(_ collection: SourceCollection) {
-    switch collection {
-    case .list(let elements): (keys, values) = (nil, elements)
-    case .map(let members):
-      let sorted = members.sorted { $0.key < $1.key }
-      (keys, values) = (sorted.map(\.key), sorted.map(\.value))
-    }
-  }
-
-  var isList: Bool { keys == nil }
+  private let collection: SourceCollection
 
   /// The index of the next element.
-  var index: Int { next }
-  var isOver: Bool { next == values.count }
+  private(set) var index = 0
+
+  init(_ collection: SourceCollection) { self.collection = collection }
+
+  var isList: Bool { collection.isList }
+  var isOver: Bool { index == collection.count }
 
   /// Appends elements with their brackets, up to a number of bytes but at least one element.
   mutating func write(upTo limit: Int, to buffer: inout ByteBuffer) {
     let end = buffer.count + limit
+    let first = index
+    var next = first
     buffer.append(UInt8(ascii: isList ? "[" : "{"))
-    let first = next
-    while next < values.count {
+    collection.forEach(from: first) { key, value in
+      guard next - first < Self.most else { return false }
       let start = buffer.count
-      if let keys { buffer.key(quoted: keys[next]) } else { buffer.separate() }
-      buffer.append(values[next].text)
+      SourceCollection.append(key, to: &buffer)
+      buffer.append(value.text)
       guard next == first || buffer.count < end else {
         buffer.truncate(to: start)
-        break
+        return false
       }
       next += 1
+      return true
     }
     buffer.append(UInt8(ascii: isList ? "]" : "}"))
+    index = next
   }
 }

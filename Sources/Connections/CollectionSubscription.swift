@@ -145,7 +145,7 @@ package final class CollectionSubscription: Subscription {
   /// Checks only if there are many bytes.
   private func isLonger(_ bytes: Int) -> Bool {
     guard bytes > 4096, broadcast.count - sent > 1 else { return false }
-    return bytes > broadcast.source.elements().size
+    return broadcast.source.elements().isShorter(than: bytes)
   }
 
   /// Appends the whole current value.

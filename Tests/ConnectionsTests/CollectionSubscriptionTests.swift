@@ -15,7 +15,7 @@ struct CollectionSubscriptionTests {
   private func subscribe(kind: SourceKind = .list) -> [String] {
     let list = list
     let source = CollectionSource(
-      name: "lists/a", elements: { .list(list.elements) },
+      name: "lists/a", elements: { .list(LongArray(list.elements)) },
       steps: list.steps.toSignal())
     let subscription = CollectionSubscription(
       .number(1), to: source, at: list.seq, on: bench.connection)

@@ -55,7 +55,7 @@ struct CollectionStateTests {
 
     func collection(of source: String) -> SourceCollection? {
       asked.counts.elements += 1
-      return .list(notes.map { JSONText(string: $0) })
+      return .list(LongArray(notes.map { JSONText(string: $0) }))
     }
 
     func isEmpty(collection source: String) -> Bool {

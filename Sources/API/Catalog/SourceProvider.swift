@@ -54,7 +54,7 @@ package final class SourceProvider {
   package let newest: (_ source: String) -> JSONText?
 
   /// Returns the elements of a list or map; `nil` for other sources.
-  let collection: (_ source: String) -> SourceCollection?
+  package let collection: (_ source: String) -> SourceCollection?
 
   /// Calls `body` with the name of each source that has a value and matches the pattern but no
   /// excluded pattern, until `body` returns `false`.
@@ -117,6 +117,9 @@ package final class SourceProvider {
     self.hides = hides
     self.unjournaled = unjournaled
   }
+
+  /// Whether some sources may be lists or maps.
+  var hasCollections: Bool { commonKind != .state && commonKind != .loading }
 
   /// Returns the kind of a source.
   func kind(of source: String) -> SourceKind {

@@ -31,12 +31,15 @@ package class ValueCollection: PartialRequest {
     /// A row, which is encoded when it is written.
     case row(() throws -> JSONText)
 
-    var text: JSONText {
-      get throws {
-        switch self {
-        case .text(let text): text
-        case .row(let encode): try encode()
-        }
+    /// A long list or map, which is written in slices.
+    case elements(SourceCollection)
+
+    /// The bytes that it has at least.
+    fileprivate var leastBytes: Int {
+      switch self {
+      case .text(let text): text.text.utf8.count
+      case .row: 0
+      case .elements(let elements): 2 * elements.count
       }
     }
   }
@@ -93,6 +96,9 @@ package class ValueCollection: PartialRequest {
 
   /// The corrections that were not merged yet, sorted by key, and the text that is written so far.
   private var corrected: ArraySlice<(key: Key, value: Value?)> = []
+
+  /// The elements of the value that is being written; `nil` if it is written.
+  private var writing: WrittenElements?
   private var text = PieceBuffer()
 
   init(of parts: [Part], _ host: ServiceHost, limit: Int, as form: Form) {
@@ -139,9 +145,7 @@ package class ValueCollection: PartialRequest {
         try part.search(&place) { key in
           if let value = part.value(key) {
             found.append((key, value))
-            if case .text(let text) = value {
-              size += key.name.utf8.count + text.text.utf8.count + 4
-            }
+            if value.leastBytes > 0 { size += key.name.utf8.count + value.leastBytes + 4 }
           }
           guard size <= limit else { return false }
           isUp = slice.isOver() && canGoOn
@@ -205,28 +209,46 @@ package class ValueCollection: PartialRequest {
 
   private var isArray: Bool { if case .elements = form { true } else { false } }
 
-  private func write(_ key: Key, _ value: JSONText) {
+  /// Writes a value, or begins to write its elements.
+  private func write(_ key: Key, _ value: Value) throws {
     switch form {
     case .members(let dropped):
       let name = key.name.utf8.span
       text.tail.key(quoted: name.extracting(droppingFirst: min(dropped, name.count)))
     case .elements: text.tail.separate()
     }
-    text.append(value)
+    switch value {
+    case .text(let value): text.append(value)
+    case .row(let encode): text.append(try encode())
+    case .elements(let elements): writing = WrittenElements(elements)
+    }
     text.cutIfLong()
   }
 
   private func merge(_ slice: Slice) throws -> Bool {
-    while let (key, value) = popFirst() {
-      if let value { write(key, try value.text) }
+    while try goOnWriting(slice), let (key, value) = popFirst() {
+      if let value { try write(key, value) }
       if slice.isOver() {
         try checkSize(text.count)
         return false
       }
     }
+    guard writing == nil else { return false }
     text.tail.append(UInt8(ascii: isArray ? "]" : "}"))
     try checkSize(text.count)
     return true
+  }
+
+  /// Writes more elements of the value that was begun.
+  ///
+  /// - Returns: Whether all are written.
+  private func goOnWriting(_ slice: Slice) throws -> Bool {
+    guard writing?.write(to: &text, in: slice) == false else {
+      writing = nil
+      return true
+    }
+    try checkSize(text.count)
+    return false
   }
 
   /// Removes the first entry of all lists and corrections; `nil` if there is none.
@@ -282,10 +304,21 @@ extension ValueCollection.Part {
     changes: Signal<String, Never>
   ) {
     self.init(
+      search: search, canGoOn: canGoOn, written: { value($0).map { .text($0) } },
+      changes: changes)
+  }
+
+  /// Creates a part of sources whose long lists and maps are written in slices.
+  init(
+    search: @escaping (inout SearchPlace, (String) -> Bool) throws(NameIndex.TooVain) -> Void,
+    canGoOn: @escaping () -> Bool, written value: @escaping (String) -> ValueCollection.Value?,
+    changes: Signal<String, Never>
+  ) {
+    self.init(
       search: { place, body throws(NameIndex.TooVain) in
         try search(&place) { body(ValueCollection.Key(name: $0)) }
       },
-      canGoOn: canGoOn, value: { value($0.name).map { .text($0) } },
+      canGoOn: canGoOn, value: { value($0.name) },
       changes: changes.map { [ValueCollection.Key(name: $0)] }, isSearchable: true)
   }
 

@@ -26,11 +26,17 @@ final class RowSource {
   private let kind: Kind
   private let names: [String]
   private let provider: SourceProvider
-  private var elements: [JSONText] = []
-  private var members: [String: JSONText] = [:]
+  private var elements: LongArray<JSONText> = []
+  private var members: SortedMembers = [:]
 
-  /// The sources of the pattern that were found.
+  /// The sources of the pattern, or the first keys of the map, that were found.
   private var found: [RowID] = []
+
+  /// The last key of the map that was found; `nil` if there are no more.
+  private var lastKey: String?
+
+  /// The most keys of a map that are found at once.
+  private static let keysAtOnce = 1_000
 
   /// The place at which the search for them goes on; `nil` if it is over.
   private var place: SearchPlace?
@@ -64,14 +70,15 @@ final class RowSource {
   /// The most sources of a pattern that are found: rows, and sources that are counted only.
   private static let most = 2 * RowTable.most
 
-  /// Whether sources of the pattern were not searched yet.
-  var isSearching: Bool { place != nil }
+  /// Whether sources of the pattern, or keys of the map, were not searched yet.
+  var isSearching: Bool { place != nil || lastKey != nil }
 
-  /// Finds the next sources of the pattern.
+  /// Finds the next sources of the pattern, or keys of the map.
   ///
   /// - Parameter count: The most to find, if the search can go on later.
   /// - Throws: `too_expensive` if too many names do not match the pattern; the search is over then.
   func find(atMost count: Int) throws(WireError) -> [RowID] {
+    if let lastKey { return keys(after: lastKey, atMost: count) }
     guard case .pattern(let pattern, _, _) = kind, var place else { return [] }
     let most = min(Self.most - found.count, provider.canSearchGoOn() ? count : .max)
     var (new, isStopped) = ([RowID](), false)
@@ -90,16 +97,23 @@ final class RowSource {
     return new
   }
 
+  /// Returns the keys of the map after a key.
+  private func keys(after key: String?, atMost count: Int) -> [RowID] {
+    let keys = members.keys(after: key, atMost: count)
+    lastKey = keys.count == count ? keys.last : nil
+    return keys.map { .name($0) }
+  }
+
   /// The number of elements after the last one that can be a row.
   ///
   /// The table itself counts the keys of a map that are no rows.
   var beyondCount: Int { max(0, elements.count - RowTable.most) }
 
-  /// The ids of all elements.
+  /// The ids of all elements; of a pattern or a map, of those that were found first.
   var ids: [RowID] {
     switch kind {
-    case .pattern: found
-    case .list, .map, .value:
+    case .pattern, .map: found
+    case .list, .value:
       elements.indices.prefix(RowTable.most).map { .number($0) }
         + members.keys.map { .name($0) }
     }
@@ -151,11 +165,15 @@ final class RowSource {
   }
 
   /// Ends the observation.
-  func stop() {
+  ///
+  /// - Returns: The elements, to be freed.
+  func stop() -> Any {
+    let elements = (elements, members, found)
     observation.otherDisposable?.dispose()
     observation.otherDisposable = nil
-    (elements, members, found) = ([], [:], [])
-    place = isPattern ? SearchPlace() : nil
+    (self.elements, members, found) = ([], [:], [])
+    (place, lastKey) = (isPattern ? SearchPlace() : nil, nil)
+    return elements
   }
 
   private func change(_ change: SourceChange) -> Change {
@@ -174,11 +192,7 @@ final class RowSource {
     case .pattern: true
     case .value: false
     case .list, .map:
-      switch provider.collection(names[0]) {
-      case .list(let list)?: list.count <= count
-      case .map(let map)?: map.count <= count
-      case nil: false
-      }
+      provider.collection(names[0]).map { $0.count <= count } ?? false
     }
   }
 
@@ -193,14 +207,15 @@ final class RowSource {
       case .map(let map)?: members = map
       case nil: read(provider.value(names[0]))
       }
+      if case .map = kind { found = keys(after: nil, atMost: Self.keysAtOnce) }
     case .value(let read): self.read(read())
     }
   }
 
   private func read(_ value: JSONText?) {
     switch value?.text.utf8.first {
-    case UInt8(ascii: "["): elements = value?.elements ?? []
-    case UInt8(ascii: "{"): members = value?.members ?? [:]
+    case UInt8(ascii: "["): elements = LongArray(value?.elements ?? [])
+    case UInt8(ascii: "{"): members = SortedMembers(value?.members ?? [:])
     default: break
     }
   }
@@ -210,6 +225,7 @@ final class RowSource {
     guard !isPattern else { return ids }
     let (old, oldMembers) = (elements, members)
     read()
+    if case .map = kind, oldMembers.isEmpty { return ids }
     var changed: [RowID] = []
     for place in 0..<min(max(old.count, elements.count), RowTable.most)
     where place >= old.count || place >= elements.count || old[place] != elements[place] {

@@ -23,6 +23,9 @@ final class RowTable: SlicedWork {
   /// So a short list is there at once.
   static let few = (count: 8, bytes: 16 << 10)
 
+  /// The rows that are freed without a step of work.
+  private static let fewFreed = 64
+
   /// The names that are searched in a step.
   private static let searched = 256
 
@@ -176,9 +179,14 @@ final class RowTable: SlicedWork {
   }
 
   private func stop() {
-    source.stop()
+    // A client may end with many tables at once.
+    let freed = (
+      source.stop(), order, waiting, isWaiting, steps, leftOut,
+      few: rows.count <= 1_024 ? rows : [:]
+    )
+    if freed.few.isEmpty { context.free(Array(rows.values), for: user) }
+    if rows.count > Self.fewFreed { _ = context.add(for: user) { withExtendedLifetime(freed) {} } }
     observer = nil
-    context.free(Array(rows.values), for: user)
     (rows, order, waiting, isWaiting, steps) = ([:], [], [], [], [])
     (isStale, isBeginning) = (false, false)
     (leftOut, missing.value, failure.value) = ([], 0, nil)

@@ -144,7 +144,13 @@ extension CallContext {
 
   private func present(_ name: String, _ part: PartOfValue?, _ call: Call) throws {
     // A source with a value is not a pattern, so most names are never parsed.
-    if let sources = rights.sources(of: name), let value = sources.value(name) {
+    let sources = rights.sources(of: name)
+    if part == nil, let sources, let elements = sources.collection(name),
+      elements.count > CollectionText.shortCount
+    {
+      return try answer(call, name, elements, sources)
+    }
+    if let sources, let value = sources.value(name) {
       let shown =
         part == nil ? value : try sources.picking(part, of: name, by: catalog.parts).value(name)
       return answer(call, name, shown, sources)
@@ -172,6 +178,24 @@ extension CallContext {
       buffer.tail.member("seq", values.position)
       buffer.tail.key("values")
       values.move(to: &buffer)
+      buffer.tail.append("}")
+    }
+  }
+
+  /// Answers a call with a long list or map, which is written in slices of the client's time.
+  private func answer(
+    _ call: Call, _ name: String, _ elements: SourceCollection, _ sources: SourceProvider
+  ) throws {
+    let written = try inParts(call, "get \(name) of elements") {
+      CollectionText(of: elements, at: host.durable, limit: call.room)
+    }
+    call.answerInPieces { buffer in
+      buffer.tail.append("{")
+      buffer.tail.member("source", name)
+      buffer.tail.member("kind", sources.kind(of: name).rawValue)
+      buffer.tail.member("seq", sources.isJournaled(name) ? written.position : nil)
+      buffer.tail.key("value")
+      written.move(to: &buffer)
       buffer.tail.append("}")
     }
   }
@@ -228,7 +252,18 @@ extension SourceProvider {
       search: { [search] place, body throws(NameIndex.TooVain) in
         try search(pattern, [], &place, body)
       },
-      canGoOn: canSearchGoOn, value: value, changes: changesMatching(pattern).map(\.source))
+      canGoOn: canSearchGoOn, written: written,
+      changes: changesMatching(pattern).map(\.source))
+  }
+
+  /// Returns the value of a source, a long list or map as its elements; `nil` if there is none.
+  private func written(_ source: String) -> ValueCollection.Value? {
+    if hasCollections, let elements = collection(source),
+      elements.count > CollectionText.shortCount
+    {
+      return .elements(elements)
+    }
+    return value(source).map { .text($0) }
   }
 }
 
@@ -287,14 +322,5 @@ extension SourceProvider {
   /// none.
   func present(_ source: String) -> JSONText? {
     value(source) ?? (exists(source) ? collection(source)?.text : nil)
-  }
-}
-
-extension SourceCollection {
-  fileprivate var text: JSONText {
-    switch self {
-    case .list(let elements): JSONText(elements: elements)
-    case .map(let members): JSONText(members: members)
-    }
   }
 }

@@ -477,7 +477,7 @@ extension TableSource {
       value: { state, name in texts(state, name).map { JSONText(elements: $0) } },
       collection: { state, name in
         guard (pattern?.key(of: name) as Key?) != nil else { return nil }
-        return .list(texts(state, name) ?? [])
+        return .list(LongArray(texts(state, name) ?? []))
       },
       has: { list($0, $1, pattern) != nil },
       forEachName: { state, body in

@@ -47,9 +47,8 @@ package struct Lists: ServiceState, Codable {
 
   package func value(of source: String) -> JSONText? { lists[source].map(JSONText.init(elements:)) }
 
-  package func collection(of source: String) -> SourceCollection? { .list(Array(self[source])) }
+  package func collection(of source: String) -> SourceCollection? { .list(self[source]) }
 
-  /// Called for each change; ``collection(of:)`` copies all elements.
   package func isEmpty(collection source: String) -> Bool { lists[source] == nil }
 
   package func has(_ source: String) -> Bool { lists[source] != nil }

@@ -7,13 +7,13 @@ package import Model
 /// An empty map does not exist as a source.
 package struct Maps: ServiceState, Codable {
   /// The values by key, by full name, for example `"maps/hosts"`.
-  private var maps: [String: [String: JSONText]] = [:]
+  private var maps: [String: SortedMembers] = [:]
 
   package init() {}
 
   package static var isCollection: Bool { true }
 
-  package subscript(name: String) -> [String: JSONText] { maps[name] ?? [:] }
+  package subscript(name: String) -> SortedMembers { maps[name] ?? [:] }
 
   package mutating func apply(_ event: MapEvent, at place: EventContext) {
     let name = place.stream
@@ -22,12 +22,14 @@ package struct Maps: ServiceState, Codable {
     case .removed(let key):
       maps[name]?[key] = nil
       if maps[name]?.isEmpty == true { maps[name] = nil }
-    case .replaced(let values): maps[name] = values.isEmpty ? nil : values
+    case .replaced(let values): maps[name] = values.isEmpty ? nil : SortedMembers(values)
     case .cleared: maps[name] = nil
     }
   }
 
-  package func value(of source: String) -> JSONText? { maps[source].map(JSONText.init(members:)) }
+  package func value(of source: String) -> JSONText? {
+    maps[source].map { SourceCollection.map($0).text }
+  }
 
   package func collection(of source: String) -> SourceCollection? { .map(self[source]) }
 
@@ -50,7 +52,7 @@ package struct Maps: ServiceState, Codable {
     maps[map]?[key].map { Self.size(of: key, $0) } ?? 0
   }
 
-  private static func size(of values: [String: JSONText]) -> Int {
+  private static func size(of values: some Sequence<SortedMembers.Member>) -> Int {
     values.reduce(0) { $0 + size(of: $1.key, $1.value) }
   }
 
@@ -59,11 +61,26 @@ package struct Maps: ServiceState, Codable {
     160 + key.utf8.count + value.text.utf8.count
   }
 
-  package func inverse(of event: MapEvent, in stream: Stream) -> MapEvent? {
+  /// The data that undoes an event of a map.
+  package enum Inverse {
+    case event(MapEvent)
+
+    /// Restores all members.
+    case whole(SortedMembers)
+  }
+
+  package func inverse(of event: MapEvent, in stream: Stream) -> Inverse? {
     switch event {
     case .put(let key, _), .removed(let key):
-      maps[stream.name]?[key].map { .put(key: key, value: $0) } ?? .removed(key: key)
-    case .replaced, .cleared: .replaced(values: self[stream.name])
+      .event(maps[stream.name]?[key].map { .put(key: key, value: $0) } ?? .removed(key: key))
+    case .replaced, .cleared: .whole(self[stream.name])
+    }
+  }
+
+  package mutating func revert(_ inverse: Inverse, at place: EventContext) {
+    switch inverse {
+    case .event(let event): apply(event, at: place)
+    case .whole(let members): maps[place.stream] = members.isEmpty ? nil : members
     }
   }
 

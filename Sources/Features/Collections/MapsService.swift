@@ -1,5 +1,6 @@
 package import EventSourcing
 package import JSON
+internal import Model
 
 /// Observable dictionaries for scripts; observers receive each change, not the whole dictionary.
 ///

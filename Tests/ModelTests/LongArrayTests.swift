@@ -1,4 +1,4 @@
-import Features
+import Model
 import TestSupport
 import Testing
 

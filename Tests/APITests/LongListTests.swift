@@ -1,0 +1,146 @@
+import API
+import BinderTesting
+import Connections
+import EventSourcing
+import Features
+import JSON
+import JournalMemory
+import TestSupport
+import Testing
+
+/// Long lists and maps are written in slices of their reader's time.
+///
+/// Each look at the clock costs 0.1 ms, so that a slice has about 20 looks.
+@Suite(.leavesNothing)
+struct LongListTests {
+  private static let count = 20_000
+  private let bench: Bench
+  private let client: TestClient
+
+  init() throws {
+    bench = try Bench(services: { parts in
+      let host = parts.host
+      let (bindings, lists) = (BindingsService(in: host), ListsService(in: host))
+      let maps = MapsService(in: host)
+      return { catalog in
+        bindBindings(catalog, to: bindings, parts.live)
+        bindLists(catalog, to: lists)
+        bindMaps(catalog, to: maps)
+      }
+    })
+    client = bench.connect()
+    _ = client.call(#"{"id":0,"method":"hello","params":{"limits":{"line":4000000}}}"#)
+    let numbers = (0..<Self.count).map(String.init).joined(separator: ",")
+    client.send(#"{"id":1,"method":"lists.replace","params":["l",[\#(numbers)]]}"#)
+    for thousand in 0..<(Self.count / 1_000) {
+      let calls = (thousand * 1_000..<(thousand + 1) * 1_000).map {
+        #"{"method":"maps.put","params":["m","k\#($0)",\#($0)]}"#
+      }
+      client.send(
+        #"{"id":2,"method":"atomic","params":{"calls":[\#(calls.joined(separator: ","))]}}"#)
+      settle()
+    }
+    settle()
+    _ = client.received()
+  }
+
+  private func settle() {
+    bench.store.commit()
+    while bench.table.flush() { bench.store.commit() }
+  }
+
+  /// Sends a request and changes the list and the map before its answer.
+  ///
+  /// - Returns: The members of the result, and the turns that it took.
+  private func result(of request: String) -> (result: [String: JSONText], turns: Int) {
+    let other = bench.connect(uid: 1001)
+    bench.time.nanosecondsPerLook = 100_000
+    defer { bench.time.nanosecondsPerLook = 0 }
+    client.send(request)
+    other.send(#"{"id":1,"method":"lists.append","params":["l",-1]}"#)
+    other.send(#"{"id":2,"method":"maps.put","params":["m","k0",-1]}"#)
+    var (lines, turns) = ([String](), 0)
+    while lines.isEmpty, turns < 2_000 {
+      bench.store.commit()
+      bench.table.flush()
+      lines = client.received()
+      turns += 1
+    }
+    let answer = JSONText(trusted: lines.first ?? "null").members
+    return (answer?["result"]?.members ?? [:], turns)
+  }
+
+  @Test
+  func `a long list is written in slices, as it was at its position`() {
+    let position = bench.host.durable
+    let (result, turns) = result(of: #"{"id":3,"method":"get","params":{"source":"lists/l"}}"#)
+    let elements = result["value"]?.elements ?? []
+    #expect(elements.map(\.text) == (0..<Self.count).map(String.init))
+    #expect(result["seq"]?.text == "\(position)")
+    #expect(turns >= Self.count / 32 / 40, "\(turns)")
+  }
+
+  @Test
+  func `a long map is written in slices, as it was at its position`() {
+    let position = bench.host.durable
+    let (result, turns) = result(of: #"{"id":3,"method":"get","params":{"source":"maps/m"}}"#)
+    let members = result["value"]?.members ?? [:]
+    #expect(members.count == Self.count && members["k0"]?.text == "0")
+    #expect(result["seq"]?.text == "\(position)")
+    #expect(turns >= Self.count / 32 / 40, "\(turns)")
+  }
+
+  @Test(arguments: ["get", "subscribe"])
+  func `long lists and maps of a pattern are written in slices`(method: String) {
+    let request = #"{"id":3,"method":"\#(method)","params":{"source":"lists/*"}}"#
+    let (result, turns) = result(of: request)
+    let elements = result["values"]?.members?["lists/l"]?.elements ?? []
+    #expect(Array(elements.map(\.text).prefix(Self.count)) == (0..<Self.count).map(String.init))
+    #expect(turns >= Self.count / 32 / 40, "\(turns)")
+  }
+
+  @Test(arguments: ["lists/l", "maps/m"])
+  func `a subscription gets so many elements in parts`(source: String) {
+    client.send(#"{"id":3,"method":"subscribe","params":{"source":"\#(source)"}}"#)
+    settle()
+    let lines = client.received().map { JSONText(trusted: $0).members ?? [:] }
+    #expect(lines.count == 2)
+    let first = lines.first?["result"]?.members ?? [:]
+    let part = lines.last?["params"]?.members?["part"]?.members ?? [:]
+    #expect(first["more"]?.text == "true" && part["last"]?.text == "true")
+    func count(_ value: JSONText?) -> Int { value?.elements?.count ?? value?.members?.count ?? 0 }
+    #expect(count(first["value"]) < Self.count)
+    #expect(count(first["value"]) + count(part["value"]) == Self.count)
+  }
+
+  // MARK: Views
+
+  @Test
+  func `a view finds the keys of a long map in steps`() {
+    let steps = bench.table.context.workSteps
+    client.send(#"{"id":3,"method":"open","params":{"text":"view \"All.\"\nmaps/m ~> rows"}}"#)
+    settle()
+    // The first 1,000 keys at once, then the others; each row is made in a step, and each search for
+    // 256 keys is one.
+    let most = 10_000
+    #expect(bench.table.context.workSteps - steps >= Self.count - 1_000 + most / 256)
+    #expect(client.received().contains { $0.contains(#""k10000""#) })
+  }
+
+  @Test
+  func `the tables of a client that ends are freed in steps`() {
+    let cells = (0..<3).map { "cells/\($0)/* ~> rows\($0)" }.joined(separator: "\\n")
+    let calls = (0..<600).map { #"{"method":"cells.set","params":["\#($0 % 3)/\#($0)",1]}"# }
+    client.send(
+      #"{"id":3,"method":"atomic","params":{"calls":[\#(calls.joined(separator: ","))]}}"#)
+    settle()
+    client.send(#"{"id":4,"method":"open","params":{"text":"view \"All.\"\n\#(cells)"}}"#)
+    settle()
+    #expect(client.received().last?.contains("rows2") == true)
+    let steps = bench.table.context.workSteps
+    client.connection.end()
+    settle()
+    // The 200 texts of a list in two steps, and all else of its table in one.
+    #expect(bench.table.context.workSteps - steps == 9)
+  }
+}
