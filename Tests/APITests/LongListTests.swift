@@ -8,7 +8,7 @@ import JournalMemory
 import TestSupport
 import Testing
 
-/// Long lists and maps are written in slices of their reader's time.
+/// Long lists and maps are written and decoded in slices of their reader's time.
 ///
 /// Each look at the clock costs 0.1 ms, so that a slice has about 20 looks.
 @Suite(.leavesNothing)
@@ -111,6 +111,42 @@ struct LongListTests {
     func count(_ value: JSONText?) -> Int { value?.elements?.count ?? value?.members?.count ?? 0 }
     #expect(count(first["value"]) < Self.count)
     #expect(count(first["value"]) + count(part["value"]) == Self.count)
+  }
+
+  // MARK: Bindings
+
+  private var sum: Int? { bench.cells.ledger.value(of: "cells/s").flatMap { Int($0.text) } }
+
+  @Test
+  func `a binding decodes a long list in steps`() {
+    let context = bench.table.context
+    var steps = context.workSteps
+    client.send(#"{"id":3,"method":"bind","params":{"expr":"lists/l | sum ~> cells/s"}}"#)
+    settle()
+    let expected = Self.count * (Self.count - 1) / 2
+    #expect(sum == expected)
+    #expect(context.workSteps - steps >= Self.count / 512)
+    steps = context.workSteps
+    bench.time.nanosecondsPerLook = 100_000
+    client.send(#"{"id":4,"method":"lists.append","params":["l",1]}"#)
+    bench.store.commit()
+    bench.table.flush()
+    // This one comes while the list is decoded.
+    client.send(#"{"id":5,"method":"lists.append","params":["l",2]}"#)
+    settle()
+    bench.time.nanosecondsPerLook = 0
+    settle()
+    #expect(sum == expected + 3)
+    #expect(context.workSteps - steps >= Self.count / 512)
+  }
+
+  @Test
+  func `a binding decodes a long map in steps`() {
+    let steps = bench.table.context.workSteps
+    client.send(#"{"id":3,"method":"bind","params":{"expr":"maps/m | length ~> cells/s"}}"#)
+    settle()
+    #expect(sum == Self.count)
+    #expect(bench.table.context.workSteps - steps >= Self.count / 512)
   }
 
   // MARK: Views

@@ -116,9 +116,15 @@ final class Automation {
     pipeline.start()
     restoreState()
     access.catalog.parts.watch().dispose(in: bag)
-    for input in inputs { follow(input) }
+    // A long list is decoded in steps, and then passed on like a change.
+    let isLong =
+      passing && !isList
+      && inputs.contains { input in
+        (input.provider.collection(input.path)?.count ?? 0) > LongValue.shortCount
+      }
+    for input in inputs { follow(input, passing: isLong) }
     timer?.start(since: passing ? nil : all.time.stop)
-    if passing { passPresent() }
+    if passing, !isLong { passPresent() }
   }
 
   func stop() {
@@ -131,10 +137,11 @@ final class Automation {
 
   private var isList: Bool { !expression.isOfOnePath }
 
-  private func follow(_ input: Input) {
+  private func follow(_ input: Input, passing: Bool) {
     // Operators may count: they get each value of a source, and a list its values after a commit.
     all.inputs.observe(
-      input.path, input.provider, for: access.caller.uid, isEach: !isList, access
+      input.path, input.provider, for: access.caller.uid, isEach: !isList, passingLong: passing,
+      access
     ) { [unowned self] input, change in
       guard !isList else { return all.sourceChanged(self) }
       position = max(position, input.position(of: change))

@@ -51,15 +51,19 @@ final class BindingInputs {
 
   /// Calls `receive` with changes of a source from now on, in the time of a user.
   ///
-  /// - Parameter isEach: Whether it gets each change. Otherwise it gets the newest one after each
-  ///   commit. A list or map has its newest value in both cases.
+  /// - Parameters:
+  ///   - isEach: Whether it gets each change. Otherwise it gets the newest one after each commit. A
+  ///     list or map has its newest value in both cases.
+  ///   - passingLong: Whether it gets the present value too, as a change; for long lists and maps.
   func observe(
     _ source: String, _ provider: SourceProvider, for user: UInt32, isEach: Bool,
-    _ access: Access, _ receive: @escaping (BindingInput, BindingInput.Change) -> Void
+    passingLong: Bool = false, _ access: Access,
+    _ receive: @escaping (BindingInput, BindingInput.Change) -> Void
   ) -> any Disposable {
     let key = Key(user: user, provider: ObjectIdentifier(provider), source: source)
     let input = inputs[key] ?? add(key, provider, access)
     let reader = input.add(isEach: isEach, receive)
+    if passingLong { input.passPresent(to: reader) }
     return BlockDisposable { [self] in
       guard input.remove(reader), inputs.removeValue(forKey: key) != nil else { return }
       guard let backlog = backlogs[user] else { return }
@@ -91,6 +95,9 @@ final class BindingInput: SlicedWork {
     /// The value; `nil` if there is none, or if it is a list or map.
     fileprivate let text: JSONText?
     fileprivate let isStep: Bool
+
+    /// The reader for which the present value is passed on as a change; `nil` for a change.
+    fileprivate var only: Reader?
 
     fileprivate var size: Int { 64 + (text?.text.utf8.count ?? 0) }
   }
@@ -161,6 +168,9 @@ final class BindingInput: SlicedWork {
   /// Whether it counts as unfinished.
   private var isUnfinished = false
 
+  /// The value of a long list or map that is passed on; `nil` if there is none.
+  private var long: LongValue?
+
   fileprivate init(
     _ key: BindingInputs.Key, _ provider: SourceProvider, _ access: Access,
     _ backlog: BindingInputs.Backlog, in all: BindingInputs
@@ -180,6 +190,25 @@ final class BindingInput: SlicedWork {
     if isEach { each.add(reader) } else { newest.add(reader) }
     if !isEach, unseen > 0 { unseen = newest.slots.count }
     return reader
+  }
+
+  /// Passes the present value of a long list or map to a new reader, as a change.
+  fileprivate func passPresent(to reader: Reader) {
+    changeCount += 1
+    var change = Change(
+      number: changeCount, seq: access.host.durable, text: nil, isStep: true)
+    if reader.isEach {
+      change.only = reader
+      append(change)
+    } else {
+      for other in newest.slots {
+        guard let other, other !== reader, other.seen == changeCount - 1 else { continue }
+        other.seen = changeCount
+      }
+      (last, unseen) = (change, newest.slots.count)
+    }
+    updateProgress()
+    all.context.add(self, for: key.user)
   }
 
   /// Returns whether it was the last reader.
@@ -227,26 +256,59 @@ final class BindingInput: SlicedWork {
     backlog.bytes += change.size
   }
 
-  /// Returns the value after a change; a list or map has its present value.
+  /// Returns the value after a change; a list or map has its present value, or the one that was
+  /// decoded in steps.
   func value(after change: Change) -> JSONValue? {
     let parts = access.catalog.parts
     guard change.isStep else { return change.text.map { parts.decoded($0) } }
+    if let long { return long.value }
     let text = parts.value(of: key.source, at: access.host.durable) { provider.value(key.source) }
     return text.map { parts.decoded($0) }
   }
 
   /// Returns the position of the value after a change; 0 if the source is not journaled.
   func position(of change: Change) -> UInt64 {
-    change.isStep && change.seq > 0 ? access.host.durable : change.seq
+    change.isStep && change.seq > 0 ? long?.position ?? access.host.durable : change.seq
   }
 
-  /// Passes one change to one reader.
+  /// Passes one change to one reader, or decodes a part of a long list or map.
   func step() -> Bool {
     // They alternate, so that neither waits for the other.
     wasEach = !changes.isEmpty && !(wasEach && unseen > 0)
+    guard isDecoded(for: wasEach ? changes.first : last) else { return true }
     if wasEach { stepEach() } else { stepNewest() }
+    if unseen == 0, isNewer {
+      unseen = newest.slots.count
+      dropLong()
+    }
     updateProgress()
     return isUnfinished
+  }
+
+  /// Decodes a part of the value after a change if it is a long list or map.
+  ///
+  /// Readers of the newest change get a value that was decoded while newer changes came; otherwise
+  /// many changes would keep all values from them.
+  ///
+  /// - Returns: Whether the value is there.
+  private func isDecoded(for change: Change?) -> Bool {
+    guard let change, change.isStep else { return true }
+    if wasEach, let number = long?.number, change.number > number { dropLong() }
+    if long == nil {
+      long = LongValue(
+        provider.collection(key.source), number: changeCount, at: access.host.durable)
+    }
+    guard long?.isComplete == false else { return true }
+    self.long?.step()
+    return false
+  }
+
+  /// Frees a decoded value in the time of the user.
+  private func dropLong() {
+    guard let (values, members) = long?.parts() else { return }
+    long = nil
+    all.context.free(values, for: key.user)
+    all.context.free(members, for: key.user)
   }
 
   private func stepEach() {
@@ -256,6 +318,7 @@ final class BindingInput: SlicedWork {
         each.next += 1
         guard let reader, reader.seen < change.number else { continue }
         reader.seen = change.number
+        if let only = change.only, only !== reader { continue }
         return reader.receive(self, change)
       }
       _ = changes.popFirst()
@@ -265,7 +328,7 @@ final class BindingInput: SlicedWork {
   }
 
   private func stepNewest() {
-    while unseen > 0, let last {
+    while unseen > 0, let last = newestChange {
       if newest.next >= newest.slots.count { newest.next = 0 }
       let reader = newest.slots[newest.next]
       newest.next += 1
@@ -274,14 +337,29 @@ final class BindingInput: SlicedWork {
       reader.seen = last.number
       return reader.receive(self, last)
     }
-    last = nil
+    if !isNewer { last = nil }
+  }
+
+  /// Whether a change has come while the value was decoded that readers of the newest one get.
+  private var isNewer: Bool {
+    guard let last, let number = long?.number else { return false }
+    return last.number > number
+  }
+
+  /// The change that readers of the newest one get; `nil` if there is none.
+  private var newestChange: Change? {
+    guard let last, let long, long.number < last.number else { return last }
+    return Change(number: long.number, seq: long.position, text: nil, isStep: true)
   }
 
   private func updateProgress() {
     let isUnfinished = !changes.isEmpty || unseen > 0
     guard isUnfinished != self.isUnfinished else { return }
     self.isUnfinished = isUnfinished
-    if !isUnfinished { last = nil }
+    if !isUnfinished {
+      last = nil
+      dropLong()
+    }
     backlog.unfinished += isUnfinished ? 1 : -1
     if backlog.unfinished == 0 { all.onFinish(key.user) }
     if !isUnfinished { all.onInputFinish() }

@@ -284,12 +284,16 @@ extension Access {
       values: Signal { [host, unowned ends] observer in
         let bag = DisposeBag()
         parts.watch().dispose(in: bag)
-        if let value = sources.value(source) {
+        // A long list is decoded in steps, and then passed on like a change.
+        let isLong = (sources.collection(source)?.count ?? 0) > LongValue.shortCount
+        if !isLong, let value = sources.value(source) {
           ends.setPosition(of: side, at: host.durable)
           observer.receive(parts.decoded(value))
         }
         // Only the newest value has a meaning: values between two commits are not passed on.
-        live.inputs.observe(source, sources, for: uid, isEach: false, self) { input, change in
+        live.inputs.observe(
+          source, sources, for: uid, isEach: false, passingLong: isLong, self
+        ) { input, change in
           ends.setPosition(of: side, at: input.position(of: change))
           observer.receive(input.value(after: change) ?? .null)
         }
