@@ -2,7 +2,7 @@
 
 A probe sends `ping` and `cells.set`, one request at a time, and measures the response times: alone, beside
 good clients that work as fast as the daemon answers, and beside bad ones. The rows 1 to 14 are the faults
-of Tests/README.md; the rows R1 to R40 are inputs found by reviews. The work of a row runs in a process of
+of Tests/README.md; the rows R1 to R44 are inputs found by reviews. The work of a row runs in a process of
 its own, as fast as the daemon accepts it. The column "turn" is the longest turn of the loop in processor
 time, measured apart, without the probe; the column "memory" is the peak memory of the daemon.
 
@@ -238,6 +238,16 @@ def long_list():
         asked(atomic([("lists.append", ["long", k]) for k in range(1000)]), 1).close()
 
 
+def longest_list():
+    for i in range(400):
+        asked(atomic([("lists.append", ["long", k]) for k in range(1000)]), 1).close()
+
+
+def longest_map():
+    for i in range(200):
+        asked(atomic([("maps.put", ["long", f"k{i * 1000 + k}", k]) for k in range(1000)]), 1).close()
+
+
 def long_map():
     for i in range(20):
         asked(atomic([("maps.put", ["long", f"key{i}-{k}", k]) for k in range(1000)]), 1).close()
@@ -262,7 +272,7 @@ def lock_holders():
     time.sleep(0.5)
 
 
-# The work of the rows R1 to R40.
+# The work of the rows R1 to R44.
 
 
 def guesses():
@@ -512,6 +522,19 @@ def many_rows():
     asked(lines(*(("board.fill", [i]) for i in range(0, 100_000, 100))), 1000).close()
 
 
+def open_map():
+    asked(lines(WIDE, ("open", {"text": 'view "All."\nmaps/long ~> rows'})), 2).close()
+
+
+def list_sum():
+    """Binds the sum of a long list, and changes the list 10 times."""
+    client = asked(lines(("bind", {"expr": "lists/long | sum ~> cells/sum"})), 1)
+    for _ in range(10):
+        asked(lines(("lists.update", ["long", 0, 1])), 1, client)
+        time.sleep(0.05)
+    client.close()
+
+
 def done():
     """Adds, finishes and removes 1,000 things to do."""
     asked(atomic([("todo.add", ["x" * 190]) for _ in range(1000)]), 1).close()
@@ -617,6 +640,10 @@ beside = {
     "R38: a view of 10,000 people opens": (many_people, open_people),
     "R39: a view of 60 patterns opens": (cells_in_folders, open_patterns),
     "R40: a fold of 100,000 rows changes": (many_rows, fold_changes),
+    "R41: a list of 400,000": (longest_list, whole("get", ["lists/long"])),
+    "R42: a map of 200,000": (longest_map, whole("subscribe", ["maps/long"])),
+    "R43: a binding of a list of 400,000": (longest_list, list_sum),
+    "R44: a view of a map of 200,000 opens": (longest_map, open_map),
 }
 wanted = sys.argv[2:]
 if wanted:
