@@ -178,5 +178,5 @@ without_proc() { unshare -mpf sh -c 'mount -t tmpfs none /proc && exec "$@"' sh 
     timeout 20 script -qec "TERM=dumb bindctl board 'cells/**'" /dev/null < /dev/null > "$directory/shown"
     grep -q 'cells/lamp.*true' "$directory/shown"
     run timeout 20 script -qec 'TERM=dumb bindctl plot cells/lamp --follow' /dev/null < /dev/null
-    [[ $output == *"--follow needs a terminal with a screen, which TERM=dumb is not"* ]]
+    [[ $output == *"--follow needs a terminal with a screen, which TERM='dumb' is not"* ]]
 }
