@@ -129,8 +129,9 @@ public struct JSONObject: Sendable {
   /// Names are unique.
   public private(set) var members: [Member] = []
 
-  /// Member indexes by name, filled only if there are too many members to search.
-  private var places: [String: Int] = [:]
+  /// Member indexes by name, if there are too many members to search and they are not in the order of
+  /// their names.
+  private var places: [String: Int]?
 
   private static let searchable = 16
 
@@ -150,13 +151,14 @@ public struct JSONObject: Sendable {
         members[place].value = value
       case (let place?, nil):
         members.remove(at: place)
-        index()
+        if places != nil { index() }
       case (nil, let value?):
+        let isInOrder = isInOrder(before: name)
         members.append(Member(name: name, value: value))
-        if members.count == Self.searchable + 1 {
+        if places != nil {
+          places?[name] = members.count - 1
+        } else if !isInOrder {
           index()
-        } else if members.count > Self.searchable {
-          places[name] = members.count - 1
         }
       case (nil, nil): break
       }
@@ -164,13 +166,29 @@ public struct JSONObject: Sendable {
   }
 
   private func place(of name: String) -> Int? {
-    members.count > Self.searchable ? places[name] : members.firstIndex { $0.name == name }
+    guard members.count > Self.searchable else { return members.firstIndex { $0.name == name } }
+    if let places { return places[name] }
+    var (low, high) = (0, members.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if members[middle].name < name { low = middle + 1 } else { high = middle }
+    }
+    return low < members.count && members[low].name == name ? low : nil
+  }
+
+  /// Whether the members are in the order of their names with a new last one, or few.
+  private func isInOrder(before name: String) -> Bool {
+    if members.count < Self.searchable { return true }
+    guard let last = members.last, last.name < name else { return false }
+    return members.count > Self.searchable
+      || zip(members, members.dropFirst()).allSatisfy { $0.name < $1.name }
   }
 
   private mutating func index() {
-    places = [:]
-    guard members.count > Self.searchable else { return }
+    guard members.count > Self.searchable else { return places = nil }
+    var places: [String: Int] = [:]
     for (place, member) in members.enumerated() { places[member.name] = place }
+    self.places = places
   }
 }
 

@@ -46,6 +46,15 @@ struct JSONTransformerTests {
   }
 
   @Test(arguments: [
+    ("sum", "10999999999999999989"), ("min", "999999999999999999"),
+    ("max", "999999999999999999"),
+  ])
+  func `aggregates of large integers are exact`(call: String, output: String) {
+    let all = Array(repeating: "999999999999999999", count: 11).joined(separator: ",")
+    #expect(run(call, "[\(all),null]") == output)
+  }
+
+  @Test(arguments: [
     ("not", "1"), ("negate", #""1""#), ("to_number", #""warm""#), ("uppercase", "1"),
     ("scale(2)", "null"), ("scale(1e300)", "1e300"), ("length", "1"), ("parse_json", #""{""#),
     ("to_string", "[]"),

@@ -67,4 +67,31 @@ struct JSONTextTests {
     #expect(object["m501"] == .number(JSONNumber(501)))
     #expect(object.members.count == 999)
   }
+
+  @Test
+  func `an object finds its members in any order, and after removals`() {
+    for isSorted in [true, false] {
+      var object = JSONObject()
+      var expected: [String: JSONValue] = [:]
+      var random = SystemRandomNumberGenerator()
+      var numbers = Array(100..<200)
+      if !isSorted { numbers.shuffle(using: &random) }
+      for (count, number) in numbers.enumerated() {
+        object["k\(number)"] = .number(JSONNumber(number))
+        expected["k\(number)"] = .number(JSONNumber(number))
+        // Around the number of members from which on they are not searched one by one.
+        guard count % 3 == 0 || 14...20 ~= count else { continue }
+        let name = object.members[count / 4 % object.members.count].name
+        object[name] = nil
+        expected[name] = nil
+      }
+      object["k100"] = .bool(true)
+      expected["k100"] = .bool(true)
+      for number in 90..<210 { #expect(object["k\(number)"] == expected["k\(number)"]) }
+      #expect(object.members.count == expected.count)
+      while let last = object.members.last { object[last.name] = nil }
+      for name in ["b", "a"] { object[name] = .null }
+      #expect(object.members.map(\.name) == ["b", "a"])
+    }
+  }
 }

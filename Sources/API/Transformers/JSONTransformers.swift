@@ -202,23 +202,37 @@ extension TransformerRegistry where Value == JSONValue {
 
   fileprivate mutating func registerAggregates() {
     register(
-      "sum", Transformer { .number(try sum(of: numbers($0, "sum"), "sum")) },
+      "sum",
+      Transformer { value in
+        var sum = Sum("sum")
+        try forEachNumber(of: value, "sum") { try sum.add($0) }
+        return .number(try sum.result())
+      },
       doc: "the sum of an array of numbers; ignores null")
     register(
       "avg",
       Transformer { value in
-        let all = try numbers(value, "avg")
-        return all.isEmpty ? .null : .number(try quotient(sum(of: all, "avg"), all.count))
+        var sum = Sum("avg")
+        try forEachNumber(of: value, "avg") { try sum.add($0) }
+        return sum.count == 0 ? .null : .number(try quotient(sum.result(), sum.count))
       }, doc: "the average of an array of numbers; ignores null")
     register(
       "min",
       Transformer { value in
-        try numbers(value, "min").min(by: JSONNumber.isLess).map { .number($0) } ?? .null
+        var least: JSONNumber?
+        try forEachNumber(of: value, "min") { number in
+          if least.map({ JSONNumber.isLess(number, $0) }) ?? true { least = number }
+        }
+        return least.map { .number($0) } ?? .null
       }, doc: "the least of an array of numbers; ignores null")
     register(
       "max",
       Transformer { value in
-        try numbers(value, "max").max(by: JSONNumber.isLess).map { .number($0) } ?? .null
+        var greatest: JSONNumber?
+        try forEachNumber(of: value, "max") { number in
+          if greatest.map({ JSONNumber.isLess($0, number) }) ?? true { greatest = number }
+        }
+        return greatest.map { .number($0) } ?? .null
       }, doc: "the greatest of an array of numbers; ignores null")
     register(
       "minus",
@@ -344,28 +358,45 @@ func numberRange(
 }
 
 /// Returns the sum of numbers.
+func sum(of numbers: [JSONNumber], _ name: String) throws -> JSONNumber {
+  var sum = Sum(name)
+  for number in numbers { try sum.add(number) }
+  return try sum.result()
+}
+
+/// The sum of numbers, which are added one by one.
 ///
 /// Short integers are added without their texts: a list may have a million numbers.
-func sum(of numbers: [JSONNumber], _ name: String) throws -> JSONNumber {
-  var integers: Int64 = 0
-  var total = JSONNumber(0)
-  func add(_ number: JSONNumber) throws {
+private struct Sum {
+  /// The transformer that a fault names.
+  private let name: String
+  private var integers: Int64 = 0
+  private var total = JSONNumber(0)
+  private(set) var count = 0
+
+  init(_ name: String) { self.name = name }
+
+  mutating func add(_ number: JSONNumber) throws {
+    count += 1
+    guard let integer = number.shortInteger else { return try addToTotal(number) }
+    let (next, isTooLarge) = integers.addingReportingOverflow(integer)
+    if isTooLarge { try addToTotal(JSONNumber(integers)) }
+    integers = isTooLarge ? integer : next
+  }
+
+  private mutating func addToTotal(_ number: JSONNumber) throws {
     guard let next = total.adding(number) else {
       throw TransformerFault(name, "a number that does not grow too large", .number(number))
     }
     total = next
   }
-  for number in numbers {
-    guard let integer = number.shortInteger else {
-      try add(number)
-      continue
-    }
-    let (next, isTooLarge) = integers.addingReportingOverflow(integer)
-    if isTooLarge { try add(JSONNumber(integers)) }
-    integers = isTooLarge ? integer : next
+
+  /// Returns the sum of all numbers so far.
+  mutating func result() throws -> JSONNumber {
+    if integers != 0 { try addToTotal(JSONNumber(integers)) }
+    integers = 0
+    return total
   }
-  if integers != 0 { try add(JSONNumber(integers)) }
-  return total
 }
 
 extension JSONNumber {
@@ -408,18 +439,17 @@ extension JSONValue {
 
 // MARK: Implementations
 
-/// Returns the numbers of an array, without `null`.
-private func numbers(_ value: JSONValue, _ name: String) throws -> [JSONNumber] {
+/// Calls a function with the numbers of an array, without `null`.
+private func forEachNumber(
+  of value: JSONValue, _ name: String, _ body: (JSONNumber) throws -> Void
+) throws {
   guard case .array(let elements) = value else {
     throw TransformerFault(name, "an array of numbers", value)
   }
-  var numbers: [JSONNumber] = []
-  numbers.reserveCapacity(elements.count)
   for element in elements {
     if case .null = element { continue }
-    numbers.append(try element.number(name))
+    try body(try element.number(name))
   }
-  return numbers
 }
 
 /// Returns the first number of an array and the others; `nil` if one is `null`, or there is none.
