@@ -93,7 +93,7 @@ static void keep_declared(
     list->all = all;
     list->capacity = capacity;
   }
-  clua_declared new = {NULL, 0, 0, 0, true};
+  clua_declared new = {NULL, 0, 0, 0, true, 0};
   const char *bytes = lua_tolstring(L, name, &new.count);
   if (s->last_place == 0) s->last_place = LAST_OWN_PLACE;
   lua_pushvalue(L, function);
@@ -104,7 +104,10 @@ static void keep_declared(
   }
   lua_Debug about;
   lua_pushvalue(L, function);
-  if (lua_getinfo(L, ">u", &about)) new.takes_two = about.isvararg || about.nparams > 1;
+  if (lua_getinfo(L, ">Su", &about)) {
+    new.takes_two = about.isvararg || about.nparams > 1;
+    new.line = about.linedefined > 0 ? about.linedefined : 0;
+  }
   new.name = malloc(new.count + 1);
   if (new.name == NULL) clua_stop(L, CLUA_MEMORY);
   memcpy(new.name, bytes, new.count);

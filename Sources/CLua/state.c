@@ -126,6 +126,8 @@ static inline void *allocate_small(clua *s, size_t size) {
   return block;
 }
 
+static void keep_limit(clua *s, clua_outcome limit, bool is_moving);
+
 static void *allocate(void *context, void *block, size_t old, size_t new) {
   clua *s = context;
   if (block == NULL && new > 0 && new <= POOL_LARGEST) {
@@ -142,14 +144,14 @@ static void *allocate(void *context, void *block, size_t old, size_t new) {
   }
   if (new > old && !s->is_allocating_freely &&
       (s->stopped == CLUA_MEMORY || s->bytes + (new - old) > s->most)) {
-    if (s->bytes + (new - old) > s->most) s->stopped = CLUA_MEMORY;
+    if (s->bytes + (new - old) > s->most) keep_limit(s, CLUA_MEMORY, block != NULL);
     return NULL;
   }
   // A full table is made again for one instruction, so its elements have a price.
   if (is_vector && new >= LARGE_BLOCK && new > old && s->depth > 0 && !s->is_allocating_freely) {
     s->left -= (int64_t)(new / 16);
     if (s->left < 0) {
-      if (s->stopped == CLUA_OK) s->stopped = CLUA_INSTRUCTIONS;
+      if (s->stopped == CLUA_OK) keep_limit(s, CLUA_INSTRUCTIONS, block != NULL);
       return NULL;
     }
   }
@@ -159,23 +161,42 @@ static void *allocate(void *context, void *block, size_t old, size_t new) {
   return moved;
 }
 
-// Keeps file and line of the script as the fault. It takes no memory of Lua, of which there may be none.
-static void keep_place(lua_State *L, clua *s) {
+// The line of the script that runs; 0 if none does.
+static int line_of(lua_State *L) {
   lua_Debug place;
-  for (int level = 0; level < 8 && lua_getstack(L, level, &place); level++) {
-    if (!lua_getinfo(L, "Sl", &place) || place.currentline <= 0) continue;
-    char text[LUA_IDSIZE + 16];
-    int count = snprintf(text, sizeof text, "%s:%d", place.short_src, place.currentline);
-    if (count > 0) bytes_set(&s->fault, text, (size_t)count < sizeof text ? (size_t)count : sizeof text - 1);
-    return;
-  }
+  for (int level = 0; level < 8 && lua_getstack(L, level, &place); level++)
+    if (lua_getinfo(L, "l", &place) && place.currentline > 0) return place.currentline;
+  return 0;
+}
+
+// Writes `file:line`, without an end; returns its length.
+static size_t write_place(const clua *s, int line, char *text, size_t most) {
+  int count = snprintf(text, most, "%.*s:%d", (int)s->file.count, s->file.bytes, line);
+  return count < 0 ? 0 : (size_t)count < most ? (size_t)count : most - 1;
+}
+
+// The most bytes of a place; the name of a file is that of a service.
+enum { PLACE_BYTES = 256 };
+
+// Keeps a place as the fault. It takes no memory of Lua, of which there may be none.
+static void keep_line(clua *s, int line) {
+  char text[PLACE_BYTES];
+  if (line > 0 && s->file.count > 0) bytes_set(&s->fault, text, write_place(s, line, text, sizeof text));
+}
+
+// Ends the call for a limit that the running allocation has reached. While a block is moved it may be the
+// stack of Lua, which cannot be looked at then.
+static void keep_limit(clua *s, clua_outcome limit, bool is_moving) {
+  bool is_first = s->stopped == CLUA_OK;
+  s->stopped = limit;
+  if (is_first && !is_moving && s->depth > 0) keep_line(s, line_of(s->L));
 }
 
 int clua_stop(lua_State *L, clua_outcome limit) {
   clua *s = clua_of(L);
   if (s->stopped == CLUA_OK) {
     s->stopped = limit;
-    keep_place(L, s);
+    keep_line(s, line_of(L));
   }
   s->left = -1;
   lua_pushlightuserdata(L, s);
@@ -211,6 +232,7 @@ static void hook(lua_State *L, lua_Debug *place) {
   (void)place;
   charge(L, HOOK_EVERY);
   clua *s = clua_of(L);
+  if (s->bytes + s->limits.bytes / 2 > s->most || s->left < s->limits.instructions / 2) s->last_line = line_of(L);
   if (s->deadline != 0) look_at_time(L, s);
 }
 
@@ -220,6 +242,7 @@ static void begin(clua *s, clua_mode mode) {
   int share = mode == MODE_FOLD ? 2 : 1;
   s->stopped = CLUA_OK;
   s->wants_copy = s->has_copy = false;
+  s->last_line = 0;
   s->left = s->limits.instructions * share;
   s->most = s->bytes + s->limits.bytes * (size_t)share;
   if (s->most > s->limits.total_bytes) s->most = s->limits.total_bytes;
@@ -247,24 +270,31 @@ static void rest(clua *s) {
   s->rested = s->bytes;
 }
 
-// Keeps the error on top of the stack.
+// Keeps the error on top of the stack. If it names no line, it gets the first one of the called function.
 static void keep_fault(clua *s) {
   lua_State *L = s->L;
-  if (lua_type(L, -1) == LUA_TSTRING) {
-    size_t count;
-    const char *bytes = lua_tolstring(L, -1, &count);
-    if (count > 1000) count = 1000;
-    bytes_set(&s->fault, bytes, count);
-  } else {
-    const char *bytes = "error() was called without a text";
-    bytes_set(&s->fault, bytes, strlen(bytes));
+  size_t count;
+  const char *bytes = "error() was called without a text";
+  if (lua_type(L, -1) == LUA_TSTRING)
+    bytes = lua_tolstring(L, -1, &count);
+  else
+    count = strlen(bytes);
+  if (count > 1000) count = 1000;
+  size_t file = s->file.count;
+  bool has_place = count > file && memcmp(bytes, s->file.bytes, file) == 0 && bytes[file] == ':';
+  s->fault.count = 0;
+  if (!has_place) {
+    keep_line(s, s->function_line);
+    if (s->fault.count > 0) bytes_add(&s->fault, ": ", 2);
   }
+  bytes_add(&s->fault, bytes, count);
 }
 
 // Calls a function of C that is protected; it finds its arguments in `context`.
 static clua_outcome protect(clua *s, lua_CFunction function, void *context, clua_mode mode) {
   lua_State *L = s->L;
   clua_mode before = s->mode;
+  int line = s->function_line;
   int top = lua_gettop(L);
   if (s->depth == 0) begin(s, mode);
   if (s->depth > 8 || !lua_checkstack(L, 8)) {
@@ -273,6 +303,7 @@ static clua_outcome protect(clua *s, lua_CFunction function, void *context, clua
   }
   s->depth++;
   s->mode = mode;
+  s->function_line = 0;
   lua_pushcclosure(L, function, 0);
   lua_pushlightuserdata(L, context);
   int status = lua_pcall(L, 1, 0, 0);
@@ -285,8 +316,11 @@ static clua_outcome protect(clua *s, lua_CFunction function, void *context, clua
     if (outcome == CLUA_OK) {
       outcome = s->stopped = CLUA_FAULT;
       keep_fault(s);
+    } else if (s->fault.count == 0) {
+      keep_line(s, s->last_line > 0 ? s->last_line : s->function_line);
     }
   }
+  s->function_line = line;
   lua_settop(L, top);
   if (s->depth == 0) rest(s);
   return outcome;
@@ -579,6 +613,7 @@ void clua_free(clua *s) {
   free(s->spare.bytes);
   free(s->faults.bytes);
   free(s->lost.bytes);
+  free(s->file.bytes);
   free(s->met);
   free(s);
 }
@@ -629,6 +664,7 @@ clua_outcome clua_run(clua *s, clua_text name, clua_text text) {
   struct run context = {name, text};
   s->faults.count = 0;
   s->fault_count = 0;
+  bytes_set(&s->file, name.bytes, name.count);
   clua_outcome outcome = protect(s, run, &context, MODE_LOADING);
   if (s->faults.count == 0 || (outcome != CLUA_OK && outcome != CLUA_FAULT)) return outcome;
   if (outcome == CLUA_FAULT) add_fault(s, s->fault.bytes, s->fault.count);
@@ -675,8 +711,10 @@ static void push_caller(lua_State *L, clua *s) {
 static int command(lua_State *L) {
   struct command *command = lua_touserdata(L, 1);
   clua *s = clua_of(L);
-  bool has_caller =
-      push_method(L, command->is_query, command->name.bytes, command->name.count)->takes_two;
+  const clua_declared *method =
+      push_method(L, command->is_query, command->name.bytes, command->name.count);
+  s->function_line = method->line;
+  bool has_caller = method->takes_two;
   json_push(L, command->json.bytes, command->json.count);
   if (has_caller) push_caller(L, s);
   lua_call(L, has_caller ? 2 : 1, 1);
@@ -699,16 +737,6 @@ struct fold {
 
 // Whether a kind of events belongs to another service.
 static bool is_other(clua_text kind) { return memchr(kind.bytes, '.', kind.count) != NULL; }
-
-// Keeps the first line of the function on top as the place of a limit that no line of it reaches.
-static void keep_function(lua_State *L, clua *s) {
-  lua_Debug place;
-  lua_pushvalue(L, -1);
-  if (!lua_getinfo(L, ">S", &place) || place.linedefined <= 0) return;
-  char text[LUA_IDSIZE + 16];
-  int count = snprintf(text, sizeof text, "%s:%d", place.short_src, place.linedefined);
-  if (count > 0) bytes_set(&s->fault, text, (size_t)count < sizeof text ? (size_t)count : sizeof text - 1);
-}
 
 // Pushes the data of another service's event. Its writer knows no limits of this service, so it is
 // not charged; the journal bounds its size.
@@ -762,8 +790,7 @@ static int fold(lua_State *L) {
   struct fold *fold = lua_touserdata(L, 1);
   const clua_declared *found = push_fold(L, fold->kind.bytes, fold->kind.count);
   if (found == NULL) return 0;
-  // The place of a command is that of its own line.
-  if (clua_of(L)->depth == 1) keep_function(L, clua_of(L));
+  clua_of(L)->function_line = found->line;
   bool has_place = found->takes_two;
   if (is_other(fold->kind))
     push_other(L, fold->json);

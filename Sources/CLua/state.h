@@ -31,6 +31,7 @@ typedef struct {
   size_t count;
   lua_Integer function, description;  // Where both are in the registry; 0 for no description.
   bool takes_two;                     // Whether it has a use for a second argument.
+  int line;                           // The first line of its function; 0 if not known.
 } clua_declared;
 
 typedef struct {
@@ -61,6 +62,10 @@ struct clua {
   bool is_allocating_freely;
   bool is_watching;     // See clua_watch().
 
+  // The first line of the function that the daemon has called, and the line that ran when much was used up;
+  // 0 if not known.
+  int function_line, last_line;
+
   int64_t user, process;
 
   // The JSON of the event that is being recorded, and whether there is a copy of its table.
@@ -71,7 +76,7 @@ struct clua {
   const void **met;
   size_t met_count, met_capacity;
   bool is_met_full;  // Whether there was no memory for one of them.
-  clua_bytes_buffer given, result, fault, word, text, scratch, spare, faults, lost;
+  clua_bytes_buffer given, result, fault, word, text, scratch, spare, faults, lost, file;
   int fault_count;
   clua_pool pool;
 

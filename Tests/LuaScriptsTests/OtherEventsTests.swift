@@ -306,7 +306,7 @@ struct OtherEventsTests {
   }
 
   @Test
-  func `a limit that no line has reached has the place of the function`() throws {
+  func `a limit that an allocation reaches has the line that ran before`() throws {
     let home = try Home(
       """
       service("usage", "x")
@@ -319,7 +319,7 @@ struct OtherEventsTests {
     try home.set("a", "\"text\"")
     home.store.commit()
     let failure = try #require(home.usage.stopped?.failure)
-    #expect(failure.description == "usage.service:3: it has used all of its memory")
+    #expect(failure.description == "usage.service:5: it has used all of its memory")
   }
 
   @Test

@@ -223,6 +223,29 @@ restart_daemon() {
     run -4 bindctl get tally/c
 }
 
+@test "each failure has file, line, method and reason in the log, and in a trial" {
+    cat > service.d/odd.service << 'END'
+service("odd", "Fails in many ways.")
+local function again(n) return 1 + again(n) end
+command.grow = { "x", run = function() local s = "aaaaaaaa"
+  while true do s = s .. s end end }
+command.deep = { "x", run = function() return again(1) end }
+command.infinite = { "x", run = function() return 1 / 0 end }
+command.bytes = { "x", run = function() return "\xff" end }
+query.cycle = { "x", run = function() local t = {} t.t = t return t end }
+END
+    bindctl reload
+    for failure in 'grow 4 ' 'deep 2 ' 'infinite 6 ' 'bytes 7 ' 'cycle 8 '; do
+        read -r method line <<< "$failure"
+        run -1 bindctl call "odd.$method"
+        grep -q "odd.$method: odd.service:$line: " log || { cat log; return 1; }
+        run bindctl service try service.d/odd.service --call "$method"
+        [[ "$output" == *"odd.service:$line: "* ]] || { echo "$output"; return 1; }
+    done
+    run -1 bindctl atomic -- call odd.infinite
+    grep -q 'atomic: odd.infinite: odd.service:6: ' log || { cat log; return 1; }
+}
+
 @test "only the commands change: the state stays; a fold changes: the past is folded again" {
     tally 'rows[e.key] = e' > service.d/tally.service
     bindctl reload

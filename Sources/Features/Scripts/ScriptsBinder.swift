@@ -108,7 +108,7 @@ private struct ScriptMethod {
       request.params.map { JSONText(scanned: line.extracting($0)) })
     try checkRuns()
     if service.isReplacing { throw folding }
-    return { try service.run(call(checked, context)) }
+    return { try runNamed(call(checked, context)) }
   }
 
   private func call(_ parameters: JSONText, _ context: CallContext) -> ScriptCall {
@@ -130,7 +130,7 @@ private struct ScriptMethod {
       guard !isQuery else {
         let call = try options?.applied(to: call) ?? call
         try options?.checkIsNoCommand("none: a query is not recorded")
-        let value = try service.run(self.call(checked, context))
+        let value = try runNamed(self.call(checked, context))
         call.answer { buffer in buffer.object { $0.member("value", value) } }
         return nil
       }
@@ -143,6 +143,20 @@ private struct ScriptMethod {
       call.refuse(context.access.error(error))
       return nil
     }
+  }
+
+  /// Runs a query or a part of an `atomic`; a failure names the method, as that of a command does.
+  private func runNamed(_ call: ScriptCall) throws -> JSONText? {
+    do {
+      return try service.run(call)
+    } catch let failure as FailedScript {
+      throw NamedFailure(description: "\(name): \(failure)")
+    }
+  }
+
+  /// A failure with the method, for the log.
+  private struct NamedFailure: Error, CustomStringConvertible {
+    let description: String
   }
 
   private func options(
