@@ -10,6 +10,9 @@ types() {
             background+=($!)
             return ;;
         *watch* | *' -f '* | "bindctl bind '"*)
+            # What the command before has printed is not what this one prints.
+            : > "$directory/shown"
+            : > "$directory/said"
             setsid bash -c "$1" > "$directory/shown" 2> "$directory/said" 3>&- < /dev/null &
             running=$!
             return ;;
@@ -33,7 +36,8 @@ end_running() {
         [ ! -s "$directory/shown" ] && kill -0 "$running" 2> /dev/null || break
         sleep .05
     done
-    kill -TERM -- "-$running" 2> /dev/null || true
+    # A moment after its start it has no group of its own yet.
+    kill -TERM -- "-$running" 2> /dev/null || kill -TERM "$running" 2> /dev/null || true
     wait "$running" || status=$?
     running=
     [[ $status = 0 || $status = 143 ]] && [ ! -s "$directory/said" ] && return
