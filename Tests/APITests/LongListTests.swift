@@ -36,7 +36,7 @@ struct LongListTests {
   private func fillList(_ count: Int) {
     let numbers = (0..<count).map(String.init).joined(separator: ",")
     client.send(#"{"id":1,"method":"lists.replace","params":["l",[\#(numbers)]]}"#)
-    settle()
+    runAllTurns()
     _ = client.received()
   }
 
@@ -48,11 +48,11 @@ struct LongListTests {
       client.send(
         #"{"id":2,"method":"atomic","params":{"calls":[\#(calls.joined(separator: ","))]}}"#)
       // It is read a turn before it runs.
-      repeat { settle() } while client.received().isEmpty
+      repeat { runAllTurns() } while client.received().isEmpty
     }
   }
 
-  private func settle() {
+  private func runAllTurns() {
     bench.store.commit()
     while bench.table.flush() { bench.store.commit() }
   }
@@ -113,7 +113,7 @@ struct LongListTests {
     let all = 17_000
     fillList(all)
     client.send(#"{"id":3,"method":"subscribe","params":{"source":"lists/l"}}"#)
-    settle()
+    runAllTurns()
     let lines = client.received().map { JSONText(trusted: $0).members ?? [:] }
     #expect(lines.count == 2)
     let first = lines.first?["result"]?.members ?? [:]
@@ -132,7 +132,7 @@ struct LongListTests {
     let context = bench.table.context
     var steps = context.workSteps
     client.send(#"{"id":3,"method":"bind","params":{"expr":"lists/l | sum ~> cells/s"}}"#)
-    settle()
+    runAllTurns()
     let expected = Self.count * (Self.count - 1) / 2
     #expect(sum == expected)
     #expect(context.workSteps - steps >= Self.count / 512)
@@ -143,9 +143,9 @@ struct LongListTests {
     bench.table.flush()
     // This one comes while the list is decoded.
     client.send(#"{"id":5,"method":"lists.append","params":["l",2]}"#)
-    settle()
+    runAllTurns()
     bench.time.nanosecondsPerLook = 0
-    settle()
+    runAllTurns()
     #expect(sum == expected + 3)
     #expect(context.workSteps - steps >= Self.count / 512)
   }
@@ -155,7 +155,7 @@ struct LongListTests {
     fillMap()
     let steps = bench.table.context.workSteps
     client.send(#"{"id":3,"method":"bind","params":{"expr":"maps/m | length ~> cells/s"}}"#)
-    settle()
+    runAllTurns()
     #expect(sum == Self.count)
     #expect(bench.table.context.workSteps - steps >= Self.count / 512)
   }
@@ -167,7 +167,7 @@ struct LongListTests {
     fillMap()
     let steps = bench.table.context.workSteps
     client.send(#"{"id":3,"method":"open","params":{"text":"view \"All.\"\nmaps/m ~> rows"}}"#)
-    settle()
+    runAllTurns()
     // The first 1,000 keys at once, then the others; each row is made in a step, and each search for
     // 256 keys is one.
     #expect(
@@ -181,13 +181,13 @@ struct LongListTests {
     let calls = (0..<600).map { #"{"method":"cells.set","params":["\#($0 % 3)/\#($0)",1]}"# }
     client.send(
       #"{"id":3,"method":"atomic","params":{"calls":[\#(calls.joined(separator: ","))]}}"#)
-    settle()
+    runAllTurns()
     client.send(#"{"id":4,"method":"open","params":{"text":"view \"All.\"\n\#(cells)"}}"#)
-    settle()
+    runAllTurns()
     #expect(client.received().last?.contains("rows2") == true)
     let steps = bench.table.context.workSteps
     client.connection.end()
-    settle()
+    runAllTurns()
     // The 200 texts of a list in two steps, and all else of its table in one.
     #expect(bench.table.context.workSteps - steps == 9)
   }

@@ -166,7 +166,7 @@ struct StateDifference: Sendable {
   /// The bytes by which the rows have grown whose stream has the name of the source.
   let growth: Int
 
-  /// Whether there are no such rows any more.
+  /// Whether the new state has no rows whose stream has the name of the source.
   let isEmpty: Bool
 
   init(_ source: String, of state: some TableState, with former: some TableState) {
@@ -176,7 +176,7 @@ struct StateDifference: Sendable {
     isEmpty = !state.holds(source)
   }
 
-  /// Whether there is a difference.
+  /// Whether the value or the size differs.
   var isAny: Bool { value != before || growth != 0 }
 
   /// Whether the source is there in the new state only.

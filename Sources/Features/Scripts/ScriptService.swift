@@ -141,10 +141,17 @@ package final class ScriptService {
 struct FailedScript: Error, CustomStringConvertible {
   let description: String
 
+  private init(description: String) { self.description = description }
+
   init(_ file: String, _ failure: ScriptFailure) {
-    // Some faults have no line, such as one in what a command returns.
+    // Some faults have no line, such as a variable that a function has changed.
     let text = "\(failure)"
-    description = text.hasPrefix(file + ":") ? text : "\(file): \(text)"
+    self.init(description: text.hasPrefix(file + ":") ? text : "\(file): \(text)")
+  }
+
+  /// Returns the failure with the name of the method that has run.
+  func naming(_ method: String) -> FailedScript {
+    FailedScript(description: "\(method): \(description)")
   }
 }
 

@@ -150,13 +150,8 @@ private struct ScriptMethod {
     do {
       return try service.run(call)
     } catch let failure as FailedScript {
-      throw NamedFailure(description: "\(name): \(failure)")
+      throw failure.naming(name)
     }
-  }
-
-  /// A failure with the method, for the log.
-  private struct NamedFailure: Error, CustomStringConvertible {
-    let description: String
   }
 
   private func options(
