@@ -87,7 +87,8 @@ run_not() { ! "$@"; }
 }
 
 # A process that a command of a lock has left behind has ended; one that nobody waits for may be a zombie.
-gone() { [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"; } # pid
+# One look: between two, a zombie can vanish.
+gone() { ! grep -q '^State:.[^ZX]' "/proc/$1/status" 2> "$directory/no"; } # pid
 
 # Runs a command under the lock that starts another one, and waits for both.
 lock_a_family() { # what the other one does first
