@@ -157,7 +157,7 @@ struct SliceRuleTests {
     "Features/Readers/SubscribeDurable.swift": (.short, 1),
     "Features/Scripts/ScriptService.swift": (.short, 1),
     "Features/Scripts/ScriptTrialsBinder.swift": (.short, 1),
-    "Features/Scripts/ScriptsService.swift": (.sliced, 8),
+    "Features/Scripts/ScriptsService.swift": (.sliced, 10),
     "Features/System/SystemBinder.swift": (.short, 6),
     "Features/Types/SilenceWatch.swift": (.short, 3),
     "Features/Types/TypesService.swift": (.short, 2),

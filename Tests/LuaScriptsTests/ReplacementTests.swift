@@ -65,6 +65,14 @@ private final class Home {
     store.read()
   }
 
+  /// Removes the file and ends the service, up to the first step that frees its rows.
+  func forget() throws {
+    _ = scripts.use(ScriptFiles(in: Lua()))
+    try host.run { try scripts.forget("usage") }
+    store.commit()
+    store.read()
+  }
+
   /// Performs all steps.
   func goOn() {
     while !works.isEmpty { step() }
@@ -183,6 +191,81 @@ struct ReplacementTests {
       again.goOn()
       #expect(home.host.stateBytes == again.host.stateBytes)
     }
+  }
+
+  @Test
+  func `the rows of a forgotten service are freed in short steps, and folded again by a text`()
+    throws
+  {
+    let home = try Home()
+    home.begin(files(1))
+    home.goOn()
+    try home.set(0..<1_000)
+    try home.watch()
+    try home.forget()
+    #expect(home.scripts.shown.isEmpty)
+    var steps = 0
+    while !home.works.isEmpty {
+      let reported = home.reports.count
+      home.step()
+      steps += 1
+      #expect(home.reports.count - reported <= 32)
+    }
+    #expect(steps > 30)
+    let ledger = try home.usage.ledger
+    #expect(ledger.pending.rows[0].rows.isEmpty && ledger.committed.rows[0].rows.isEmpty)
+    #expect(home.reports.count == 1_000 && home.reports.allSatisfy { $0.value == nil })
+    #expect(home.scripts.folding.isEmpty)
+    // It applies nothing until it is used again.
+    try home.set(0..<10, 5)
+    #expect(ledger.pending.rows[0].rows.isEmpty)
+    home.begin(files(2))
+    home.goOn()
+    #expect(try home.count(2, of: 0..<1_000) == 990)
+    #expect(try home.count(10, of: 0..<10) == 10)
+    try home.set(0..<10, 6)
+    #expect(try home.count(12, of: 0..<10) == 10)
+    let again = try Home(home.store.killed())
+    #expect(try again.count(12, of: 0..<10) == 10)
+    #expect(home.host.stateBytes == again.host.stateBytes)
+  }
+
+  @Test(arguments: [0, 1, 20])
+  func `a forgotten service comes back while its rows are freed`(steps: Int) throws {
+    let home = try Home()
+    home.begin(files(1))
+    home.goOn()
+    try home.set(0..<1_000)
+    try home.forget()
+    for _ in 0..<steps { home.step() }
+    // The same text, too, because its rows are gone.
+    home.begin(files(1))
+    #expect(home.scripts.shown.count == 1)
+    home.goOn()
+    home.store.read()
+    home.store.commit()
+    home.store.read()
+    home.goOn()
+    #expect(try home.count(1, of: 0..<1_000) == 1_000)
+    #expect(try !home.usage.isNew && !home.usage.isFolding && !home.usage.isReplacing)
+    #expect(home.scripts.folding.isEmpty)
+  }
+
+  @Test
+  func `a service that is forgotten while its state is replaced is freed afterwards`() throws {
+    let home = try Home()
+    home.begin(files(1))
+    home.goOn()
+    try home.set(0..<1_000)
+    home.begin(files(2))
+    home.step()
+    #expect(try home.usage.isReplacing)
+    try home.forget()
+    home.goOn()
+    home.store.read()
+    home.goOn()
+    #expect(try home.usage.ledger.committed.rows[0].rows.isEmpty)
+    #expect(home.scripts.shown.isEmpty && home.scripts.folding.isEmpty)
   }
 
   @Test

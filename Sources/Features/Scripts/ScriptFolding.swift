@@ -34,7 +34,12 @@ final class ScriptFolding {
   /// From then on it cannot be given up.
   var isReplacing = false
 
-  init(_ script: Script) { self.script = script }
+  /// Whether it folds nothing, but frees the rows of a service that was forgotten.
+  let isRelease: Bool
+
+  init(_ script: Script) { (self.script, isRelease) = (script, false) }
+
+  init(releasing script: Script) { (self.script, isRelease, isReplacing) = (script, true, true) }
 
   /// Goes on without the events that were dropped.
   func forgetDropped() { dropped = 0 }

@@ -246,8 +246,11 @@ package final class ScriptsService {
       return fold(script)
     }
     if let folding = folding[script.name], folding.isReplacing {
-      forgotten.remove(script.name)
-      followers[script.name] = folding.script.text == script.text ? nil : script
+      let isSame = folding.script.text == script.text && !folding.isRelease
+      followers[script.name] = isSame ? nil : script
+      service.isFolding = true
+      if folding.isRelease { service.isNew = true }
+      if forgotten.remove(script.name) != nil { onChange() }
       return .folding
     }
     let wasForgotten = forgotten.remove(script.name) != nil
@@ -268,7 +271,9 @@ package final class ScriptsService {
       finish(script)
       return .done
     }
-    return fold(script)
+    let change = fold(script)
+    if wasForgotten { onChange() }
+    return change
   }
 
   /// Tells everybody that a service has a new text.
@@ -428,7 +433,50 @@ package final class ScriptsService {
       "service '\(script.name)' has folded \(count) events by its new text\(lost)",
       false)
     finish(script)
-    if let next = followers.removeValue(forKey: script.name) { _ = use(next) }
+    useFollower(of: script.name)
+    if forgotten.contains(script.name) { release(service) }
+  }
+
+  /// Uses the text that came while a state took the place of another one.
+  private func useFollower(of name: String) {
+    if let next = followers.removeValue(forKey: name) { _ = use(next) }
+  }
+
+  // MARK: Forgetting
+
+  /// Frees the rows of a service that clients do not see any more, in steps; a later text folds the past
+  /// first.
+  private func release(_ service: ScriptService) {
+    let name = service.name
+    guard folding[name] == nil, !service.isNew else { return }
+    let release = ScriptFolding(releasing: service.script)
+    folding[name] = release
+    // No snapshot may be made of it from now on, and its events and those of others do not matter to it.
+    host.setComplete(false, name)
+    service.ledger.otherTypes = []
+    // Those that are recorded and not durable yet are in one of its states only.
+    host.durability(of: host.last).observe { [unowned self] event in
+      guard case .next = event else { return }
+      service.isNew = true
+      var empty = ScriptState(service.script)
+      empty.isWaiting = true
+      service.ledger.replacement(by: empty).observe { [unowned self] event in
+        guard case .next(let replacement) = event else { return }
+        addWork { [unowned self] in
+          guard folding[name] === release else { return false }
+          if replacement.step() { return true }
+          endRelease(release, of: service)
+          return false
+        }
+      }.dispose(in: release.work)
+    }.dispose(in: release.work)
+  }
+
+  private func endRelease(_ release: ScriptFolding, of service: ScriptService) {
+    folding[service.name] = nil
+    service.isFolding = false
+    release.work.dispose()
+    useFollower(of: service.name)
   }
 
   /// Goes on with the present state, because the journal does not work any more.
@@ -485,6 +533,7 @@ package final class ScriptsService {
     if service.stopped != nil || service.isNew { service.ledger.otherTypes = [] }
     forgotten.insert(name)
     onChange()
+    release(service)
   }
 
   /// The services that clients do not see any more.
