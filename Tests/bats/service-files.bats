@@ -372,6 +372,33 @@ END
     [ "$(bindctl get 'tally/*' | wc -l)" = 2 ]
 }
 
+@test "a call right after the reload of a new service waits while its past is folded, for 3 s" {
+    again() { # the fold
+        tally "$1" > service.d/tally.service
+        printf '%s\n' '{"id":1,"method":"reload"}' '{"id":2,"method":"tally.add","params":{"key":"b"}}' | bindctl pipe > out
+    }
+    forget() {
+        rm service.d/tally.service
+        bindctl reload
+        bindctl call scripts.forget service=tally
+    }
+    tally 'rows[e.key] = e' > service.d/tally.service
+    bindctl reload
+    for i in 1 2 3 4 5 6 7 8; do
+        jq -nc '{id:1,method:"atomic",params:{calls:[range(1000)|{method:"tally.add",params:{key:"k\(.)"}}]}}'
+    done | bindctl pipe > /dev/null
+    forget
+    run -4 bindctl get tally/k1
+    again 'rows[e.key] = e'
+    jq -es '.[] | select(.id == 2) | .result.seq > 8000' out
+    [ "$(bindctl get 'tally/*' | wc -l)" = 1001 ]
+    forget
+    again 'error("no")'
+    jq -es '.[] | select(.id == 2) | .error.data.reason == "service_stopped"' out
+    again 'for i = 1, 350000 do end rows[e.key] = e'
+    jq -es '.[] | select(.id == 2) | .error.data.reason == "folding"' out
+}
+
 @test "forget that is rolled back ends nothing" {
     tally 'rows[e.key] = e' > service.d/tally.service
     bindctl reload

@@ -21,7 +21,7 @@ package final class ScriptService {
   /// Until that is done its commands wait, and events of others are applied afterwards.
   package private(set) var isReplacing = false { didSet { updateWaiting() } }
 
-  /// Called when it is done.
+  /// Called when it is done, or when the first text is in use or refused.
   private var waiting: [() -> Void] = []
 
   /// The new text that could not be used, with the reason; `nil` if there is none.
@@ -44,8 +44,16 @@ package final class ScriptService {
     ledger.committed.isWaiting = isWaiting
   }
 
-  /// Calls a function when another state has taken the place of the present one.
+  /// Calls a function when another state has taken the place of the present one, or when the first text
+  /// is refused.
   func wait(_ body: @escaping () -> Void) { waiting.append(body) }
+
+  /// Calls the functions that wait.
+  func endWaiting() {
+    let waiting = waiting
+    self.waiting = []
+    for body in waiting { body() }
+  }
 
   private let bag = DisposeBag()
 
@@ -131,9 +139,7 @@ package final class ScriptService {
     (isReplacing, isNew) = (false, false)
     ledger.applyRecorded(\.isOther)
     checkVariables()
-    let waiting = waiting
-    self.waiting = []
-    for body in waiting { body() }
+    endWaiting()
   }
 }
 

@@ -107,7 +107,7 @@ private struct ScriptMethod {
     let checked = try parameters.checked(
       request.params.map { JSONText(scanned: line.extracting($0)) })
     try checkRuns()
-    if service.isReplacing { throw folding }
+    if service.isNew || service.isReplacing { throw folding }
     return { try runNamed(call(checked, context)) }
   }
 
@@ -123,10 +123,7 @@ private struct ScriptMethod {
       let options = try options(of: request, line, context)
       let checked = try parameters.read(request, line)
       try checkRuns()
-      if service.isReplacing, !isQuery {
-        service.wait { [weak connection = call.connection] in connection?.endWork() }
-        return .work
-      }
+      if try waits(call.connection) { return .work }
       guard !isQuery else {
         let call = try options?.applied(to: call) ?? call
         try options?.checkIsNoCommand("none: a query is not recorded")
@@ -162,7 +159,7 @@ private struct ScriptMethod {
     return try context.parameters(NoParameters.self, of: request, line, [], .ignored, nil).1
   }
 
-  /// - Throws: `unavailable` if the service has stopped, or has no state yet.
+  /// - Throws: `unavailable` if the service has stopped.
   private func checkRuns() throws(WireError) {
     if let stopped = service.stopped {
       throw WireError(
@@ -172,13 +169,27 @@ private struct ScriptMethod {
           "seq": .number(JSONNumber(stopped.seq)),
         ], retry: false)
     }
-    guard service.isNew else { return }
-    if let refused = service.refused, !service.isFolding {
-      throw WireError(
-        .unavailable, refused,
-        ["service": .string(service.name), "reason": .string("service_stopped")], retry: false)
+    guard service.isNew, !service.isFolding, let refused = service.refused else { return }
+    throw WireError(
+      .unavailable, refused,
+      ["service": .string(service.name), "reason": .string("service_stopped")], retry: false)
+  }
+
+  /// The most milliseconds that a call waits while the first text of the service folds the past.
+  private static let mostMilliseconds: UInt64 = 3_000
+
+  /// Returns whether a call waits, because the service has no state yet, or another one takes its place.
+  ///
+  /// - Throws: `unavailable` if the first text still folds the past after ``mostMilliseconds``.
+  private func waits(_ connection: Connection) throws(WireError) -> Bool {
+    guard service.isNew || service.isReplacing && !isQuery else { return false }
+    if service.isNew {
+      let waited = connection.waitedMilliseconds
+      guard waited < Self.mostMilliseconds else { throw folding }
+      connection.awaitTime(seconds: Double(Self.mostMilliseconds - waited) / 1000)
     }
-    throw folding
+    service.wait { [weak connection] in connection?.endWork() }
+    return true
   }
 
   private var folding: WireError {

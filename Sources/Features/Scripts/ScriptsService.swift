@@ -488,6 +488,7 @@ package final class ScriptsService {
   private func refuse(_ script: Script, _ reason: String) {
     endFolding(script.name)
     services[script.name]?.refused = reason
+    services[script.name]?.endWaiting()
     onMessage("the new text of service '\(script.name)' is not used: \(reason)", true)
   }
 
@@ -533,6 +534,7 @@ package final class ScriptsService {
     if service.stopped != nil || service.isNew { service.ledger.otherTypes = [] }
     forgotten.insert(name)
     onChange()
+    service.endWaiting()
     release(service)
   }
 
