@@ -116,10 +116,12 @@ extension Rights {
 
   private func describe(_ view: ViewBinder) -> JSONObject {
     let arguments = view.arguments.members.map { member in
-      JSONValue.object([
+      var described: JSONObject = [
         "name": .string(member.name), "type": .string(member.shape.name),
         "optional": .bool(member.isOptional),
-      ])
+      ]
+      if case .text(let format) = member.shape { described["format"] = .string(format.rawValue) }
+      return JSONValue.object(described)
     }
     return [
       "name": .string(view.name), "service": .string(view.service), "doc": .string(view.doc),
@@ -162,6 +164,7 @@ extension Rights {
         "name": .string(parameter.name), "type": .string(parameter.shape.name),
         "optional": .bool(parameter.isOptional),
       ]
+      if case .text(let format) = parameter.shape { described["format"] = .string(format.rawValue) }
       if let doc = parameter.doc { described["doc"] = .string(doc) }
       return JSONValue.object(described)
     }

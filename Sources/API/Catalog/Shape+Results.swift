@@ -110,7 +110,7 @@ extension Shape {
         .map(
           .object([
             .optional("doc", .string),
-            .optional("format", .words(["date", "time", "clock", "secret"])),
+            .optional("format", format),
             .optional("words", .array(.string)), .optional("from", .string),
           ]))),
     ])
@@ -118,11 +118,14 @@ extension Shape {
 
   // MARK: describe
 
+  /// The format of a string.
+  private static var format: Shape { .words(["date", "time", "clock", "secret"]) }
+
   /// The results of `describe`: an overview, a service, a method or a source.
   static var descriptions: [Shape] {
     let parameter = Shape.object([
       .init("name", .string), .init("type", .string), .init("optional", .bool),
-      .optional("doc", .string),
+      .optional("format", format), .optional("doc", .string),
     ])
     let method: [Member] = [
       .init("doc", .string), .init("params", .array(parameter)), .init("result", .string),

@@ -203,7 +203,8 @@ private struct Description {
     let rows = named.map { parameter in
       let name = parameter.string("name") ?? ""
       let space = String(repeating: " ", count: width - name.count + 2)
-      return (name + space + (parameter.string("type") ?? ""), parameter.string("doc") ?? "")
+      let type = parameter.string("format") ?? parameter.string("type") ?? ""
+      return (name + space + type, parameter.string("doc") ?? "")
     }
     if !rows.isEmpty { text += "\n\n" + style.bold("parameters") + "\n" + list(rows) }
     var rest = [("returns", answer.string("result") ?? "")]
