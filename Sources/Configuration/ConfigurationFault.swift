@@ -19,6 +19,17 @@ package struct ConfigurationFault: Error, Equatable, Sendable {
   }
 }
 
+extension ConfigurationFault {
+  /// The message about a file that begins with a byte order mark, as some editors write it.
+  package static let byteOrderMark = "the file begins with a byte order mark; save it without"
+
+  /// Returns the fault of a text that begins with a byte order mark; `nil` if it does not.
+  package static func byteOrderMark(in text: String, of file: String) -> ConfigurationFault? {
+    guard text.utf8.starts(with: [0xef, 0xbb, 0xbf]) else { return nil }
+    return ConfigurationFault(file: file, line: 1, column: 1, message: byteOrderMark)
+  }
+}
+
 extension ConfigurationFault: CustomStringConvertible {
   /// The message in the form that compilers use: `file:line:column: message`.
   package var description: String {

@@ -72,6 +72,9 @@ struct BindFileTests {
     var damaged = BindFiles()
     damaged.read([0x61, 0xFF], file: "/d/x.bind")
     #expect(damaged.faults.map(\.description) == ["/d/x.bind: the file is not UTF-8"])
+    #expect(
+      Self.files("\u{feff}cells/a ~> cells/b").faults.map(\.description)
+        == ["/d/0.bind:1:1: the file begins with a byte order mark; save it without"])
   }
 
   /// Creates a daemon with bindings.

@@ -152,6 +152,10 @@ struct TypesTests {
     #expect(files.faults.map(\.line) == [1, 2, 3, 4, 5, 6, 8, 9])
     files.read([0x63, 0xFF], file: "g")
     #expect(files.faults.last?.message == "the file is not UTF-8")
+    files.read(Array("\u{feff}cells/b: number".utf8), file: "h")
+    #expect(
+      files.faults.last?.description
+        == "h:1:1: the file begins with a byte order mark; save it without")
   }
 
   // MARK: Writes

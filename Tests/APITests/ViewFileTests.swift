@@ -189,6 +189,16 @@ struct ViewFileTests {
   }
 
   @Test
+  func `an assignment stands before the line that binds its name`() {
+    #expect(
+      faults("cells/a <~ a", "a = 1") == [
+        "2:12: 'a' has no value to begin with; assign one, or write '<~!'",
+        "3:1: 'a' is bound in line 2; assign it in a line before that one",
+      ])
+    #expect(faults("a = 1", "cells/a <~ a") == [])
+  }
+
+  @Test
   func `names are used once`() {
     #expect(
       faults("a = 1", "a = 2", "cells/a ~> b", "cells/b ~> b", "x -> cells.set", "x -> cells.set")
@@ -269,6 +279,9 @@ struct ViewFileTests {
     #expect(ViewFile.read([0xFF]).faults.map(\.description) == ["1:1: the file is not UTF-8"])
     #expect(
       ViewFile.read([0xEF, 0xBB, 0xBF] + Array("view \"A\"".utf8)).faults.map(\.description)
+        == ["1:1: the file begins with a byte order mark; save it without"])
+    #expect(
+      ViewFile.read("\u{feff}view \"A\"").faults.map(\.description)
         == ["1:1: the file begins with a byte order mark; save it without"])
   }
 

@@ -331,9 +331,11 @@ struct ScriptTests {
     var files = ScriptFiles(in: Lua())
     files.read(Array(repeating: 0x20, count: Script.maxBytes + 1), file: "a/long.service")
     files.read([0xFF], file: "a/bytes.service")
+    files.read([0xEF, 0xBB, 0xBF] + Array(#"service("mark", "x")"#.utf8), file: "a/mark.service")
     #expect(
       files.faults.map(\.description) == [
         "a/long.service: it has 65537 bytes; at most 65536", "a/bytes.service: it is not UTF-8",
+        "a/mark.service:1:1: the file begins with a byte order mark; save it without",
       ])
   }
 

@@ -1,3 +1,4 @@
+internal import Configuration
 internal import JSON
 internal import Signals
 internal import Wire
@@ -119,8 +120,12 @@ struct ViewFileParser {
     _ name: ViewFile.Name, _ line: inout ViewLine
   ) throws(ViewFault) {
     isNamed = true
-    if let other = assigned[name.text] ?? properties[name.text] {
+    if let other = assigned[name.text] {
       throw ViewFault(name.place, "'\(name.text)' is already assigned in line \(other)")
+    }
+    if let other = properties[name.text] {
+      throw ViewFault(
+        name.place, "'\(name.text)' is bound in line \(other); assign it in a line before that one")
     }
     assigned[name.text] = name.place.line
     isNamed = false
@@ -491,17 +496,15 @@ extension ViewFile {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return (ViewFile(), [ViewFault(first, "the file is not UTF-8")])
     }
-    guard !bytes.starts(with: [0xef, 0xbb, 0xbf]) else {
-      return (
-        ViewFile(), [ViewFault(first, "the file begins with a byte order mark; save it without")]
-      )
-    }
     return read(text)
   }
 
   /// Parses the text of a file.
   package static func read(_ text: String) -> (file: ViewFile, faults: [ViewFault]) {
     guard text.utf8.count <= Limit.bytes else { return read(Array(text.utf8)) }
+    if let mark = ConfigurationFault.byteOrderMark(in: text, of: "") {
+      return (ViewFile(), [ViewFault(Place(line: mark.line, column: mark.column), mark.message)])
+    }
     let parser = ViewFileParser(text)
     let check = ViewCheck(parser.file, hasUnreadLines: parser.hasUnreadLines)
     let faults = parser.faults + check.faults

@@ -45,6 +45,9 @@ package struct BindFiles {
       faults.append(ConfigurationFault(file: file, message: "the file is not UTF-8"))
       return
     }
+    if let mark = ConfigurationFault.byteOrderMark(in: text, of: file) {
+      return faults.append(mark)
+    }
     let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
     for (i, line) in lines.enumerated() { read(line, file: file, line: i + 1) }
   }

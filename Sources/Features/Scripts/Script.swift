@@ -63,6 +63,9 @@ package final class Script: Sendable {
     _ text: String, named name: String?, file: String, path: String,
     in language: any ScriptLanguage
   ) throws(ConfigurationFaults) {
+    if let mark = ConfigurationFault.byteOrderMark(in: text, of: path) {
+      throw ConfigurationFaults([mark])
+    }
     let interpreter: any ScriptInterpreter
     do throws(ScriptFailure) {
       interpreter = try language.interpreter(for: text, file: file)

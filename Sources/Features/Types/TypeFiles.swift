@@ -20,6 +20,9 @@ package struct TypeFiles {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return faults.append(ConfigurationFault(file: file, message: "the file is not UTF-8"))
     }
+    if let mark = ConfigurationFault.byteOrderMark(in: text, of: file) {
+      return faults.append(mark)
+    }
     let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
     for (i, line) in lines.enumerated() { read(line, file: file, line: i + 1) }
   }

@@ -195,11 +195,13 @@ var reloadCommand: Command {
 }
 
 extension JSONValue {
-  /// The text of a fault: `file:line:column: message`.
+  /// The text of a fault: `file:line:column: message`; without line and column if it is that of the
+  /// whole file.
   var place: String {
     guard case .object(let fault) = self else { return "" }
-    return ["file", "line", "column"].compactMap { fault[$0]?.bare }.joined(separator: ":")
-      + ": \(fault["message"]?.bare ?? "")"
+    let isOfLine = fault["line"] != .number(JSONNumber(0))
+    return (isOfLine ? ["file", "line", "column"] : ["file"]).compactMap { fault[$0]?.bare }
+      .joined(separator: ":") + ": \(fault["message"]?.bare ?? "")"
   }
 }
 
