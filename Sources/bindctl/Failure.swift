@@ -148,6 +148,9 @@ extension WireError {
       if message.hasPrefix("missing parameter"), let example = asked.example {
         return "for example: \(example)"
       }
+      if data["got"] == .string("nothing"), let typed = typedArgument {
+        return "write it behind the view: \(typed)"
+      }
       return typedArgument.map { "use ':=' for values other than text, as in \($0)" }
     case .invalidParams where command == "service":
       return typedArgument.map { "use ':=' for values other than text, as in \($0)" }
@@ -188,15 +191,17 @@ extension WireError {
 
   /// The correct form of an argument that was a text but must have another type.
   private var typedArgument: String? {
-    guard data["got"] == .string("string"), case .string(let expected)? = data["expected"],
-      case .string(let path)? = data["path"]
+    guard case .string(let got)? = data["got"], ["string", "a string", "nothing"].contains(got),
+      case .string(let expected)? = data["expected"], case .string(let path)? = data["path"]
     else { return nil }
     // The arguments of a view are nested one level deeper.
     let words = path.split(separator: "/")
     guard let name = words.last, words.count == 1 || words.count == 2 && words[0] == "args" else {
       return nil
     }
-    switch expected {
+    // With or without its article.
+    switch expected.split(separator: " ").last.map(String.init) ?? expected {
+    case "string" where got == "nothing": return "\(name)=TEXT"
     case "integer", "number": return "\(name):=1"
     case "boolean": return "\(name):=true"
     case "array": return "\(name):='[…]'"

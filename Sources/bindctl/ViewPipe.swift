@@ -24,6 +24,9 @@ final class ViewPipe {
   /// The final `sync` request; `nil` before the end of the input, and after its answer.
   private var last: Int?
 
+  /// The line of the input that could not be read; the answers to those before it come first.
+  private var fault: UsageError?
+
   /// Whether only answers that come in a later turn are missing.
   private var isSynchronized = false
 
@@ -46,14 +49,17 @@ final class ViewPipe {
         &ends, nfds_t(ends.count), FollowedFile.pollTime(link.pollTime, followed))
       if count < 0 { continue }
       if ends[2].revents & Int16(POLLERR) != 0 { return .readerGone }
-      if ends[1].revents != 0 { try readInput() }
+      if ends[1].revents != 0 { readInput() }
       switch followed?.change {
       case .text(let text)?: link.replace(by: text)
       case .fault(let fault)?: note(fault)
       case nil: break
       }
       guard count == 0 || ends[0].revents != 0 else { continue }
-      for one in try link.receive() where try write(one) { return .done }
+      for one in try link.receive() where try write(one) {
+        if let fault { throw fault }
+        return .done
+      }
     }
   }
 
@@ -111,7 +117,7 @@ final class ViewPipe {
     output.line(JSONValue.object(["lost": .object(lost)]).text.text)
   }
 
-  private func readInput() throws {
+  private func readInput() {
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     let count = read(STDIN_FILENO, &chunk, chunk.count)
     if count < 0, errno == EINTR || errno == EAGAIN { return }
@@ -130,12 +136,16 @@ final class ViewPipe {
       isInputOpen = false
       input.finish(take)
     }
-    for line in lines { try ask(line) }
+    do throws(UsageError) {
+      for line in lines { try ask(line) }
+    } catch {
+      (fault, isInputOpen) = (error, false)
+    }
     // The changes caused by the intents arrive before this reply.
     if !isInputOpen { last = link.send("sync", [:]) }
   }
 
-  private func ask(_ line: JSONText?) throws {
+  private func ask(_ line: JSONText?) throws(UsageError) {
     guard case .object(let asked)? = line?.value else {
       throw UsageError("a line of stdin is not a JSON object", command: "open")
     }
