@@ -293,6 +293,24 @@ struct FileViewTests {
   }
 
   @Test
+  func `members that rows lack are warnings, as far as their shape is known`() throws {
+    let whole = try WholeBench()
+    let client = whole.bench.connect()
+    let lines = [
+      #"view "A""#, "people/* ~> people by nmae", "  key ~> k", "  colr ~> color", "  name",
+      #"daemon/connections ~> c where prgram == "x""#, "cells/* ~> cells by anything", "  any",
+      "people/* | pick(\"/x\") ~> other by y",
+    ]
+    let found = check(lines.joined(separator: "\n"), by: client)
+    #expect(
+      found.warnings == [
+        "2:23: the rows of 'people/*' have no 'nmae'; did you mean 'name'?",
+        "4:3: the rows of 'people/*' have no 'colr'; did you mean 'color'?",
+        "6:31: the rows of 'daemon/connections' have no 'prgram'; did you mean 'program'?",
+      ])
+  }
+
+  @Test
   func `a source that does not exist now is a warning, and a number is no list`() throws {
     let whole = try WholeBench()
     let client = whole.bench.connect()
@@ -575,6 +593,33 @@ struct FileViewTests {
     let error = client.error(
       open("cells/r/{x} ~> a", head: " (x: text)", args: ["x": .string(argument)]))
     #expect(error?.data["path"] == .string("/args/x"))
+  }
+
+  @Test
+  func `an argument in the name of a source that an intent writes is one segment`() {
+    var count = 0
+    func open(_ who: String, _ line: String) -> String {
+      count += 1
+      return self.open(line, head: " (who: text)", args: ["who": .string(who)], view: "v\(count)")
+    }
+    let set = #"x -> cells.set name="r/{who}" value=1"#
+    for who in ["a/b", "*", "/"] {
+      let error = client.error(open(who, set))
+      #expect(error?.data["path"] == .string("/args/who"), "\(who)")
+      #expect(
+        error?.message.contains("an argument in a text with '/' is one segment") == true, "\(who)")
+    }
+    #expect(client.error(open("a/b", #"y => cell name="r/{who}""#)) != nil)
+    #expect(
+      client.error(open("a/b", #"y -> maps.put name="m" key="k" value={"a":["r/{who}"]}"#)) != nil)
+    // No name: a whole value, a text for people, a title.
+    for line in [
+      "x -> cells.set name={who} value=1", #"x -> cells.set name="r" value="by {who} / me""#,
+      #"t = "r/{who}""#,
+    ] {
+      #expect(client.result(open("a/b", line)) != nil, "\(line)")
+    }
+    #expect(client.result(open("a b", set)) != nil)
   }
 
   @Test

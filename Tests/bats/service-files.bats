@@ -32,6 +32,20 @@ restart_daemon() {
     start_daemon --config "$directory/binder.conf"
 }
 
+@test "a file that is no text, or begins with a byte order mark, says so" {
+    head -c 300 /dev/zero | tr '\0' '\377' > service.d/odd.service
+    run bindctl reload
+    is "${lines[0]}" "bindctl: $PWD/service.d/odd.service: it is not UTF-8"
+    rm service.d/odd.service
+    for file in service.d/m.service bind.d/m.bind view.d/m.view types.d/m.types; do
+        mkdir -p "${file%/*}"
+        printf '\xef\xbb\xbfservice("m", "x")\n' > "$file"
+        run bindctl reload
+        [[ "$output" == *"$file:1:1: the file begins with a byte order mark; save it without"* ]] || { echo "$output"; return 1; }
+        rm "$file"
+    done
+}
+
 @test "a room cannot be booked twice" {
     rooms > rooms.service
     [ "$(bindctl service check rooms.service)" = 'rooms.service is valid' ]
@@ -52,6 +66,7 @@ restart_daemon() {
     done
     cp rooms.service service.d/
     [ "$(bindctl reload)" = 'changed: services' ]
+    [[ "$(bindctl describe rooms.book)" == *"from  clock"* ]]
     [ "$(bindctl call rooms.book room=blue from=09:00 to=10:00)" = '"b1"' ]
     run -5 bindctl call rooms.book room=blue from=09:30 to=11:00
     [ "$output" = 'bindctl: the room is taken' ]

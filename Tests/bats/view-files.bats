@@ -75,6 +75,21 @@ bad.view:3:7: no method 'cells.ad'; did you mean 'cells.add'?" ]
     [ "$(bindctl get cells/kitchen/wanted)" = 19 ]
 }
 
+@test "the arguments of a file say how they are written, and a bad line loses no answer" {
+    printf '%s\n' 'view "N" (n: integer, at: clock)' 'cells/n <> value' 'x = "{n} {at}"' > n.view
+    run -5 bindctl open ./n.view
+    is "$output" "bindctl: missing parameter 'n' (integer); write it behind the view: n:=1"
+    run -5 bindctl open ./n.view n=3
+    is "$output" "bindctl: expected an integer at /args/n, got a string; use ':=' for values other than text, as in n:=1"
+    run -5 bindctl open ./n.view n:=3
+    is "$output" "bindctl: missing parameter 'at' (string); write it behind the view: at=TEXT"
+    printf '%s\n' '{"intent":"value","args":{"value":7}}' 'no JSON' '{"intent":"value","args":{"value":8}}' > lines
+    run -2 bindctl open ./n.view n:=3 at=09:00 < lines
+    [[ "$output" == *'{"answer":{"intent":"value",'* ]]
+    [[ "${lines[-1]}" == "bindctl: a line of stdin is not a JSON object"* ]]
+    [ "$(bindctl get cells/n)" = 7 ]
+}
+
 @test "a terminal shows units, edits in place, and offers what makes sense" {
     thermostat
     terminal ./thermostat.view

@@ -52,6 +52,20 @@ struct FileView {
     arguments["me"] = .string(
       context.catalog.actor(context.connection) ?? "\(context.caller.uid)")
     self.arguments = arguments
+    for value in file.actions.flatMap(\.arguments).map(\.value) { try check(value) }
+  }
+
+  /// Checks that an argument in a text such as `"rooms/{room}"` is one segment, so that it reaches
+  /// nothing else.
+  private func check(_ value: ViewFile.Value) throws(WireError) {
+    guard case .json(let json, _) = value else { return }
+    for name in json.argumentsInPaths {
+      let text = arguments[name]?.bareText ?? ""
+      guard text.contains("/") || text.contains("*") else { continue }
+      throw .unusable(
+        "args/" + name, "an argument in a text with '/' is one segment without '/' and '*'",
+        "'\(text.prefix(40))'")
+    }
   }
 
   /// Returns the way to open another view; `nil` if the client may not open it.

@@ -112,12 +112,14 @@ struct ViewCatalogCheck {
   }
 
   private mutating func checkRows(_ binding: ViewFile.Binding) {
-    guard binding.isOfRows, !binding.isPattern, binding.expression.isOfOnePath,
+    guard binding.isOfRows, binding.expression.isOfOnePath,
       !changing.contains(binding.sources[0].text.first(until: "/")),
       let sources = rights.service(of: binding.sources[0].text.example)?.sources,
       let description = sources.description(of: binding.sources[0].text.example)
     else { return }
     let isWhole = binding.expression.transformers.isEmpty
+    if isWhole { checkPaths(of: binding, in: description) }
+    guard !binding.isPattern else { return }
     switch description.shape {
     case .bool, .integer, .natural, .number, .string, .words, .text:
       guard isWhole, description.kind == .state else { return }
@@ -125,6 +127,30 @@ struct ViewCatalogCheck {
         binding.members.first?.path.place ?? binding.name.place,
         "'\(binding.sources[0].text)' is no list: it is \(description.shape.article)")
     default: break
+    }
+  }
+
+  /// Warns of paths in the rows that no row has, as far as their shape is known.
+  private mutating func checkPaths(
+    of binding: ViewFile.Binding, in description: SourceProvider.Description
+  ) {
+    let row: Shape
+    switch description.shape {
+    case let shape where binding.isPattern: row = shape
+    case .array(let element), .map(let element): row = element
+    default: return
+    }
+    guard case .object(let known) = row else { return }
+    let paths =
+      binding.members.map(\.path) + [binding.filter?.path, binding.order?.path].compactMap(\.self)
+    for path in paths where !["id", "key", "value"].contains(path.text) {
+      let first = path.text.first(until: "/")
+      guard !known.contains(where: { $0.name == first }) else { continue }
+      let names = known.map(\.name)
+      warn(
+        path.place,
+        "the rows of '\(binding.sources[0].text)' have no '\(first)'"
+          + (meant(nearest(to: first, among: names), or: names)))
     }
   }
 

@@ -246,6 +246,22 @@ extension JSONValue {
     }
   }
 
+  /// The arguments in its texts that are the name of a source or another path: `"rooms/{room}"`.
+  var argumentsInPaths: [String] {
+    switch self {
+    case .string(let text):
+      let pieces = text.pieces
+      let written = pieces.filter { $0.argument == nil }.map(\.text).joined()
+      let isPath =
+        written.utf8.contains(UInt8(ascii: "/"))
+        && !written.unicodeScalars.contains(where: \.properties.isWhitespace)
+      return isPath ? pieces.compactMap(\.argument) : []
+    case .array(let elements): return elements.flatMap(\.argumentsInPaths)
+    case .object(let object): return object.members.flatMap(\.value.argumentsInPaths)
+    case .null, .bool, .number: return []
+    }
+  }
+
   /// Members of rows, such as `{row.id}`, that its texts have in braces by mistake.
   var membersInBraces: [String] {
     switch self {
