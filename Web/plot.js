@@ -57,9 +57,13 @@ const marker = {
   },
 };
 
+/** The colours of the curves, in their order. */
+const curveColors = ["accent", "curve1", "curve2", "curve3", "curve4", "curve5"];
+
 export class Plot {
   #chart;
-  #points = [];
+  #curves = [];
+  #shape = ""; // the names and units for which the chart was made
   #range = { from: 0, to: 1 };
   #moment;
   #pick;
@@ -72,7 +76,6 @@ export class Plot {
     this.element = h(".plot", {}, this.canvas);
     this.#restyle = () => this.#make();
     document.addEventListener("theme", this.#restyle);
-    this.#make();
   }
 
   #restyle;
@@ -83,30 +86,60 @@ export class Plot {
     this.#chart?.destroy();
   }
 
-  /** Shows points `{x, y}` by time; a `y` of null is a gap. `summary` says the same in words. */
-  show(points, { from, to, moment, summary }) {
-    this.#points = points;
+  /**
+   * Shows curves `{name, title, unit, points}` of points `{x, y}` by time; a `y` of null is a gap. Each unit has
+   * an axis. `summary` says the same in words.
+   */
+  show(curves, { from, to, moment, summary }) {
+    const shape = JSON.stringify(curves.map(({ title, unit }) => [title, unit]));
+    const isNew = shape !== this.#shape;
+    this.#shape = shape;
+    this.#curves = curves;
     this.#range = { from, to };
     this.#moment = moment;
     this.canvas.setAttribute("aria-label", summary);
-    this.#update();
+    if (isNew) this.#make();
+    else this.#update();
   }
 
   #update() {
     const chart = this.#chart;
     if (!chart) return;
     const { from, to } = this.#range;
-    const last = this.#points.at(-1);
-    // A value holds until now.
-    chart.data.datasets[0].data = last && last.x < to ? [...this.#points, { x: to, y: last.y }] : this.#points;
-    chart.data.datasets[0].pointRadius = this.#points.length < 60 ? 2.5 : 0;
     Object.assign(chart.options.scales.x, { min: from, max: to });
-    // The room below the lowest value does not go below zero.
-    const values = this.#points.map(({ y }) => y).filter(Number.isFinite);
-    const [lowest, highest] = [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)];
-    chart.options.scales.y.min = lowest >= 0 && lowest < highest - lowest ? 0 : undefined;
+    for (const [i, { points }] of this.#curves.entries()) {
+      const last = points.at(-1);
+      // A value holds until now.
+      chart.data.datasets[i].data = last && last.x < to ? [...points, { x: to, y: last.y }] : points;
+      chart.data.datasets[i].pointRadius = points.length < 60 ? 2.5 : 0;
+    }
+    for (const { unit, id } of this.#axes) {
+      // The room below the lowest value does not go below zero.
+      const values = this.#curves.filter((curve) => curve.unit === unit).flatMap(({ points }) => points.map(({ y }) => y)).filter(Number.isFinite);
+      const [lowest, highest] = [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)];
+      chart.options.scales[id].min = lowest >= 0 && lowest < highest - lowest ? 0 : undefined;
+    }
     chart.options.moment = this.#moment;
     chart.update("none");
+  }
+
+  /** The axes of numbers, one for each unit; the first one is on the left. */
+  get #axes() {
+    const units = [...new Set(this.#curves.map(({ unit }) => unit))];
+    return units.length ? units.map((unit, i) => ({ unit, id: i ? `y${i + 1}` : "y" })) : [{ unit: "", id: "y" }];
+  }
+
+  #axisOf(unit) {
+    return this.#axes.find((axis) => axis.unit === unit).id;
+  }
+
+  #dataset({ title, unit }, i) {
+    const color = colors[curveColors[i % curveColors.length]];
+    const isAlone = this.#curves.length === 1;
+    return {
+      label: title, yAxisID: this.#axisOf(unit), data: [], stepped: true, borderColor: color, backgroundColor: `${color}1c`, fill: isAlone && "start",
+      borderWidth: 1.75, pointRadius: 0, pointHitRadius: 12, pointBackgroundColor: color, spanGaps: false,
+    };
   }
 
   async #make() {
@@ -121,7 +154,7 @@ export class Plot {
     const grid = { color: colors.line, drawTicks: false, borderColor: "transparent" };
     this.#chart = new charts.Chart(this.canvas, {
       type: "line",
-      data: { datasets: [{ data: [], stepped: true, borderColor: colors.accent, backgroundColor: `${colors.accent}1c`, fill: "start", borderWidth: 1.75, pointRadius: 0, pointHitRadius: 12, pointBackgroundColor: colors.accent, spanGaps: false }] },
+      data: { datasets: this.#curves.map((curve, i) => this.#dataset(curve, i)) },
       options: {
         animation: false, parsing: false, normalized: true, responsive: true, maintainAspectRatio: false, events: ["mousemove", "mouseout", "click", "touchstart", "touchmove"],
         interaction: { mode: "nearest", axis: "x", intersect: false },
@@ -134,14 +167,17 @@ export class Plot {
               axis.ticks = marks;
             },
           },
-          y: { grid, grace: "8%", ticks: { color: colors.dim, font, padding: 8, maxTicksLimit: 6 } },
+          ...Object.fromEntries(this.#axes.map(({ id, unit }, i, { length }) => [id, {
+            position: i ? "right" : "left", grid: i ? { ...grid, drawOnChartArea: false } : grid, grace: "8%",
+            title: { display: length > 1, text: unit, color: colors.dim, font }, ticks: { color: colors.dim, font, padding: 8, maxTicksLimit: 6 },
+          }])),
         },
         plugins: {
           legend: { display: false },
           decimation: { enabled: true, algorithm: "min-max", threshold: 4000 },
           tooltip: {
             displayColors: false, backgroundColor: colors.text, titleColor: colors.panel, bodyColor: colors.panel, titleFont: { ...font, weight: "normal" }, bodyFont: font,
-            callbacks: { title: ([item]) => clock(item.parsed.x, { milliseconds: true }), label: (item) => number(item.parsed.y) },
+            callbacks: { title: ([item]) => clock(item.parsed.x, { milliseconds: true }), label: (item) => `${this.#curves.length > 1 ? `${item.dataset.label}: ` : ""}${number(item.parsed.y)}` },
           },
         },
         onClick: (event, _, chart) => {

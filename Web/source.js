@@ -2,7 +2,8 @@
 
 import { announce, busyLine, button, confirm, h, later, loading, perFrame, setAttribute, setBusy, setText } from "./dom.js";
 import { makeForm } from "./form.js";
-import { changesSince, lastEvents } from "./history.js";
+import { lastEvents } from "./history.js";
+import { Others, Past } from "./past.js";
 import { Plot } from "./plot.js";
 import { flash } from "./theme.js";
 import { clock, kindOf, long, measured, number, plottable, short } from "./value.js";
@@ -10,23 +11,15 @@ import { clock, kindOf, long, measured, number, plottable, short } from "./value
 /** The most rows of the table of changes. */
 const maxRows = 60;
 
-/** The most changes that are kept. */
-const maxChanges = 20_000;
-
 /** A value in many lines is folded beyond this. */
 const maxLong = 20_000;
 
 export class SourcePane {
   #page;
   #name;
-  #changes = [];
-  #isCut = false;
-  #isLoaded = false;
-  #loading; // the reading of the past that is under way
+  #past;
   #pointer = ""; // the part of an object that the plot shows
   #ends = [];
-  #following; // the subscription to its changes
-  #isClosed = false;
   #redraw = perFrame(() => this.#showPast());
   #load = later(150, () => this.#loadPast());
 
@@ -40,8 +33,10 @@ export class SourcePane {
     this.toggle = h("input", { type: "checkbox", role: "switch", "aria-label": `${name} on or off`, onchange: () => this.#setTo(this.toggle.checked) });
     this.switch = h("label.switch", { hidden: true }, this.toggle, h("span", {}, "on or off"));
     this.parts = h("select", { "aria-label": "Part that the plot shows", hidden: true, onchange: () => this.#choosePart() });
+    this.#past = new Past(page.link, name, () => this.#redraw());
+    this.others = new Others(page, name, () => this.#redraw());
     this.plot = new Plot((time) => moment.show({ time }));
-    this.plotBox = h("section.panel", { "aria-label": "Plot of the past" }, h("header", {}, h("h2", {}, "Past"), this.parts), this.plot.element);
+    this.plotBox = h("section.panel", { "aria-label": "Plot of the past" }, h("header", {}, h("h2", {}, "Past"), this.parts, this.others.form), this.plot.element, this.others.legend);
     this.table = h("tbody");
     this.note = h("p.hint");
     this.wait = busyLine(true);
@@ -70,8 +65,8 @@ export class SourcePane {
   }
 
   close() {
-    this.#isClosed = true;
-    this.#following?.close();
+    this.#past.close();
+    this.others.close();
     for (const end of this.#ends) end();
   }
 
@@ -125,13 +120,6 @@ export class SourcePane {
     if (!this.#page.moment.isPast) flash(this.value);
   }
 
-  /** Takes a change that has just happened. */
-  #add(change) {
-    this.#changes.push(change);
-    if (this.#changes.length > maxChanges) this.#changes.splice(0, maxChanges / 4);
-    this.#redraw();
-  }
-
   #shown() {
     const { moment } = this.#page;
     if (!moment.isPast) return this.#entry?.value;
@@ -162,11 +150,11 @@ export class SourcePane {
 
   #tick() {
     const { moment } = this.#page;
-    const last = this.#changes.at(-1);
+    const last = this.#past.changes.at(-1);
     const doc = this.#meta?.doc ?? "";
     const at = moment.isPast || !last ? "" : `Changed ${clock(last.time)}. `;
     setText(this.age, at + doc);
-    if (!moment.isPast && this.#isLoaded && !this.plotBox.hidden) this.#drawPlot();
+    if (!moment.isPast && this.#past.isLoaded && !this.plotBox.hidden) this.#drawPlot();
   }
 
   async #setTo(value) {
@@ -259,21 +247,14 @@ export class SourcePane {
   // The past
 
   async #loadPast() {
-    const { link, timeBar } = this.#page;
+    const { from } = this.#page.timeBar;
     if (!this.#meta?.journaled) return;
-    const load = (this.#loading = {});
     setBusy(this.tableBox, this.wait, true);
+    this.others.load(from);
     try {
-      this.#following?.close();
-      const { changes, isCut, follow } = await changesSince(link, this.#name, timeBar.from);
-      if (this.#isClosed || load !== this.#loading) return;
-      this.#changes = changes;
-      this.#following = follow((change) => this.#add(change));
-      this.#isCut = isCut;
-      this.#isLoaded = true;
-      setText(this.note, changes.length ? "" : "It has not changed in this time.");
+      if (!(await this.#past.load(from))) return;
+      setText(this.note, this.#past.changes.length ? "" : "It has not changed in this time.");
     } catch (error) {
-      if (load !== this.#loading) return;
       setText(this.note, error.message);
     }
     setBusy(this.tableBox, this.wait, false);
@@ -283,7 +264,7 @@ export class SourcePane {
   /** The numeric parts of the values, as JSON Pointers; the empty one is the whole. */
   #numericParts() {
     const parts = new Set();
-    for (const { value } of this.#changes.slice(-200)) {
+    for (const { value } of this.#past.changes.slice(-200)) {
       if (plottable(value) !== undefined) parts.add("");
       if (kindOf(value) === "object") for (const [key, part] of Object.entries(value)) if (plottable(part) !== undefined) parts.add(key);
     }
@@ -296,7 +277,7 @@ export class SourcePane {
   }
 
   #drawPlot() {
-    if (!this.#isLoaded) return;
+    if (!this.#past.isLoaded) return;
     const parts = this.#numericParts();
     this.plotBox.hidden = parts.length === 0;
     if (!parts.length) return;
@@ -307,32 +288,40 @@ export class SourcePane {
       this.parts.value = this.#pointer;
     }
     const { timeBar, link, moment } = this.#page;
-    const points = this.#changes.map(({ time, value }) => ({ x: time, y: plottable(this.#pointer ? value?.[this.#pointer] : value) ?? null }));
-    const numbers = points.map(({ y }) => y).filter((y) => y !== null);
-    const [low, high] = numbers.reduce(([low, high], y) => [Math.min(low, y), Math.max(high, y)], [Infinity, -Infinity]);
-    this.plot.show(points, {
+    const curves = [this.#past.curve(this.#type, this.#pointer), ...this.others.curves(this.#pointer)];
+    const now = `, now ${short(this.#entry?.value)}`;
+    this.others.list(curves);
+    this.plot.show(curves, {
       from: timeBar.from, to: link.now(), moment: moment.isPast ? moment.time : undefined,
-      summary: `${this.#name} since ${clock(timeBar.from)}: ${numbers.length} values from ${number(low)} to ${number(high)}, now ${short(this.#entry?.value)}`,
+      summary: curves.map((curve, i) => `${curve.name} since ${clock(timeBar.from)}: ${summary(curve)}${i ? "" : now}`).join("; "),
     });
   }
 
   #drawTable() {
-    if (!this.#isLoaded) return;
+    if (!this.#past.isLoaded) return;
     const { moment } = this.#page;
-    const upTo = moment.isPast ? this.#changes.filter(({ seq, time }) => (moment.seq === undefined ? time <= moment.time : seq !== undefined && seq <= moment.seq)) : this.#changes;
+    const upTo = moment.isPast ? this.#past.changes.filter(({ seq, time }) => (moment.seq === undefined ? time <= moment.time : seq !== undefined && seq <= moment.seq)) : this.#past.changes;
     const rows = upTo.slice(-maxRows).reverse();
     this.table.replaceChildren(...rows.map(({ seq, time, value }) =>
       h("tr", {}, h("td", {}, clock(time, { milliseconds: true })), h("td.number", {}, seq ?? ""), h(`td.value.${kindOf(value)}`, {}, short(value)),
         h("td", {}, this.#meta?.writable && value !== undefined ? button(`Set to this value, ${short(value)}`, () => this.#edit(value), { image: "edit", isBare: true }) : ""),
         h("td", {}, seq === undefined ? "" : button(`Show everything as of position ${seq}`, () => moment.show({ seq, time }), { image: "clock", isBare: true })))));
-    if (this.#isCut && !moment.isPast) setText(this.note, `Only the last ${this.#changes.length} changes are read.`);
+    if (this.#past.isCut && !moment.isPast) setText(this.note, `Only the last ${this.#past.changes.length} changes are read.`);
   }
+}
+
+/** Says in words what a curve shows. */
+function summary({ points }) {
+  const numbers = points.map(({ y }) => y).filter((y) => y !== null);
+  const [low, high] = numbers.reduce(([low, high], y) => [Math.min(low, y), Math.max(high, y)], [Infinity, -Infinity]);
+  return `${numbers.length} values from ${number(low)} to ${number(high)}`;
 }
 
 /** The reasons for which a chain of events ends. */
 const ends = {
   hidden: "Your role may not see what has caused it.",
   long: "The chain goes on.",
+  not_recorded: "Its cause was not recorded.",
   not_journaled: "is not in the journal: a time, a measured or a live value.",
   removed: "The journal does not hold the event any more.",
 };

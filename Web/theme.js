@@ -1,7 +1,7 @@
 /** Light or dark, as the system or the user wants it, and the colours for what is drawn on a canvas. */
 
 const key = "binder.theme";
-const names = ["accent", "text", "dim", "line", "panel", "flash"];
+const names = ["accent", "text", "dim", "line", "panel", "flash", "curve1", "curve2", "curve3", "curve4", "curve5"];
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 

@@ -177,6 +177,50 @@ class Values(PageCase):
         self.assertTrue(any("/charts/" in name for name in loaded), loaded)
         self.assertEqual([name for name in loaded if not name.startswith(f"{browser.host}/")], [])
 
+    def test_several_sources_share_a_plot(self):
+        self.place.call("types.set", {"pattern": "cells/*/celsius", "type": 'number, "°C"'})
+        self.place.call("types.set", {"pattern": "cells/hall/celsius", "type": 'number, "°C", "Hall"'})
+        for i in range(10):
+            self.place.call("set", {"source": "cells/hall/celsius", "value": 20 + i})
+            self.place.call("set", {"source": "cells/attic/celsius", "value": 10 + i})
+            self.place.call("set", {"source": "cells/heater", "value": i % 2 == 0})
+        browser = self.open_browser()
+        browser.go("sources/cells/hall/celsius")
+        name = lambda: browser.find(".plot canvas").accessible_name
+        browser.eventually(lambda: "10 values from 20 to 29" in name(), what="the plot")
+        self.assertFalse(browser.find(".legend").is_displayed())
+        browser.type("Another source for the plot", "attic")
+        proposed = "return [...document.querySelectorAll('#others option')].map(x => x.value)"
+        browser.eventually(lambda: browser.run(proposed) == ["cells/attic/celsius"], what="the proposed name")
+        for other in "cells/attic/celsius", "cells/heater":
+            browser.type("Another source for the plot", other)
+            browser.focused.send_keys(Keys.ENTER)
+        browser.eventually(lambda: "cells/attic/celsius" in name() and "10 values from 10 to 19" in name() and "from 0 to 1" in name(), what="the other curves")
+        legend = "return [...document.querySelectorAll('.legend li > span:nth-child(2)')].map(x => x.textContent)"
+        names = ["Hall (°C)", "cells/attic/celsius (°C)", "cells/heater (on or off)"]
+        browser.eventually(lambda: browser.run(legend) == names, what="the legend")
+        chart = "return import('/charts/chart.mjs').then(({Chart}) => { const {data, scales} = Chart.getChart(document.querySelector('.plot canvas')); return [data.datasets.map(x => [x.label, x.yAxisID, x.borderColor]), Object.keys(scales).sort()] })"
+        curves, axes = browser.run(chart)
+        # One axis for each unit, one colour for each source.
+        self.assertEqual([curve[:2] for curve in curves], [["Hall", "y"], ["cells/attic/celsius", "y"], ["cells/heater", "y2"]])
+        self.assertEqual(axes, ["x", "y", "y2"])
+        self.assertEqual(len({color for _, _, color in curves}), 3)
+        self.place.call("set", {"source": "cells/attic/celsius", "value": 5})
+        browser.eventually(lambda: "11 values from 5 to 19" in name(), what="the live curve")
+        browser.type("Another source for the plot", "cells/nowhere/none")
+        browser.focused.send_keys(Keys.ENTER)
+        browser.type("Another source for the plot", "cells/heater")
+        browser.focused.send_keys(Keys.ENTER)
+        browser.has("It is in the plot.")
+        browser.click("Remove cells/attic/celsius from the plot")
+        browser.eventually(lambda: "attic" not in name(), what="it is removed")
+        # The others are there again when one comes back.
+        browser.go("sources/cells/heater")
+        browser.eventually(lambda: name().startswith("cells/heater"), what="another source")
+        self.assertNotIn("Hall", browser.run("return document.querySelector('.legend').textContent"))
+        browser.go("sources/cells/hall/celsius")
+        browser.eventually(lambda: "cells/heater" in name() and name().startswith("cells/hall/celsius"), what="the source with the other")
+
     def test_the_time_begins_with_the_first_event(self):
         begin = time.time()
         self.place.call("set", {"source": "cells/n", "value": 1})
