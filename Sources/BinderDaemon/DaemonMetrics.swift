@@ -132,9 +132,11 @@ final class DaemonMetrics {
     }
     func count(_ number: Int?) -> UInt64? { number.map { UInt64(max(0, $0)) } }
     return [
-      metric("binderd_reader_behind", "Positions that a durable reader has before it.", \.behind),
+      metric(
+        "binderd_reader_behind", "Positions after that of a durable reader, of all events.",
+        \.behind),
       metric("binderd_reader_workers", "Workers of a shared reader.") { count($0.workers) },
-      metric("binderd_reader_in_hand", "Events that the workers of a shared reader have.") {
+      metric("binderd_reader_in_hand", "Events that a reader has and did not acknowledge.") {
         count($0.inHand)
       },
       metric("binderd_reader_waiting", "Events that were read and wait for a worker.") {

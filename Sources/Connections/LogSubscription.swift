@@ -112,6 +112,9 @@ package final class LogSubscription: Subscription {
     return (cursor, isCaughtUp)
   }
 
+  /// Whether entries may wait that the client was not sent.
+  package var isBehind: Bool { backlog != nil }
+
   /// Goes on where an earlier daemon has stopped.
   ///
   /// - Parameters:

@@ -96,6 +96,48 @@ struct SharedReaderTests {
   }
 
   @Test
+  func `get has the figures of the moment beside the value of a reader`() {
+    func now(_ rest: String = "") -> String? {
+      client.result(#"{"id":1,"method":"get","params":{"source":"readers/jobs"\#(rest)}}"#)?["now"]?
+        .text.text
+    }
+    let one = worker(#","max_unacked":2"#)
+    _ = one.settle()
+    add(5)
+    _ = one.settle()
+    // The reader began before its own event.
+    #expect(now() == #"{"behind":6,"held":true,"workers":1,"in_hand":2,"waiting":3}"#)
+    #expect(now(#","pick":"/seq""#) == nil)
+    one.disconnect()
+    #expect(now() == #"{"behind":6,"held":false}"#)
+    let waited = client.result(#"{"id":2,"method":"wait","params":{"source":"readers/jobs"}}"#)
+    #expect(waited?["value"] != nil && waited?["now"] == nil)
+  }
+
+  @Test
+  func `a reader in use that was sent all it wants has nothing before it`() {
+    let reader = bench.connect()
+    reader.send(
+      #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"d","durable":"jobs","max_unacked":1,"filter":{"streams":["cells/wanted"]}}}"#
+    )
+    _ = reader.settle()
+    func now() -> String? {
+      client.result(#"{"id":1,"method":"get","params":["readers/jobs"]}"#)?["now"]?.text.text
+    }
+    add(3)
+    _ = reader.settle()
+    #expect(now() == #"{"behind":4,"held":true,"in_hand":0}"#, "it wants none of them")
+    for i in 1...2 {
+      _ = client.call(#"{"id":1,"method":"cells.set","params":["wanted",\#(i)]}"#)
+    }
+    _ = reader.settle()
+    #expect(now() == #"{"behind":6,"held":true,"in_hand":1,"more":true}"#)
+    reader.send(#"{"id":2,"method":"ack","params":{"sub":"d","seq":5}}"#)
+    _ = reader.settle()
+    #expect(now()?.hasSuffix(#""held":true,"in_hand":1}"#) == true)
+  }
+
+  @Test
   func `each event goes to one worker, and its ack brings the next`() {
     add(4)
     let (a, b) = (worker(), worker())

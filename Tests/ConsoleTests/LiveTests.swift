@@ -244,6 +244,15 @@ struct LiveTests {
       ), isPresent: true, at: 0)
     #expect(
       shown() == ["READER WAITING WORKERS IN HAND PARKED", "r/jobs 7+ 2 4 1", "r/idle 3 – – 0"])
+    top.update(
+      "daemon/readers",
+      try text(
+        #"[{"reader":"r/all","seq":2,"behind":99,"held":true,"in_hand":4},"#
+          + #"{"reader":"r/some","seq":2,"behind":98,"held":true,"in_hand":1,"more":true}]"#
+      ), isPresent: true, at: 0)
+    #expect(
+      shown().dropFirst() == ["r/some 98 – 1 0", "r/all 0 – 4 0"],
+      "it was sent all that it wants, and has it")
     let many = (0..<50).map { #"{"reader":"r/\#($0)","seq":0,"behind":\#($0),"held":true}"# }
     top.update(
       "daemon/readers", try text("[\(many.joined(separator: ","))]"), isPresent: true, at: 0)

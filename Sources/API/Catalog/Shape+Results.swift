@@ -7,14 +7,19 @@ extension Shape {
 
   // MARK: get, wait
 
-  /// The results of `get` and `wait` for one source.
-  static var present: [Shape] {
+  /// Returns the results of `get` and `wait` for one source.
+  ///
+  /// - Parameter rest: The members after a value.
+  static func present(_ rest: [Member] = []) -> [Shape] {
     let head: [Member] = [
       .init("source", .string), .init("kind", .words(["state", "list", "map", "events"])),
       .optional("seq", .natural),
     ]
     let loading: [Member] = [.init("source", .string), .init("kind", .words(["loading"]))]
-    return showing(head) + [.loading(loading), .object(loading + [.init("gone", .bool)])]
+    return [
+      .object(head + [.init("value", .any)] + rest), .object(head + [.init("gone", .bool)]),
+      .loading(loading), .object(loading + [.init("gone", .bool)]),
+    ]
   }
 
   /// The result of `get` for a pattern.

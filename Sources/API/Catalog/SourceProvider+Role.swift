@@ -18,6 +18,7 @@ extension SourceProvider {
       descriptions: visible, isJournaled: isJournaled,
       exists: { [exists] in role.mayRead($0) && exists($0) },
       value: { [value] in role.mayRead($0) ? value($0) : nil },
+      now: { [now] in role.mayRead($0) ? now($0) : nil },
       newest: { [newest] in role.mayRead($0) ? newest($0) : nil },
       collection: { [collection] in role.mayRead($0) ? collection($0) : nil },
       search: { [search] pattern, excluded, place, body throws(NameIndex.TooVain) in

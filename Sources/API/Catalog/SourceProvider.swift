@@ -50,6 +50,9 @@ package final class SourceProvider {
   /// The sources by number; `nil` if they are found by name only.
   let numbered: NumberedSources?
 
+  /// Returns figures of the moment beside the durable value, for `get`; `nil` if there are none.
+  let now: (_ source: String) -> JSONText?
+
   /// Returns the value including changes that are not durable yet; `nil` if there is none.
   package let newest: (_ source: String) -> JSONText?
 
@@ -89,7 +92,7 @@ package final class SourceProvider {
   package init(
     descriptions: [Description], isJournaled: Bool, exists: @escaping (String) -> Bool,
     value: @escaping (String) -> JSONText?,
-    numbered: NumberedSources? = nil,
+    numbered: NumberedSources? = nil, now: @escaping (String) -> JSONText? = { _ in nil },
     newest: ((String) -> JSONText?)? = nil,
     collection: @escaping (String) -> SourceCollection? = { _ in nil },
     search: @escaping Search, canSearchGoOn: @escaping () -> Bool = { false },
@@ -106,6 +109,7 @@ package final class SourceProvider {
     self.exists = exists
     self.value = value
     self.numbered = numbered
+    self.now = now
     self.newest = newest ?? value
     self.collection = collection
     self.search = search

@@ -8,12 +8,14 @@ internal import Wire
 extension Catalog {
   /// Offers the sources of a ledger: journaled, with durable values.
   ///
-  /// - Parameter exists: Whether clients can subscribe to a source that has no value now.
+  /// - Parameters:
+  ///   - exists: Whether clients can subscribe to a source that has no value now.
+  ///   - now: Returns figures of the moment beside the durable value of a source, for `get`.
   package func offerSources<State>(
     of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
-    exists: @escaping (String) -> Bool
+    exists: @escaping (String) -> Bool, now: ((String) -> JSONText?)? = nil
   ) {
-    offerSources(of: ledger, descriptions, exists: exists, beside: nil) { _ in }
+    offerSources(of: ledger, descriptions, exists: exists, now: now, beside: nil) { _ in }
   }
 
   /// Offers the tables of a ledger that clients see as sources.
@@ -91,12 +93,14 @@ extension Catalog {
 
   private func offerSources<State>(
     of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
-    exists: @escaping (String) -> Bool, beside loading: LoadingSources?,
+    exists: @escaping (String) -> Bool, now: ((String) -> JSONText?)? = nil,
+    beside loading: LoadingSources?,
     _ addWriter: @escaping (Service) -> Void
   ) {
     var sources = SourceProvider(
       descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
-      numbered: ledger.numbered,
+      // The quick answer of `get` to a numbered source has nothing beside the value.
+      numbered: now == nil ? ledger.numbered : nil, now: now ?? { _ in nil },
       newest: ledger.pendingValue(of:),
       collection: ledger.collection(of:),
       search: { pattern, excluded, place, body throws(NameIndex.TooVain) in

@@ -11,7 +11,7 @@ internal import Wire
 package func bindSources(_ catalog: Catalog, _ readers: (any DurableReaders)? = nil) {
   catalog.query(
     "get", "Returns the value of a source, or of all sources of a pattern.", Get.self,
-    .either(Shape.present + [.presentPattern]), reader: Get.read
+    .either(Shape.present([.optional("now", .map(.any))]) + [.presentPattern]), reader: Get.read
   ) { context, call, get in
     try context.get(get, call)
   }
@@ -153,7 +153,7 @@ extension CallContext {
     if let sources, let value = sources.value(name) {
       let shown =
         part == nil ? value : try sources.picking(part, of: name, by: catalog.parts).value(name)
-      return answer(call, name, shown, sources)
+      return answer(call, name, shown, sources, now: part == nil ? sources.now(name) : nil)
     }
     if name == "events" { return try answerEvents(call, picking: part) }
     guard let pattern = Pattern(name) else { throw WireError.badPattern(name) }
@@ -202,7 +202,8 @@ extension CallContext {
 
   /// Answers a call with the value of a source, or with `gone`.
   func answer(
-    _ call: Call, _ name: String, _ value: JSONText?, _ sources: SourceProvider
+    _ call: Call, _ name: String, _ value: JSONText?, _ sources: SourceProvider,
+    now: JSONText? = nil
   ) {
     let kind = sources.kind(of: name)
     call.answer { buffer in
@@ -211,6 +212,7 @@ extension CallContext {
         $0.member("kind", kind.rawValue)
         $0.member("seq", sources.isJournaled(name) ? host.durable : nil)
         write(value, kind, &$0)
+        $0.member("now", now)
       }
     }
   }

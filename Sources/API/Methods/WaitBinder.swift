@@ -9,7 +9,7 @@ internal import Wire
 func bindWait(_ catalog: Catalog) {
   catalog.query(
     "wait", "Answers with the value of a source as soon as it meets a condition.", Wait.self,
-    .either(Shape.present), kind: .late
+    .either(Shape.present()), kind: .late
   ) { context, call, wait throws(WireError) in
     try context.wait(wait, call)
   }

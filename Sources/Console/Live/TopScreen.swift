@@ -32,7 +32,7 @@ package struct TopScreen: LiveScreen {
   private struct Reader {
     let name: String
 
-    /// The positions after its own; of a shared reader with workers the events that wait.
+    /// The events that wait, if it is in use and that is known; otherwise the positions after its own.
     let waiting: Double
     let isMore: Bool
 
@@ -104,9 +104,12 @@ package struct TopScreen: LiveScreen {
         return nil
       }
       let hasWorkers = row["workers"] != nil
+      let isMore = row["more"] == .bool(true)
+      // A reader in use that has been sent all its events has none before it.
+      let hasAll = row["in_hand"] != nil && !isMore
       return Reader(
-        name: name, waiting: row.double(hasWorkers ? "waiting" : "behind"),
-        isMore: row["more"] == .bool(true), workers: row["workers"]?.bare ?? "–",
+        name: name, waiting: row.double(hasWorkers || hasAll ? "waiting" : "behind"),
+        isMore: hasWorkers && isMore, workers: row["workers"]?.bare ?? "–",
         inHand: row["in_hand"]?.bare ?? "–", parked: row.double("parked"),
         isHeld: row["held"] == .bool(true))
     }

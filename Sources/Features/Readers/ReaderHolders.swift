@@ -1,6 +1,7 @@
 internal import API
 internal import Connections
 internal import EventSourcing
+internal import JSON
 internal import Model
 internal import Signals
 internal import Wire
@@ -93,10 +94,18 @@ package final class ReaderHolders {
   /// The figures of all readers, by name; at most 1000.
   package var figures: [ReaderFigures] {
     let readers = service.ledger.committed
-    return readers.names.prefix(1000).map { name in
-      ReaderFigures(
-        name, readers, shared[name], isHeld: isHeld(name), upTo: service.lastNews)
-    }
+    return readers.names.prefix(1000).map { figures(of: $0, in: readers) }
+  }
+
+  /// Returns the figures of the moment of the source `readers/NAME`; `nil` if there is no such reader.
+  func now(of source: String) -> JSONText? {
+    let name = String(source.dropFirst(ReadersService.name.utf8.count + 1))
+    let readers = service.ledger.committed
+    return readers[name] == nil ? nil : figures(of: name, in: readers).now
+  }
+
+  private func figures(of name: String, in readers: Readers) -> ReaderFigures {
+    ReaderFigures(name, readers, shared[name], holders[name], upTo: service.lastNews)
   }
 
   // MARK: Holders

@@ -11,8 +11,10 @@ package func bindReaders(_ catalog: Catalog, to readers: ReaderHolders) {
   let service = readers.service
   catalog.offer("Durable readers of events, and the position of each.", service.ledger)
   catalog.offerSources(
-    of: service.ledger, [.init("readers/*", "The last acknowledged position.", .any)],
-    exists: { SourceName.isSource($0, of: ReadersService.name) })
+    of: service.ledger,
+    [.init("readers/*", "The last acknowledged position; 'get' adds what waits now.", .any)],
+    exists: { SourceName.isSource($0, of: ReadersService.name) },
+    now: { readers.now(of: $0) })
 
   catalog.command(
     "readers.remove", "Removes a durable reader, ending its subscription; returns its position.",

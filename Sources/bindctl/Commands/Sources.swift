@@ -98,7 +98,7 @@ private func past(_ source: String, _ moment: When, _ context: Context) throws -
 extension JSONObject {
   /// The reply to `get` as one document per source.
   fileprivate var eachSource: [JSONObject] {
-    guard case .object(let values)? = self["values"] else { return [loadedOrState] }
+    guard case .object(let values)? = self["values"] else { return [withNow.loadedOrState] }
     return values.members.map { member in
       var document: JSONObject = ["source": .string(member.name)]
       document["kind"] = self["kind"]
@@ -106,6 +106,18 @@ extension JSONObject {
       document["value"] = member.value
       return document
     }
+  }
+
+  /// The document, with the figures of the moment among the members of the value.
+  private var withNow: JSONObject {
+    guard case .object(let now)? = self["now"], case .object(var value)? = self["value"] else {
+      return self
+    }
+    var document = self
+    for member in now.members { value[member.name] = member.value }
+    document["value"] = .object(value)
+    document["now"] = nil
+    return document
   }
 
   /// The document, with the loading state as value unless it is loaded.
