@@ -225,7 +225,9 @@ let package = Package(
     .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Model", "Wire"]),
     .testTarget(
       name: "DaemonTests",
-      dependencies: ["HistoryChecker", "JSON", "TestSupport", "Wire", "binderd", "otherd"],
+      dependencies: [
+        "HistoryChecker", "JSON", "TestSupport", "Wire", "bindctl", "binderd", "otherd",
+      ],
       exclude: ["Journals"]),
     .testTarget(
       name: "EventLoopTests", dependencies: ["EventLoop", "Model", "Signals", "TestSupport"]),

@@ -48,7 +48,7 @@ final class DaemonProcess {
   /// The path of a daemon with another name.
   static let other = programs + "/otherd"
 
-  private static let programs: String = {
+  static let programs: String = {
     var path = [CChar](repeating: 0, count: 4096)
     let count = readlink("/proc/self/exe", &path, path.count)
     let name = String(decoding: path[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)

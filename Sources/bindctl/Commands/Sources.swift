@@ -399,6 +399,10 @@ private func removeAll(_ pattern: String, _ context: Context) throws -> ExitCode
     note("no cell matches '\(pattern)'")
     return .no
   }
+  let limits = try? connection.call("stats").object.object("limits")
+  if let most = limits?.uint("atomic"), cells.count > most {
+    throw Failure("\(cells.count) cells match '\(pattern)', and a commit removes at most \(most)")
+  }
   if context.output.form == .human {
     for (source, value) in cells { context.output.line("- \(source) \(value.text.text)") }
   }
