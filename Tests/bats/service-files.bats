@@ -429,3 +429,18 @@ END
     echo '{"id":1,"method":"tally.add","params":{"key":"a","key":"b"}}' | bindctl pipe | jq -e '.error.message | contains("duplicate")'
     run -4 bindctl get tally/b
 }
+
+@test "the history of a row has the events of all streams that change it" {
+    cat > service.d/pots.service << 'END'
+service("pots", "Sums.")
+local pots = rows("pots/*", "A sum.")
+on.added = function(e) pots[e.key] = (pots[e.key] or 0) + e.by end
+command.add = { "Adds to one.", key = "name", run = function(p) record("added", { key = p.key, by = 1 }, "pots/" .. p.key) end }
+command.give = { "Gives to one.", key = "name", run = function(p) record("added", { key = p.key, by = 10 }) end }
+END
+    bindctl reload
+    for command in add give add give give; do bindctl call pots.$command key=blue > /dev/null; done
+    is "$(bindctl history pots/blue -r)" $'1\n11\n12\n22\n32'
+    is "$(bindctl history pots/blue -r -n 2)" $'22\n32'
+    is "$(bindctl history pots/blue | cut -f 1,3,4)" $'2\t1\t1\n3\t\t11\n4\t2\t12\n5\t\t22\n6\t\t32'
+}

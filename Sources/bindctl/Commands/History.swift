@@ -44,10 +44,13 @@ var historyCommand: Command {
     try connection.events(of: range) {
       changes.append(Change(seq: $0.seq, version: $0.event["version"], who: $0.event["who"]))
     }
-    if changes.isEmpty {
-      // The events of a source may be in a stream of another name, as those of a row.
+    if changes.isEmpty || !Change.areOfOneStream(source) {
+      // The events of a source may be in streams of other names, as those of a row.
       let most = wanted.map(Int.init) ?? (since == nil ? 20 : 1000)
-      changes = try changesOfAnyStream(source, after: first, most, range.withOrigin, connection)
+      let known = Set(changes.map(\.seq))
+      changes += try changesOfAnyStream(source, after: first, most, range.withOrigin, connection)
+        .filter { !known.contains($0.seq) }
+      changes = changes.sorted { $0.seq < $1.seq }.suffix(max(most, 0))
     }
     if changes.isEmpty { try explainNothing(source, since, connection) }
     show(try values(source, at: changes, connection), context)
@@ -60,6 +63,11 @@ private struct Change {
   let seq: UInt64
   let version: JSONValue?
   let who: JSONValue?
+
+  /// Returns whether only the stream with the name of a source changes it.
+  static func areOfOneStream(_ source: String) -> Bool {
+    ["cells/", "lists/", "maps/"].contains { source.hasPrefix($0) }
+  }
 }
 
 /// Returns the last events that changed a source, whatever their stream, oldest first.
