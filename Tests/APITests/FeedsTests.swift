@@ -33,7 +33,10 @@ struct FeedsTests {
         let feeds = FeedsService(
           in: host.library(on: time), web: web, reader: FakeReader())
         end = { [unowned host] in #expect(throws: Never.self) { try feeds.end(in: host) } }
-        return { bindFeeds($0, to: feeds) }
+        return {
+          bindFeeds($0, to: feeds)
+          bindUndo($0)
+        }
       })
     bench.endServices = end
     return bench
@@ -80,6 +83,76 @@ struct FeedsTests {
     #expect(
       client.error(#"{"id":8,"method":"feeds.subscribe","params":["file:///x"]}"#)?.data["path"]
         == .string("/url"))
+  }
+
+  private func undo(_ params: String) -> String {
+    client.call(#"{"id":1,"method":"undo","params":{\#(params)}}"#)
+  }
+
+  @Test
+  func `marks and subscriptions are undone, and what the web says stays`() throws {
+    subscribe()
+    web.answer("Title\nb Two\na One")
+    _ = client.settle()
+    _ = client.call(
+      #"{"id":2,"method":"subscribe","params":{"source":"feeds/a/episodes","sub":"e"}}"#)
+    _ = client.call(#"{"id":3,"method":"feeds.mark_played","params":{"id":"a","episode":2}}"#)
+    let mark = bench.host.last
+    client.send(#"{"id":4,"method":"undo","params":{"seq":\#(mark)}}"#)
+    let lines = client.settle()
+    #expect(
+      lines.contains {
+        $0.contains(#""sub":"e""#) && $0.contains(#""id":2,"title":"Two","played":false"#)
+      }, "\(lines)")
+    #expect(client.call(#"{"id":5,"method":"feeds.list"}"#).contains(#""episodes":2,"unplayed":2"#))
+    #expect(
+      undo(#""since":{"seq":0},"preview":true"#).contains(
+        #"{"stream":"feeds/a","reason":"the feed on the web says so"#))
+
+    _ = client.call(#"{"id":6,"method":"feeds.unsubscribe","params":{"id":"a"}}"#)
+    let end = bench.host.last
+    let before = web.requests.count
+    client.send(#"{"id":7,"method":"undo","params":{"seq":\#(end)}}"#)
+    let back = client.settle()
+    #expect(back.contains { $0.contains(#""sub":"e""#) && $0.contains("Two") }, "\(back)")
+    #expect(
+      client.call(#"{"id":8,"method":"feeds.list"}"#).contains(
+        #""title":"Title","episodes":2,"unplayed":2"#))
+    // It is fetched again for those who watch it.
+    _ = client.call(#"{"id":9,"method":"subscribe","params":{"source":"feeds/a","sub":"f"}}"#)
+    bench.time.advance(0)
+    #expect(web.requests.count == before + 1)
+    try #require(web.count == 1)
+    web.answer("Title\nc Three\nb Two\na One")
+    _ = client.settle()
+    #expect(client.call(#"{"id":10,"method":"feeds.list"}"#).contains(#""episodes":3"#))
+  }
+
+  @Test
+  func `a subscription that was undone ends the fetch, and begins again without its result`()
+    throws
+  {
+    subscribe()
+    let begin = bench.host.last
+    #expect(web.requests.count == 1)
+    #expect(undo(#""seq":\#(begin)"#).contains("result"))
+    #expect(client.call(#"{"id":2,"method":"feeds.list"}"#).contains(#""value":[]"#))
+    #expect(web.count == 0, "the request is cancelled")
+    subscribe()
+    try #require(web.count == 1)
+    web.answer("Title\na One")
+    _ = client.settle()
+    let answered = bench.host.last
+    #expect(
+      undo(#""since":{"seq":\#(begin + 1)},"until":{"seq":\#(answered)},"force":true"#)
+        .contains("result"))
+    #expect(client.call(#"{"id":4,"method":"feeds.list"}"#).contains(#""value":[]"#))
+    subscribe()
+    let state = client.call(#"{"id":5,"method":"get","params":["feeds/a"]}"#)
+    #expect(state.contains(#""state":"loading""#), "\(state)")
+    try #require(web.count == 1)
+    web.answer("Title\na One")
+    _ = client.settle()
   }
 
   @Test

@@ -192,6 +192,47 @@ struct UndoApplicationsTests {
   }
 
   @Test
+  func `an open person shows the name that comes back, and the one that it had`() throws {
+    let bench = try Bench { catalog, parts in
+      bindPeople(catalog, to: PeopleService(in: parts.host.library))
+      bindUndo(catalog)
+    }
+    let client = bench.connect()
+    _ = call(client, "people.create", #"["Kim"]"#)
+    _ = call(client, "people.rename", #"[1,"Max"]"#)
+    _ = call(client, "open", #"{"binder":"person","view":"p","args":{"id":1}}"#)
+    _ = call(client, "subscribe", #"{"source":"people/1/name","sub":"n"}"#)
+    _ = client.settle()
+    client.send(#"{"id":2,"method":"undo","params":{"seq":2}}"#)
+    let lines = client.settle()
+    #expect(lines.contains { $0.contains(#""sub":"n","seq":3,"value":"Kim""#) }, "\(lines)")
+    #expect(
+      lines.contains {
+        $0.contains(#""view":"p","seq":3"#) && $0.contains(#""name":{"value":"Kim"}"#)
+      }, "\(lines)")
+    #expect(lines.contains { $0.contains(#"{"op":"insert","at":0,"value":"Max"}"#) }, "\(lines)")
+    // One who opens it later sees the same.
+    client.send(
+      #"{"id":3,"method":"open","params":{"binder":"person","view":"q","args":{"id":1}}}"#)
+    let opened = client.settle().filter { $0.contains(#""view":"q""#) }
+    #expect(
+      opened.contains { $0.contains(#""value":"Max"},{"op":"insert","at":1,"value":"Kim"}"#) },
+      "\(opened)")
+    _ = call(client, "intent", #"{"view":"p","name":"rename","args":{"name":"Lee"}}"#)
+    #expect(call(client, "get", #"["people/1/name"]"#).contains(#""value":"Lee""#))
+
+    _ = call(client, "people.remove", "[1]")
+    let removal = bench.host.last
+    _ = call(client, "open", #"{"binder":"people","view":"all"}"#)
+    client.send(#"{"id":4,"method":"undo","params":{"seq":\#(removal)}}"#)
+    let again = client.settle()
+    #expect(again.contains { $0.contains(#""view":"all""#) && $0.contains("Lee") }, "\(again)")
+    #expect(call(client, "get", #"["people/1/color"]"#).contains("#808080"))
+    #expect(
+      call(client, "open", #"{"binder":"person","view":"r","args":{"id":1}}"#).contains("Lee"))
+  }
+
+  @Test
   func `a room stays as its members have seen it, and the answer says why`() throws {
     let bench = try ChatBench(bind: bindUndo)
     let client = bench.client("kim")

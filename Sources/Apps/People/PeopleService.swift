@@ -117,15 +117,19 @@ package final class PeopleService {
   }
 
   /// Reads a person's former names from the retained events, newest first; reads off the loop.
+  ///
+  /// The newest event has the present name, unless an undo has brought an earlier one back.
   package func formerNames(of id: Int) -> Signal<[String], NotRead> {
     ledger.history(of: \.people, id, kinds: "created", "renamed", last: Self.maxFormerNames + 1)
-      .map { events in
-        events.dropLast().reversed().compactMap {
-          switch $0.event {
+      .map { [ledger] events in
+        let names = events.compactMap { event -> String? in
+          switch event.event {
           case .created(let name, _), .renamed(let name): name
           default: nil
           }
         }
+        let isNewest = names.last == ledger.committed.people[id]?.name
+        return Array(names.dropLast(isNewest ? 1 : 0).reversed().prefix(Self.maxFormerNames))
       }
   }
 
