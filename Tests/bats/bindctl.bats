@@ -732,6 +732,37 @@ bindctl: connected again; continuing after 0'
     fails 1 'is not a journal' session --from "$directory/text" -- true
 }
 
+@test "a session takes the configuration of a file, with the files beside it" {
+    mkdir -p "$directory/own/bind.d" "$directory/own/types.d"
+    echo '{}' > "$directory/own/binder.conf"
+    echo 'warm: cells/a | offset(1) ~> cells/b' > "$directory/own/bind.d/a.bind"
+    echo 'cells/a: number, 0…10' > "$directory/own/types.d/a.types"
+    run -0 timeout 60 bindctl session --config "$directory/own/binder.conf" -- sh -c '
+        bindctl set --settle cells/a 3; bindctl set cells/a 11; echo "exit $?"'
+    is "$output" "cells/b 4  (cells/a | offset(1) ~> cells/b)
+bindctl: 'cells/a' takes a number from 0 to 10, says $directory/own/types.d/a.types:1
+exit 5"
+    # Of a branch too; without it the session says what it does not have.
+    kill_daemon
+    start_daemon --config "$directory/own/binder.conf"
+    bindctl set cells/a 1
+    run -0 --separate-stderr timeout 60 bindctl session --from "$BINDER_SOCKET" -- bindctl bindings
+    is "$stderr" 'bindctl: the session does not have what files of its origin declare: bindings: 1, types: 1; see --config'
+    run -0 --separate-stderr timeout 60 bindctl session --from "$BINDER_SOCKET" --config "$directory/own/binder.conf" -- \
+        sh -c 'bindctl set --settle cells/a 4; bindctl get cells/b'
+    is "$stderr" ''
+    is "$output" $'cells/b 5  (cells/a | offset(1) ~> cells/b)\n5'
+    is "$(bindctl get cells/b)" 2
+    # A file that is wrong, and one that is not there.
+    echo 'warm: cells/a | offse(1) ~> cells/b' > "$directory/own/bind.d/a.bind"
+    run timeout 60 bindctl session --config "$directory/own/binder.conf" -- true
+    [ "$status" -ne 0 ]
+    [[ "$output" == *"$directory/own/bind.d/a.bind:1:17: unknown transformer 'offse'"* ]]
+    run timeout 60 bindctl session --config "$directory/none.conf" -- true
+    [ "$status" -ne 0 ]
+    [[ "$output" == *"$directory/none.conf"* ]]
+}
+
 @test "the clock of a session begins no earlier than the last event of its journal" {
     bindctl session --journal "$directory/ahead.db" --clock 2099-01-01T00:00:00Z -- bindctl set cells/a 1
     run -0 bindctl session --from "$directory/ahead.db" -- sh -c 'bindctl clock; bindctl set cells/b 2; bindctl history cells/b -j'

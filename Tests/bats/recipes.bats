@@ -63,7 +63,7 @@ recipe() { # title commands
     page=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/Documentation/trying-automations.md
     writes_files < "$page"
     types_blocks < "$page"
-    is "$typed" 14
+    is "$typed" 15
 }
 
 @test "each recipe is typed" {

@@ -57,6 +57,30 @@ teardown() { remove_place; }
     run -2 bindctl board house cells/x
 }
 
+@test "values from before a type are named once it is declared, and by doctor until they fit" {
+    bindctl set cells/lamp 5
+    bindctl set cells/mode dusk
+    run -0 --separate-stderr bindctl describe cells/lamp --set boolean
+    is "$stderr" "bindctl: 'cells/lamp' has a value that does not fit, which stays until the next write: it takes true or false"
+    run -0 --separate-stderr bindctl describe cells/free --set number
+    is "$stderr" ''
+    echo 'cells/mode: string, one of day night' > types.d/house.types
+    run -0 --separate-stderr bindctl reload
+    run bindctl doctor
+    is "$status" 1
+    [[ "$output" == *"the declared type of cells/lamp: 'cells/lamp' has a value that does not fit"* ]]
+    [[ "$output" == *"$directory/types.d/house.types:1:1: 'cells/mode' has a value that does not fit, which stays until the next write: it takes one of day, night"* ]]
+    bindctl set cells/lamp true
+    bindctl set cells/mode day
+    run bindctl doctor
+    [[ "$output" != *'does not fit'* ]]
+    # A mistake in a file, before it is read at a start.
+    echo 'cells/x: nummber' >> types.d/house.types
+    run bindctl doctor
+    is "$status" 2
+    [[ "$output" == *"$directory/types.d/house.types:2:10: "* ]]
+}
+
 @test "a time zone that the machine does not have is a warning with its place" {
     echo 'a: every("mon-fri 07:00 Europe/Berlni") ~> cells/x' > bind.d/a.bind
     run -0 bindctl reload

@@ -112,34 +112,14 @@ private func changeTypes(_ context: Context, _ path: String?) throws -> ExitCode
   return .done
 }
 
-/// Shows the present values that do not fit a type which was declared now.
+/// Shows the present values that do not fit a type which was declared now, if the role may call
+/// `reload`, whose check finds them.
 private func showMisfits(_ path: String, _ context: Context) {
-  guard let answer = try? context.client.call("get", ["source": .string(path)]).object else {
-    return
+  let report = try? context.client.call("reload", ["check": .bool(true)]).object
+  for warning in report?.array("warnings") ?? []
+  where warning.object["file"]?.bare == "the declared type of \(path)" {
+    note(warning.object["message"]?.bare ?? "")
   }
-  var values: [(source: String, value: JSONValue)] = []
-  if case .object(let all)? = answer["values"] {
-    values = all.members.map { ($0.name, $0.value) }
-  } else if let value = answer["value"] {
-    values = [(path, value)]
-  }
-  let types = context.types
-  let misfits = values.compactMap { source, value -> (source: String, rule: String)? in
-    guard let type = types.type(of: source) else { return nil }
-    let parts: [JSONValue] =
-      switch value {
-      case .array(let elements) where source.hasPrefix("lists/"): elements
-      case .object(let object) where source.hasPrefix("maps/"): object.members.map(\.value)
-      default: [value]
-      }
-    return parts.lazy.compactMap { type.fault(of: $0.text) }.first.map { (source, $0) }
-  }
-  for (source, rule) in misfits.prefix(5) {
-    note(
-      "'\(source)' has a value that does not fit, which stays until the next write: it takes \(rule)"
-    )
-  }
-  if misfits.count > 5 { note("\(misfits.count - 5) more values do not fit") }
 }
 
 private func names(_ client: BinderClient) throws -> [String] {
