@@ -14,6 +14,14 @@ import { clock } from "./value.js";
 import { ViewsPage } from "./views.js";
 
 const keyName = "binder.key";
+
+/** What the parts that act on the present say while the page shows the past; the sources say it in their dialogs. */
+const presentParts = {
+  boards: "The board shows the past. What you change here is changed in the present.",
+  services: "The page shows the past, but methods are called in the present.",
+  views: "The page shows the past, but views show the present, and act on it.",
+};
+
 const pages = { boards: BoardsPage, sources: SourcesPage, events: EventsPage, services: ServicesPage, views: ViewsPage };
 
 /** Takes the key that the first address hands over, out of the address. */
@@ -42,6 +50,7 @@ class App {
     this.boards = new Boards(this.link, this.store);
     this.main = document.getElementById("main");
     this.banner = document.getElementById("banner");
+    this.present = document.getElementById("present");
     this.#makeNav();
     this.link.addEventListener("state", () => this.#showState());
     this.moment.addEventListener("change", () => this.#showMoment());
@@ -126,11 +135,14 @@ class App {
     event.preventDefault();
   }
 
-  /** Says on every part but the sources, which have the slider, that the past is shown. */
+  /** Says on every part but the sources, which have the slider, that the past is shown, and what acts on the present. */
   #showMoment() {
     const { isPast } = this.moment;
     document.body.classList.toggle("past", isPast);
     this.back.hidden = !isPast || this.#name === "sources";
+    const text = isPast ? presentParts[this.#name] : undefined;
+    setText(this.present, text ?? "");
+    this.present.hidden = !text;
   }
 
   // The connection

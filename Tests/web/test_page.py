@@ -221,6 +221,30 @@ class Values(PageCase):
         browser.go("sources/cells/hall/celsius")
         browser.eventually(lambda: "cells/heater" in name() and name().startswith("cells/hall/celsius"), what="the source with the other")
 
+    def test_what_acts_on_the_present_says_so_while_the_past_is_shown(self):
+        for i in range(3):
+            self.place.call("set", {"source": "cells/n", "value": i})
+        self.place.call("set", {"source": "cells/boards/b", "value": {"tiles": [{"source": "cells/n"}]}})
+        browser = self.open_browser()
+        browser.go("sources/cells/n")
+        browser.has("Changed")
+        note = lambda: browser.find("#present").text
+        browser.go("services")
+        browser.eventually(lambda: browser.run("return document.title").startswith("Services"), what="the services")
+        self.assertEqual(note(), "")
+        browser.go("sources/cells/n")
+        browser.named("Moment shown").send_keys(Keys.HOME)
+        browser.eventually(lambda: browser.all(".timebar.past"), what="the past")
+        self.assertEqual(note(), "")
+        for part, text in (
+            ("services", "methods are called in the present"), ("views", "views show the present, and act on it"),
+            ("boards/b", "What you change here is changed in the present"),
+        ):
+            browser.go(part)
+            browser.eventually(lambda: text in note(), what=f"the note of {part}")
+        browser.click("Back to now")
+        browser.eventually(lambda: note() == "", what="the present")
+
     def test_the_time_begins_with_the_first_event(self):
         begin = time.time()
         self.place.call("set", {"source": "cells/n", "value": 1})
