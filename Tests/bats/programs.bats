@@ -224,6 +224,26 @@ END
     eventually field services/shop value.queued 0
 }
 
+@test "why finds the queued call behind a value that its program has set" {
+    echo '{"delivery":"queued"}' > order.json
+    program order 'bindctl publish --keep shop/state 1 > /dev/null; bindctl set cells/ordered 1'
+    beside bindctl serve shop.order=./order
+    eventually provided shop
+    seq=$(bindctl call shop.order)
+    bindctl wait cells/ordered 1 > /dev/null
+    run -0 bindctl why cells/ordered -F '{seq} {source} {type}'
+    is "${lines[1]}" "$seq services/shop services.called"
+    run -0 bindctl why services/shop/state -F '{seq} {source} {type}'
+    is "${lines[1]}" "$seq services/shop services.called"
+    # A direct call is no event.
+    program direct 'bindctl set cells/ordered 2; echo "seq $BINDER_SEQ"'
+    beside bindctl serve till.pay=./direct
+    eventually provided till
+    is "$(bindctl call till.pay)" '"seq "'
+    run -0 bindctl why cells/ordered -F '{seq}'
+    is "${#lines[@]}" 1
+}
+
 @test "the answer to a queued call of another journal is not taken for that of a call with its number" {
     echo '{"delivery":"queued","params":{"type":"object"}}' > order.json
     program order 'echo "$BINDER_PARAM_n" >> begun; until [ -e "go$BINDER_PARAM_n" ]; do sleep .05; done; echo "$BINDER_PARAM_n" >> orders; echo "$BINDER_PARAM_n"'

@@ -19,7 +19,8 @@ let serveSyntax = Syntax(
     Runs CMD with sh, or a program of DIR, for each call. It gets the parameters as a line of JSON on stdin,
     each as BINDER_PARAM_NAME in its environment, text without quotes and NUL characters and of at most
     32 KiB, and BINDER_METHOD, BINDER_CALL,
-    BINDER_CALLER_UID and BINDER_CALLER_PID. If it exits with 0, its stdout is the result: JSON, or else text
+    BINDER_CALLER_UID and BINDER_CALLER_PID; of a queued call BINDER_SEQ, its position, so that 'bindctl why'
+    finds the call behind what the program has set. If it exits with 0, its stdout is the result: JSON, or else text
     without the last newline; nothing is null. Otherwise the caller gets an error with the last line of its
     stderr and the exit code. A program that runs longer than the limit, or prints more than 1 MiB, is ended
     with SIGTERM, after 2 s with SIGKILL.
@@ -367,6 +368,8 @@ private final class Server: JobSource {
     var variables = environment
     variables["BINDER_METHOD"] = name
     variables["BINDER_CALL"] = call
+    // The number of a queued call is its position: the cause of what the program sets.
+    if call.hasPrefix("q") { variables["BINDER_SEQ"] = String(call.dropFirst()) }
     if case .object(let caller)? = params["caller"] {
       variables["BINDER_CALLER_UID"] = caller["uid"]?.bare
       variables["BINDER_CALLER_PID"] = caller["pid"]?.bare
@@ -489,6 +492,7 @@ var publishCommand: Command {
       throw UsageError(
         "--expect and --if need --keep: a live value has no version", command: "publish")
     }
+    if params["keep"] != nil { try context.addCause(to: &meta) }
     var (method, request) = ("publish", params)
     if !conditions.isEmpty {
       for text in conditions { try checkCondition(text, command: "publish") }
