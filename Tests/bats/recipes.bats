@@ -41,7 +41,7 @@ recipe() { # title commands
 
 @test "a sensor with a unit" { recipe 'A sensor with a unit' 8; }
 
-@test "an undo" { recipe 'An undo' 11; }
+@test "an undo" { recipe 'An undo' 12; }
 
 @test "a metrics pipeline" { recipe 'A metrics pipeline' 8; }
 
