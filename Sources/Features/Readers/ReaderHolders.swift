@@ -97,11 +97,12 @@ package final class ReaderHolders {
     return readers.names.prefix(1000).map { figures(of: $0, in: readers) }
   }
 
-  /// Returns the figures of the moment of the source `readers/NAME`; `nil` if there is no such reader.
+  /// Returns the figures of the moment of the source `readers/NAME`; `nil` if there is no such reader, or
+  /// another daemon knows them.
   func now(of source: String) -> JSONText? {
     let name = String(source.dropFirst(ReadersService.name.utf8.count + 1))
     let readers = service.ledger.committed
-    return readers[name] == nil ? nil : figures(of: name, in: readers).now
+    return readers[name] == nil || !service.isActive ? nil : figures(of: name, in: readers).now
   }
 
   private func figures(of name: String, in readers: Readers) -> ReaderFigures {

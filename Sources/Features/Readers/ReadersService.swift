@@ -63,6 +63,9 @@ package final class ReadersService {
   /// The last durable position of an event that does not record the position of a reader.
   var lastNews: UInt64 { host.durableNews }
 
+  /// Whether the readers of this journal are in use here, and not at another daemon.
+  var isActive: Bool { host.isActive }
+
   /// Acknowledges all events up to a position; does nothing if they were acknowledged before.
   package func acknowledge(_ name: String, upTo seq: UInt64) throws(ReaderError) {
     guard let present = ledger.pending[name] else { throw .unknown(name: name) }
