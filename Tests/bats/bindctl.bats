@@ -250,6 +250,7 @@ start_false_daemon() { # script
     eventually bindctl is cells/done
     is "$(why cells/done)" $'cells/done true\nlists/jobs'
     refuses 1 "nothing has changed 'cells/none'" why cells/none
+    refuses 2 "why takes one source, not the pattern 'cells/*'; see 'bindctl help why'" why 'cells/*'
     refuses 5 "'system/load' is not journaled: it has no history" why system/load
 }
 

@@ -18,6 +18,9 @@ let whySyntax = Syntax(
 var whyCommand: Command {
   Command(whySyntax) { context in
     let source = context.operand(0)
+    guard !source.contains("*") else {
+      throw UsageError("why takes one source, not the pattern '\(source)'", command: "why")
+    }
     let connection = try context.client.connected()
     var params: JSONObject = ["source": .string(source)]
     if let moment = try context.moment("at") { params["at"] = .object(connection.at(moment)) }
