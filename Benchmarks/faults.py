@@ -2,7 +2,7 @@
 
 A probe sends `ping` and `cells.set`, one request at a time, and measures the response times: alone, beside
 good clients that work as fast as the daemon answers, and beside bad ones. The rows 1 to 14 are the faults
-of Tests/README.md; the rows R1 to R44 are inputs found by reviews. The work of a row runs in a process of
+of Tests/README.md; the rows R1 to R45 are inputs found by reviews. The work of a row runs in a process of
 its own, as fast as the daemon accepts it. The column "turn" is the longest turn of the loop in processor
 time, measured apart, without the probe; the column "memory" is the peak memory of the daemon.
 
@@ -272,7 +272,7 @@ def lock_holders():
     time.sleep(0.5)
 
 
-# The work of the rows R1 to R44.
+# The work of the rows R1 to R45.
 
 
 def guesses():
@@ -522,6 +522,15 @@ def many_rows():
     asked(lines(*(("board.fill", [i]) for i in range(0, 100_000, 100))), 1000).close()
 
 
+def watched_rows():
+    """Fills the service of many rows, which a client watches that takes no output."""
+    many_rows()
+    watcher = asked(lines(WIDE), 1)
+    watcher.sendall(lines(("subscribe", {"source": "board/*"})))
+    watcher.recv(1)
+    kept.insert(0, watcher)
+
+
 def open_map():
     asked(lines(WIDE, ("open", {"text": 'view "All."\nmaps/long ~> rows'})), 2).close()
 
@@ -644,6 +653,7 @@ beside = {
     "R42: a map of 200,000": (longest_map, whole("subscribe", ["maps/long"])),
     "R43: a binding of a list of 400,000": (longest_list, list_sum),
     "R44: a view of a map of 200,000 opens": (longest_map, open_map),
+    "R45: a fold of 100,000 watched rows changes": (watched_rows, fold_changes),
 }
 wanted = sys.argv[2:]
 if wanted:

@@ -145,7 +145,7 @@ package final class Ledger<State: ServiceState> {
     sourceTypes = host.types
     streamNames = host.streamNames
     reader = StateProjection(service: service, host.streamNames, from: initial, .none)
-    watchers = Watchers(streamNames)
+    watchers = Watchers(streamNames, in: host)
     names = SourceNames(of: service, in: streamNames)
     numberedValue = State.Lookup.numberedValue(of: Ledger.self)
     number = register { [self] in commit() }

@@ -57,14 +57,16 @@ final class PatternFeed: ChangeFeed {
 
   func next(until isOver: () -> Bool) -> ChangeRun? {
     guard let from else { return nil }
-    for place in log.index(from: from)..<log.runs.count {
-      let run = log.runs[place]
+    var next = log.place(from: from)
+    while let place = next {
+      let run = log[place]
       if run.number == found || pattern.matches(run.newest.source) {
         (self.from, found) = (run.number, run.number)
         return run
       }
       self.from = run.number + 1
       if run.number < log.last, isOver() { return nil }
+      next = log.place(after: place)
     }
     removeAll()
     return nil

@@ -13,8 +13,9 @@ final class Watchers {
   private let names: Names
 
   @usableFromInline
-  init(_ names: Names) {
+  init(_ names: Names, in host: ServiceHost) {
     self.names = names
+    log = ChangeLog { [weak host] in host?.free($0) }
   }
 
   /// The observers by the number of a source's name.
@@ -23,7 +24,7 @@ final class Watchers {
 
   /// The observers of patterns that collect the changes in their own time.
   private let feeds = PatternIndex<FeedPlace>()
-  private let log = ChangeLog()
+  private let log: ChangeLog
 
   /// The last source whose feeds all knew of changes, as long as none of them has collected.
   private var announced: (source: String, collections: UInt64)?

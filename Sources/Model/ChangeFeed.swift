@@ -31,7 +31,7 @@ package protocol ChangeFeed: AnyObject {
 }
 
 /// Changes of one source, one after the other: nearly always a single one.
-package struct ChangeRun {
+package struct ChangeRun: Sendable {
   /// The number of the last change among those of its log.
   package let number: UInt64
 
