@@ -138,6 +138,9 @@ public struct JSONObject: Sendable {
   /// Creates an empty object.
   public init() {}
 
+  /// Makes room for so many members, so that they are not moved while they are added.
+  public mutating func reserveCapacity(_ count: Int) { members.reserveCapacity(count) }
+
   /// The value of a member; `nil` if there is none.
   ///
   /// Setting `nil` removes the member.

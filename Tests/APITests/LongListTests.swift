@@ -55,6 +55,8 @@ struct LongListTests {
   private func runAllTurns() {
     bench.store.commit()
     while bench.table.flush() { bench.store.commit() }
+    // What the last turn has written.
+    bench.store.commit()
   }
 
   /// Sends a request and changes the list and the map before its answer.
@@ -160,6 +162,131 @@ struct LongListTests {
     #expect(bench.table.context.workSteps - steps >= Self.count / 512)
   }
 
+  // The steps that decode a list, add it up and free it.
+  private static let stepsOfSum = count / 512 + count / 256 + count / 128
+
+  /// Runs turns with a slow clock until the value of `cells/s` is there.
+  ///
+  /// - Returns: The turns that it took.
+  private func turnsUntilSum() -> Int {
+    bench.time.nanosecondsPerLook = 100_000
+    defer { bench.time.nanosecondsPerLook = 0 }
+    var turns = 0
+    while sum == nil, turns < 1_000 {
+      bench.store.commit()
+      bench.table.flush()
+      turns += 1
+    }
+    return turns
+  }
+
+  @Test
+  func `a binding adds a long list up in steps`() {
+    let steps = bench.table.context.workSteps
+    client.send(#"{"id":3,"method":"bind","params":{"expr":"lists/l | sum ~> cells/s"}}"#)
+    // A slice has about 20 steps.
+    #expect(turnsUntilSum() >= 2)
+    runAllTurns()
+    #expect(sum == Self.count * (Self.count - 1) / 2)
+    #expect(bench.table.context.workSteps - steps >= Self.stepsOfSum)
+  }
+
+  @Test
+  func `a list of sources reads a long one in steps`() {
+    let count = 4 * Self.count
+    fillList(count)
+    _ = client.call(#"{"id":2,"method":"cells.set","params":["x",1]}"#)
+    let expression = "(lists/l | sum, cells/x) | minus ~> cells/s"
+    client.send(#"{"id":3,"method":"bind","params":{"expr":"\#(expression)"}}"#)
+    #expect(turnsUntilSum() >= (count / 512 + count / 256) / 20)
+    let expected = count * (count - 1) / 2 - 1
+    #expect(sum == expected)
+    client.send(#"{"id":4,"method":"lists.append","params":["l",7]}"#)
+    runAllTurns()
+    #expect(sum == expected + 7)
+  }
+
+  @Test(
+    arguments: ["lists/l | sum ~> cells/s", "(lists/l | sum, cells/x) | minus ~> cells/s"])
+  func `a call waits for what follows from a long list`(expression: String) {
+    _ = client.call(#"{"id":2,"method":"cells.set","params":["x",0]}"#)
+    client.send(#"{"id":3,"method":"bind","params":{"expr":"\#(expression)"}}"#)
+    runAllTurns()
+    _ = client.received()
+    bench.time.nanosecondsPerLook = 100_000
+    client.send(
+      #"{"id":4,"method":"lists.append","params":{"name":"l","value":1,"_meta":{"settle":true}}}"#)
+    let other = bench.connect(uid: 1001)
+    var lines: [String] = []
+    for i in 0..<1_000 where lines.isEmpty {
+      // Each commit looks whether all has followed.
+      other.send(#"{"id":\#(i),"method":"cells.set","params":["z",\#(i)]}"#)
+      bench.store.commit()
+      bench.table.flush()
+      lines = client.received()
+    }
+    bench.time.nanosecondsPerLook = 0
+    #expect(lines.first?.contains(#""source":"cells/s""#) == true, "\(lines)")
+    #expect(lines.first?.contains(#""settled":true"#) == true, "\(lines)")
+  }
+
+  @Test
+  func `a binding that ends while a long list is added up leaves nothing`() {
+    fillList(4 * Self.count)
+    let other = bench.connect()
+    other.send(#"{"id":3,"method":"bind","params":{"expr":"lists/l | sum ~> cells/s"}}"#)
+    client.send(#"{"id":3,"method":"bind","params":{"expr":"lists/l | max ~> cells/m"}}"#)
+    bench.time.nanosecondsPerLook = 100_000
+    for _ in 0..<2 {
+      bench.store.commit()
+      bench.table.flush()
+    }
+    bench.time.nanosecondsPerLook = 0
+    #expect(sum == nil)
+    other.connection.end()
+    runAllTurns()
+    #expect(sum == nil)
+    #expect(bench.cells.ledger.value(of: "cells/m")?.text == "\(4 * Self.count - 1)")
+  }
+
+  /// Each fold, a long list, and the result.
+  @Test(
+    arguments: [
+      ("sum", "0.5", "1000"), ("avg", "3,null", "3"), ("min", "7,-2.5", "-2.5"),
+      ("max", "7,12e1", "12e1"), ("minus", "1", "-1998"), ("times", "1,-1", "1"),
+      ("times", "1,null", "null"), ("divided", "1,-1", "1"), ("divided", "1,0", "null"),
+      ("same", "4", "true"), ("same", "4,5", "false"), ("all", "true,null", "false"),
+      ("all", "true", "true"), ("any", "false", "false"), ("any", "false,true", "true"),
+    ])
+  func `a fold in steps has the result of one at once`(
+    name: String, elements: String, expected: String
+  ) {
+    for count in [4, 2_000] {
+      let repeated = Array(repeating: elements, count: count).joined(separator: ",")
+      let list = repeated.split(separator: ",").prefix(count).joined(separator: ",")
+      client.send(#"{"id":2,"method":"lists.replace","params":["f",[\#(list)]]}"#)
+      runAllTurns()
+      let expression = "lists/f | \(name) ~> cells/s\(count)"
+      client.send(#"{"id":3,"method":"bind","params":{"expr":"\#(expression)"}}"#)
+      runAllTurns()
+    }
+    #expect(bench.cells.ledger.value(of: "cells/s2000")?.text == expected)
+    let short = bench.cells.ledger.value(of: "cells/s4")?.text
+    // The first binding follows the list.
+    #expect(short == expected)
+  }
+
+  @Test
+  func `a fault in a long list is that of a short one`() throws {
+    let list = (0..<2_000).map { $0 == 1_500 ? #""x""# : "\($0)" }.joined(separator: ",")
+    client.send(#"{"id":2,"method":"lists.replace","params":["f",[\#(list)]]}"#)
+    client.send(#"{"id":3,"method":"bind","params":{"expr":"lists/f | sum ~> cells/s"}}"#)
+    runAllTurns()
+    let all = client.call(#"{"id":4,"method":"bindings.list"}"#)
+    #expect(all.contains("'sum' takes a number, not \\\"x\\\""), "\(all)")
+    #expect(sum == nil)
+  }
+
   // MARK: Views
 
   @Test
@@ -173,6 +300,28 @@ struct LongListTests {
     #expect(
       bench.table.context.workSteps - steps >= Self.count - 1_000 + (Self.count - 1_000) / 256)
     #expect(client.received().contains { $0.contains(#""k4999""#) })
+  }
+
+  @Test(arguments: ["lists/l | sum ~> s", "lists/l | sum | distinct ~> s"])
+  func `a view shows the sum of a long list when it is there`(line: String) {
+    let steps = bench.table.context.workSteps
+    bench.time.nanosecondsPerLook = 100_000
+    client.send(#"{"id":3,"method":"open","params":{"text":"view \"Sum.\"\n\#(line)"}}"#)
+    var frames: [String] = []
+    for _ in 0..<100 {
+      bench.store.commit()
+      bench.table.flush()
+      frames += client.received()
+    }
+    bench.time.nanosecondsPerLook = 0
+    runAllTurns()
+    let expected = #""value":\#(Self.count * (Self.count - 1) / 2)"#
+    #expect(frames.count >= 2 && !frames[0].contains(expected), "\(frames)")
+    #expect(frames.last?.contains(expected) == true, "\(frames)")
+    #expect(bench.table.context.workSteps - steps >= Self.stepsOfSum)
+    // A client knows that the first value follows, and when all is there.
+    #expect(frames[0].contains(#""more":true"#), "\(frames)")
+    #expect(frames.last?.contains(#""more""#) == false, "\(frames)")
   }
 
   @Test

@@ -212,13 +212,25 @@ public struct TransformerRegistry<Value> {
   ///
   /// - Throws: ``BindFault`` for an unknown name, a wrong argument or a missing direction.
   public func steps(for expression: BindExpression) throws(BindFault) -> [BindStep<Value>] {
+    try steps(for: expression) { transformer, _ in transformer }
+  }
+
+  /// - Parameter replace: Returns the transformer to use in place of one that converts the value of
+  ///   a source; the number of the source is its place in the list.
+  package func steps(
+    for expression: BindExpression,
+    replacing replace: (Transformer<Value, Value>, _ source: Int) -> Transformer<Value, Value>
+  ) throws(BindFault) -> [BindStep<Value>] {
     var steps: [BindStep<Value>] = []
-    if let elements = try elementStep(for: expression) { steps.append(.transformer(elements)) }
+    if let elements = try elementStep(for: expression, replacing: replace) {
+      steps.append(.transformer(elements))
+    }
     for call in expression.transformers {
-      let step = try step(for: call)
+      var step = try step(for: call)
       switch step {
       case .transformer(let transformer):
         try check(transformer, of: call, for: expression.operator)
+        if expression.isOfOnePath { step = .transformer(replace(transformer, 0)) }
       case .filter, .stage:
         if !expression.operator.isRightOnly {
           throw .notRight("'\(call.name)'", expression.operator, at: call.column)
@@ -236,7 +248,10 @@ public struct TransformerRegistry<Value> {
   /// Returns the transformer of an array of sources that have transformers of their own; `nil` if none
   /// has.
   private func elementStep(
-    for expression: BindExpression
+    for expression: BindExpression,
+    replacing replace: (Transformer<Value, Value>, _ source: Int) -> Transformer<Value, Value> = {
+      transformer, _ in transformer
+    }
   ) throws(BindFault) -> Transformer<Value, Value>? {
     guard case .list(let paths) = expression.source,
       let first = paths.lazy.compactMap(\.transformers.first).first
@@ -246,11 +261,11 @@ public struct TransformerRegistry<Value> {
         .notBindable, "'\(first)' cannot be used in a list", at: first.column, found: "\(first)")
     }
     var functions: [(Value) throws -> Value] = []
-    for path in paths {
+    for (source, path) in paths.enumerated() {
       var chain: [(Value) throws -> Value] = []
       for call in path.transformers {
         guard case .transformer(let transformer) = try step(for: call),
-          case .now(let function)? = transformer.forward
+          case .now(let function)? = replace(transformer, source).forward
         else {
           throw BindFault(
             .notBindable, "'\(call)' keeps values or answers later: use it behind the list",

@@ -7,12 +7,21 @@ public struct Transformer<Input, Output> {
   /// The conversion from right to left.
   public let reverse: TransformerStep<Output, Input>?
 
+  /// The conversion of an array from left to right, element by element; `nil` for any other one.
+  package let fold: Fold<Input, Output>?
+
   /// Creates a transformer from its two directions; `nil` for a missing one.
   public init(
     forward: TransformerStep<Input, Output>?, reverse: TransformerStep<Output, Input>?
   ) {
-    self.forward = forward
-    self.reverse = reverse
+    self.init(forward: forward, reverse: reverse, fold: nil)
+  }
+
+  init(
+    forward: TransformerStep<Input, Output>?, reverse: TransformerStep<Output, Input>?,
+    fold: Fold<Input, Output>?
+  ) {
+    (self.forward, self.reverse, self.fold) = (forward, reverse, fold)
   }
 
   /// Creates a transformer with one direction.

@@ -12,18 +12,27 @@ public struct Computed<Value> {
   /// Emits when the value may have changed since the run started.
   public let changes: SafeSignal<Void>
 
-  /// - Parameter identity: Covers everything that the value depends on.
+  /// Returns whether the first value is not there yet; a change follows when it is.
+  public let isBeginning: () -> Bool
+
+  /// - Parameters:
+  ///   - identity: Covers everything that the value depends on.
+  ///   - isBeginning: Returns whether the first value is not there yet.
   public init(
-    _ identity: Identity, changes: SafeSignal<Void>, value: @escaping () -> Value
+    _ identity: Identity, changes: SafeSignal<Void>, isBeginning: (() -> Bool)? = nil,
+    value: @escaping () -> Value
   ) {
     (self.identity, self.changes, self.value) = (identity, changes, value)
+    self.isBeginning = isBeginning ?? { false }
   }
 
   /// Returns the value converted to `type`.
   public func value<Shown: Rendering>(
     as type: Shown.Type
   ) -> Computed<Shown> where Shown.Value == Value {
-    Computed<Shown>(identity.shown(as: type), changes: changes) { [value] in Shown(value()) }
+    Computed<Shown>(identity.shown(as: type), changes: changes, isBeginning: isBeginning) {
+      [value] in Shown(value())
+    }
   }
 }
 

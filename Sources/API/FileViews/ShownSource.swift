@@ -26,9 +26,12 @@ struct ShownSource {
   /// Identifies the source and what is made of it, among all with the same rights.
   let key: String
 
-  /// The user in whose time many lines get changes, and the turns.
-  private let user: UInt32
-  private let turns: ConnectionContext
+  /// The user in whose time many lines get changes and long values are read, and the turns.
+  fileprivate let user: UInt32
+  fileprivate let turns: ConnectionContext
+
+  /// The first folds, such as `sum`, of the values of the sources, by their place.
+  private let folds: [Int: PreparedFold]
 
   /// - Parameter names: The sources with arguments filled in.
   /// - Throws: `not_found` for a source that the role may not read.
@@ -51,7 +54,8 @@ struct ShownSource {
       providers.append(provider)
     }
     self.providers = providers
-    let steps = (try? known.steps(for: expression)) ?? []
+    let (steps, folds) = (try? PreparedFold.steps(for: expression, known)) ?? ([], [:])
+    self.folds = folds
     let transformers = steps.compactMap { if case .transformer(let one) = $0 { one } else { nil } }
     let isPlain = transformers.count == steps.count
     operators = isPlain ? nil : steps
@@ -67,17 +71,47 @@ struct ShownSource {
   var isPlain: Bool { expression.isOfOnePath && expression.transformers.isEmpty }
 
   /// The present values of the sources, before the transformers.
-  private var newest: JSONText? {
+  fileprivate var newest: JSONText? {
     guard !expression.isOfOnePath else { return providers[0].present(names[0]) }
     return JSONText(elements: zip(providers, names).map { $0.present($1) ?? .null })
   }
 
-  /// The present value; `nil` if there is none or a transformer refuses it.
-  var text: JSONText? { convert(newest) }
+  /// The sources, whose long values are read in steps; none for a pattern.
+  private var sources: [SourceReading.Source] {
+    zip(providers, names).enumerated().map { place, source in
+      SourceReading.Source(source.0, source.1, folds[place])
+    }
+  }
 
-  private func convert(_ value: JSONText?) -> JSONText? {
-    guard let forward else { return value }
-    return try? forward(value.map { parts.decoded($0) } ?? .null).text
+  /// Whether one of the sources is a long list or map now.
+  fileprivate var isLong: Bool {
+    zip(providers, names).contains { SourceReading.Source($0, $1, nil).isLong }
+  }
+
+  /// Begins to read the present values of the sources.
+  fileprivate func read() -> SourceReading {
+    SourceReading(sources, at: rights.catalog.host.durable) { [parts] source in
+      source.provider.present(source.name).map { parts.decoded($0) }
+    }
+  }
+
+  /// Returns the value that was read, before the transformers.
+  fileprivate func value(_ reading: SourceReading) -> JSONValue {
+    let values = reading.values
+    return expression.isOfOnePath
+      ? values[0] ?? .null : .array(values.map { $0 ?? .null })
+  }
+
+  /// The present value; `nil` if there is none or a transformer refuses it.
+  var text: JSONText? {
+    guard forward != nil else { return newest }
+    return convert(newest.map { parts.decoded($0) } ?? .null)
+  }
+
+  /// Returns a converted value; `nil` if a transformer refuses it.
+  fileprivate func convert(_ value: JSONValue) -> JSONText? {
+    guard let forward else { return value.text }
+    return try? forward(value).text
   }
 
   /// Emits after each change of a source.
@@ -110,16 +144,16 @@ struct ShownSource {
   > {
     if let steps = operators {
       let isOne = expression.isOfOnePath
-      let pipeline = ShownPipeline(steps, first, for: user, in: context)
+      let pipeline = ShownPipeline(self, steps, first, for: user, in: context)
       let isAssigned = expression.operator.assignsAtOnce
       return Computed(
         Identity(rights, "view", key, first ?? .null),
-        changes: pipeline.changes(
-          following: changes.map { isOne ? $0.value : nil }, newest: { newest }, isAssigned)
+        changes: pipeline.changes(following: changes.map { isOne ? $0.value : nil }, isAssigned),
+        isBeginning: { pipeline.isBeginning }
       ) { pipeline.last ?? .null }
     }
     guard expression.operator.assignsAtOnce else {
-      let conversion = Conversion({ newest }, convert, first: .some(first), for: user, in: context)
+      let conversion = Conversion(self, first: .some(first), for: user, in: context)
       return Computed(Identity(conversion), changes: conversion.changes(following: changes)) {
         conversion.value ?? .null
       }
@@ -129,53 +163,68 @@ struct ShownSource {
         Identity(rights, "view", key), changes: changes.map { _ in }
       ) { text ?? .null }
     }
-    let conversion = Conversion({ newest }, convert, first: nil, for: user, in: context)
+    let conversion = Conversion(self, first: nil, for: user, in: context)
     return Computed(
-      Identity(rights, "view", key), changes: conversion.changes(following: changes)
-    ) { conversion.value ?? .null }
+      Identity(rights, "view", key), changes: conversion.changes(following: changes),
+      isBeginning: { conversion.isBeginning }
+    ) {
+      conversion.value ?? .null
+    }
   }
 }
 
 /// The result of the transformers of a line for the value of its source.
 ///
-/// A long value is converted in the time of the user who opened the first view, each in a step of its
-/// own; until then the last result is shown.
+/// A long value is converted in the time of the user who opened the first view; until then the last
+/// result is shown.
 private final class Conversion: SlicedWork {
   /// The bytes from which a value is long.
   private static let long = 4 << 10
 
   var isQueued = false
-  private let newest: () -> JSONText?
-  private let convert: (JSONText?) -> JSONText?
+  private let source: ShownSource
   private let user: UInt32
   private let context: ConnectionContext
 
   /// The last result.
   private var result: JSONText?
 
-  /// Whether the source has changed since.
+  /// Whether there was no result yet.
+  private var isNew: Bool
+
+  /// Whether the source has changed since it was read.
   private var isStale: Bool
+
+  /// The reading of the source; `nil` if none is under way.
+  private var reading: SourceReading?
   private let conversions = PassthroughSubject<Void, Never>()
 
   /// - Parameter first: The result until the source changes; `nil` for the present value.
   init(
-    _ newest: @escaping () -> JSONText?, _ convert: @escaping (JSONText?) -> JSONText?,
-    first: JSONText??, for user: UInt32, in context: ConnectionContext
+    _ source: ShownSource, first: JSONText??, for user: UInt32, in context: ConnectionContext
   ) {
-    (self.newest, self.convert, self.user, self.context) = (newest, convert, user, context)
-    (result, isStale) = (first ?? nil, first == nil)
+    (self.source, self.user, self.context) = (source, user, context)
+    (result, isNew, isStale) = (first ?? nil, first == nil, first == nil)
   }
+
+  /// Whether the first result follows.
+  var isBeginning: Bool { isNew && isQueued }
 
   /// The result to show now.
   var value: JSONText? {
-    guard isStale else { return result }
-    let value = newest()
+    guard isStale, reading == nil else { return result }
+    guard !isQueued, !source.isLong else { return readLater() }
     // While the time of the client lasts, a view shows its values at once.
-    guard (value?.text.utf8.count ?? 0) < Self.long || !isQueued && !context.isWorkTimeUp else {
-      context.add(self, for: user)
-      return result
+    let newest = source.newest
+    guard (newest?.text.utf8.count ?? 0) < Self.long || !context.isWorkTimeUp else {
+      return readLater()
     }
-    (result, isStale) = (convert(value), false)
+    (result, isNew, isStale) = (source.text, false, false)
+    return result
+  }
+
+  private func readLater() -> JSONText? {
+    context.add(self, for: user)
     return result
   }
 
@@ -194,14 +243,26 @@ private final class Conversion: SlicedWork {
       }
       .dispose(in: bag)
       conversions.observeNext { observer.receive(()) }.dispose(in: bag)
+      BlockDisposable { [self] in endReading() }.dispose(in: bag)
       return bag
     }
   }
 
   func step() -> Bool {
-    if isStale { (result, isStale) = (convert(newest()), false) }
+    if isStale || reading != nil {
+      let reading = reading ?? source.read()
+      if self.reading == nil { (self.reading, isStale) = (reading, false) }
+      guard !reading.step() else { return true }
+      (result, isNew) = (source.convert(source.value(reading)), false)
+      endReading()
+    }
     conversions.send(())
-    return false
+    return isStale
+  }
+
+  private func endReading() {
+    reading?.free(in: context, for: user)
+    reading = nil
   }
 }
 
@@ -221,17 +282,23 @@ private final class ShownPipeline: SlicedWork {
   /// The values to pass on; `nil` stands for the newest one.
   private var waiting: [JSONText?] = []
   private var heldBytes = 0
-  private var newest: () -> JSONText? = { nil }
+  private let source: ShownSource
+
+  /// The reading of the source; `nil` if none is under way.
+  private var reading: SourceReading?
   private let outputs = PassthroughSubject<Void, Never>()
 
   /// The last result; `nil` if there was none.
   private(set) var last: JSONText?
 
+  /// Whether the first value is read.
+  var isBeginning: Bool { last == nil && waiting.first == .some(nil) }
+
   init(
-    _ steps: [BindStep<JSONValue>], _ first: JSONText?, for user: UInt32,
+    _ source: ShownSource, _ steps: [BindStep<JSONValue>], _ first: JSONText?, for user: UInt32,
     in context: ConnectionContext
   ) {
-    (last, self.user, self.context) = (first, user, context)
+    (self.source, last, self.user, self.context) = (source, first, user, context)
     let clock = BindClock(now: { Double(context.now()) / 1000 }) { seconds, action in
       let queued = SerialDisposable(otherDisposable: nil)
       let timer = context.scheduler.schedule(after: seconds) {
@@ -245,22 +312,21 @@ private final class ShownPipeline: SlicedWork {
 
   /// Returns a signal that follows the source while it is observed, and emits for each result.
   func changes(
-    following changes: SafeSignal<JSONText?>, newest: @escaping () -> JSONText?,
-    _ isAssigned: Bool
+    following changes: SafeSignal<JSONText?>, _ isAssigned: Bool
   ) -> SafeSignal<Void> {
     Signal { [self] observer in
       pipeline.onOutput = { [unowned self] value in
         last = value.text
         outputs.send(())
       }
-      self.newest = newest
       pipeline.onTime = { [unowned self] in chargeHeld() }
       pipeline.start()
       let bag = DisposeBag()
       outputs.observeNext { observer.receive(()) }.dispose(in: bag)
       changes.observeNext { [unowned self] in wait(for: $0) }
         .dispose(in: bag)
-      if isAssigned, let value = newest() { pass(value) }
+      if isAssigned, source.isLong { wait(for: nil) }
+      if isAssigned, !source.isLong, let value = source.newest { pass(value.value) }
       BlockDisposable { [self] in stop() }.dispose(in: bag)
       return bag
     }
@@ -274,15 +340,31 @@ private final class ShownPipeline: SlicedWork {
     context.add(self, for: user)
   }
 
-  /// Passes one value through the operators.
+  /// Passes one value through the operators, or reads a part of a long one.
   func step() -> Bool {
-    guard !waiting.isEmpty else { return false }
-    pass(waiting.removeFirst() ?? newest() ?? .null)
+    guard let value = waiting.first else { return false }
+    if let value {
+      waiting.removeFirst()
+      pass(value.value)
+    } else {
+      let reading = reading ?? source.read()
+      self.reading = reading
+      guard !reading.step() else { return true }
+      waiting.removeFirst()
+      pass(source.value(reading))
+      endReading()
+      // A view may wait for it, whether or not the operators pass it on.
+      outputs.send(())
+    }
     return !waiting.isEmpty
   }
 
-  private func pass(_ text: JSONText) {
-    let value = text.value
+  private func endReading() {
+    reading?.free(in: context, for: user)
+    reading = nil
+  }
+
+  private func pass(_ value: JSONValue) {
     let added = max(0, (pipeline.holderCount + 1) * value.memory - heldBytes)
     guard (try? context.checkMemory(for: added, of: user)) != nil else { return }
     pipeline.pass(value)
@@ -297,7 +379,7 @@ private final class ShownPipeline: SlicedWork {
 
   private func stop() {
     waiting = []
-    newest = { nil }
+    endReading()
     pipeline.stop()
     context.charge(-heldBytes, to: user)
     heldBytes = 0

@@ -200,87 +200,6 @@ extension TransformerRegistry where Value == JSONValue {
     }
   }
 
-  fileprivate mutating func registerAggregates() {
-    register(
-      "sum",
-      Transformer { value in
-        var sum = Sum("sum")
-        try forEachNumber(of: value, "sum") { try sum.add($0) }
-        return .number(try sum.result())
-      },
-      doc: "the sum of an array of numbers; ignores null")
-    register(
-      "avg",
-      Transformer { value in
-        var sum = Sum("avg")
-        try forEachNumber(of: value, "avg") { try sum.add($0) }
-        return sum.count == 0 ? .null : .number(try quotient(sum.result(), sum.count))
-      }, doc: "the average of an array of numbers; ignores null")
-    register(
-      "min",
-      Transformer { value in
-        var least: JSONNumber?
-        try forEachNumber(of: value, "min") { number in
-          if least.map({ JSONNumber.isLess(number, $0) }) ?? true { least = number }
-        }
-        return least.map { .number($0) } ?? .null
-      }, doc: "the least of an array of numbers; ignores null")
-    register(
-      "max",
-      Transformer { value in
-        var greatest: JSONNumber?
-        try forEachNumber(of: value, "max") { number in
-          if greatest.map({ JSONNumber.isLess($0, number) }) ?? true { greatest = number }
-        }
-        return greatest.map { .number($0) } ?? .null
-      }, doc: "the greatest of an array of numbers; ignores null")
-    register(
-      "minus",
-      Transformer { value in
-        guard let (first, others) = try operands(value, "minus") else { return .null }
-        let negated = try others.compactMap {
-          if case .number(let number) = try calculate(.number($0), "minus", -) {
-            number
-          } else {
-            nil
-          }
-        }
-        return .number(try API.sum(of: [first] + negated, "minus"))
-      }, doc: "the first number of an array without the others; null if one is null")
-    register(
-      "times",
-      Transformer { value in
-        guard let (first, others) = try operands(value, "times") else { return .null }
-        return try others.reduce(.number(first)) { product, number in
-          try calculate(product, "times") { $0 * number.double }
-        }
-      }, doc: "the product of an array of numbers; null if one is null")
-    register(
-      "divided",
-      Transformer { value in
-        guard let (first, others) = try operands(value, "divided"),
-          !others.contains(where: { $0.double == 0 })
-        else { return .null }
-        return try others.reduce(.number(first)) { quotient, number in
-          try calculate(quotient, "divided") { $0 / number.double }
-        }
-      }, doc: "the first number of an array divided by the others; null if one is null or 0")
-    register(
-      "same",
-      Transformer { value in
-        guard case .array(let elements) = value else {
-          throw TransformerFault("same", "an array", value)
-        }
-        return .bool(elements.dropFirst().allSatisfy { $0 == elements.first })
-      }, doc: "whether all elements of an array are the same")
-    register(
-      "all", Transformer { .bool(try bools($0, "all").allSatisfy(\.self)) },
-      doc: "whether all elements are true; null counts as false")
-    register(
-      "any", Transformer { .bool(try bools($0, "any").contains(true)) },
-      doc: "whether an element is true; null counts as false")
-  }
-
   fileprivate mutating func register(
     reversible name: String, _ doc: String, _ forward: @escaping (JSONValue) throws -> JSONValue,
     reverse: @escaping (JSONValue) throws -> JSONValue
@@ -357,48 +276,6 @@ func numberRange(
   return (low, high)
 }
 
-/// Returns the sum of numbers.
-func sum(of numbers: [JSONNumber], _ name: String) throws -> JSONNumber {
-  var sum = Sum(name)
-  for number in numbers { try sum.add(number) }
-  return try sum.result()
-}
-
-/// The sum of numbers, which are added one by one.
-///
-/// Short integers are added without their texts: a list may have a million numbers.
-private struct Sum {
-  /// The transformer that a fault names.
-  private let name: String
-  private var integers: Int64 = 0
-  private var total = JSONNumber(0)
-  private(set) var count = 0
-
-  init(_ name: String) { self.name = name }
-
-  mutating func add(_ number: JSONNumber) throws {
-    count += 1
-    guard let integer = number.shortInteger else { return try addToTotal(number) }
-    let (next, isTooLarge) = integers.addingReportingOverflow(integer)
-    if isTooLarge { try addToTotal(JSONNumber(integers)) }
-    integers = isTooLarge ? integer : next
-  }
-
-  private mutating func addToTotal(_ number: JSONNumber) throws {
-    guard let next = total.adding(number) else {
-      throw TransformerFault(name, "a number that does not grow too large", .number(number))
-    }
-    total = next
-  }
-
-  /// Returns the sum of all numbers so far.
-  mutating func result() throws -> JSONNumber {
-    if integers != 0 { try addToTotal(JSONNumber(integers)) }
-    integers = 0
-    return total
-  }
-}
-
 extension JSONNumber {
   /// The value of an integer of at most 18 digits, in its usual form; `nil` for other numbers.
   var shortInteger: Int64? {
@@ -416,7 +293,7 @@ extension JSONNumber {
   /// Returns whether a number is less than another one.
   ///
   /// Short integers are compared without their digits.
-  fileprivate static func isLess(_ left: JSONNumber, _ right: JSONNumber) -> Bool {
+  static func isLess(_ left: JSONNumber, _ right: JSONNumber) -> Bool {
     if let left = left.shortInteger, let right = right.shortInteger { return left < right }
     return left < right
   }
@@ -439,40 +316,7 @@ extension JSONValue {
 
 // MARK: Implementations
 
-/// Calls a function with the numbers of an array, without `null`.
-private func forEachNumber(
-  of value: JSONValue, _ name: String, _ body: (JSONNumber) throws -> Void
-) throws {
-  guard case .array(let elements) = value else {
-    throw TransformerFault(name, "an array of numbers", value)
-  }
-  for element in elements {
-    if case .null = element { continue }
-    try body(try element.number(name))
-  }
-}
-
-/// Returns the first number of an array and the others; `nil` if one is `null`, or there is none.
-private func operands(
-  _ value: JSONValue, _ name: String
-) throws -> (first: JSONNumber, others: [JSONNumber])? {
-  guard case .array(let elements) = value else {
-    throw TransformerFault(name, "an array of numbers", value)
-  }
-  guard !elements.contains(.null) else { return nil }
-  let all = try elements.map { try $0.number(name) }
-  return all.first.map { ($0, Array(all.dropFirst())) }
-}
-
-/// Returns the booleans of an array; `null` counts as `false`.
-private func bools(_ value: JSONValue, _ name: String) throws -> [Bool] {
-  guard case .array(let elements) = value else {
-    throw TransformerFault(name, "an array of true and false", value)
-  }
-  return try elements.map { $0 == .null ? false : try bool($0, name) }
-}
-
-private func bool(_ value: JSONValue, _ name: String) throws -> Bool {
+func bool(_ value: JSONValue, _ name: String) throws -> Bool {
   guard case .bool(let bool) = value else { throw TransformerFault(name, "true or false", value) }
   return bool
 }

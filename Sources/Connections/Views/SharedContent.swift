@@ -117,6 +117,8 @@ final class SharedValue<Value: Encodable>: SharedContent {
   private let computed: Computed<Value>
   private var made: JSONText?
 
+  override var isBehind: Bool { computed.isBeginning() }
+
   init(_ computed: Computed<Value>, _ context: ViewContext) {
     self.computed = computed
     super.init(Key(SharedValue.self, computed.identity), context)

@@ -41,10 +41,13 @@ struct ViewContent {
     }
   }
 
-  /// Whether more elements or changes follow that are not there yet.
+  /// Whether a first value, more elements or changes follow that are not there yet.
   var isGrowing: Bool {
-    guard case .list(let list) = shown else { return false }
-    return list.log.isGrowing || list.shared?.isBehind == true
+    switch shown {
+    case .nothing: false
+    case .value(let text): text.shared?.isBehind == true
+    case .list(let list): list.log.isGrowing || list.shared?.isBehind == true
+    }
   }
 
   /// The content that owns the shown list; `nil` if the list is not shared.
@@ -96,6 +99,9 @@ struct ViewContent {
       shown = .list(ShownList(log, keptBy: shared))
     } else {
       set(shared.text)
+      guard case .value(var text) = shown else { return }
+      text.shared = shared
+      shown = .value(text)
     }
   }
 
@@ -255,6 +261,9 @@ struct ShownText {
   private var text: JSONText?
   private var lastSent: JSONText?
 
+  /// The content of the value; `nil` if it is not shared.
+  var shared: SharedContent?
+
   /// Computes the newest value; `nil` if it is computed.
   private var pending: (() -> JSONText)?
 
@@ -264,7 +273,10 @@ struct ShownText {
   /// The newest value, as far as it is computed.
   var shown: JSONText? { text }
 
-  mutating func set(_ text: @escaping () -> JSONText) { pending = text }
+  mutating func set(_ text: @escaping () -> JSONText) {
+    pending = text
+    shared = nil
+  }
 
   mutating func refresh() {
     guard let make = pending else { return }

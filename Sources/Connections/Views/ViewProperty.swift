@@ -112,7 +112,7 @@ package final class ViewProperty: Viewer {
   /// Notes that the shared content may have changed.
   func contentHasChanged(_ shared: SharedContent) {
     guard !view.isClosed else { return }
-    if shared.log == nil { content.set(shared.text) }
+    if shared.log == nil { content.show(shared) }
     view.markDirty()
   }
 

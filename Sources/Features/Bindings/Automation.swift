@@ -12,14 +12,11 @@ internal import Wire
 /// `count` is an event: it is recorded in the same command as the write that follows from it, or on
 /// its own if nothing is written.
 final class Automation {
-  /// One source of the left end.
-  struct Input {
-    let path: String
-    let provider: SourceProvider
-  }
-
   let expression: BindExpression
-  let inputs: [Input]
+  let inputs: [SourceReading.Source]
+
+  /// The reading of a list of sources with a long one; `nil` if none is under way.
+  private var reading: SourceReading?
   private let access: Access
   private unowned let all: LiveBindings
   private let pipeline: BindPipeline<JSONValue>
@@ -78,7 +75,7 @@ final class Automation {
   weak var binding: LiveBinding?
 
   init(
-    _ expression: BindExpression, _ inputs: [Input], _ steps: [BindStep<JSONValue>],
+    _ expression: BindExpression, _ inputs: [SourceReading.Source], _ steps: [BindStep<JSONValue>],
     _ schedule: Schedule?, by access: Access, _ all: LiveBindings, key: String?,
     perform: @escaping (_ body: () throws -> Void) throws(Refusal) -> Void
   ) {
@@ -117,17 +114,15 @@ final class Automation {
     restoreState()
     access.catalog.parts.watch().dispose(in: bag)
     // A long list is decoded in steps, and then passed on like a change.
-    let isLong =
-      passing && !isList
-      && inputs.contains { input in
-        (input.provider.collection(input.path)?.count ?? 0) > LongValue.shortCount
-      }
-    for input in inputs { follow(input, passing: isLong) }
+    let isLong = passing && inputs.contains(where: \.isLong)
+    for input in inputs { follow(input, passing: isLong && !isList) }
     timer?.start(since: passing ? nil : all.time.stop)
-    if passing, !isLong { passPresent() }
+    guard passing else { return }
+    if !isLong { _ = passPresent() } else if isList { all.sourceChanged(self) }
   }
 
   func stop() {
+    endReading()
     bag.dispose()
     timer?.stop()
     pipeline.stop()
@@ -137,11 +132,10 @@ final class Automation {
 
   private var isList: Bool { !expression.isOfOnePath }
 
-  private func follow(_ input: Input, passing: Bool) {
+  private func follow(_ input: SourceReading.Source, passing: Bool) {
     // Operators may count: they get each value of a source, and a list its values after a commit.
     all.inputs.observe(
-      input.path, input.provider, for: access.caller.uid, isEach: !isList, passingLong: passing,
-      access
+      input, for: access.caller.uid, isEach: !isList, passingLong: passing, access
     ) { [unowned self] input, change in
       guard !isList else { return all.sourceChanged(self) }
       position = max(position, input.position(of: change))
@@ -151,13 +145,35 @@ final class Automation {
   }
 
   /// Passes on the present values of the sources; of sources that never had a value, nothing.
-  func passPresent() {
-    guard !inputs.isEmpty else { return }
+  ///
+  /// Long lists and maps are read in steps; call it until no step is left.
+  ///
+  /// - Returns: Whether a step is left.
+  func passPresent() -> Bool {
+    guard !inputs.isEmpty, binding?.isDisposed == false else { return false }
     let (host, parts) = (access.host, access.catalog.parts)
-    position = max(position, host.durable)
-    let values = inputs.map { $0.provider.durable($0.path, host, parts) }
-    guard values.contains(where: { $0 != nil }) else { return }
+    let reading = reading ?? beginReading(at: host.durable, parts)
+    guard !reading.step() else { return true }
+    let values = reading.values
+    self.reading = nil
+    defer { reading.free(in: all.context, for: access.caller.uid) }
+    guard values.contains(where: { $0 != nil }) else { return false }
     pass(isList ? .array(values.map { $0 ?? .null }) : values[0] ?? .null)
+    return false
+  }
+
+  private func beginReading(at position: UInt64, _ parts: PartFinder) -> SourceReading {
+    self.position = max(self.position, position)
+    let reading = SourceReading(inputs, at: position) { [host = access.host] source in
+      source.provider.durable(source.name, host, parts)
+    }
+    self.reading = reading
+    return reading
+  }
+
+  private func endReading() {
+    reading?.free(in: all.context, for: access.caller.uid)
+    reading = nil
   }
 
   private func pass(_ value: JSONValue) {

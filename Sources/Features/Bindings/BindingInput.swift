@@ -52,17 +52,18 @@ final class BindingInputs {
   /// Calls `receive` with changes of a source from now on, in the time of a user.
   ///
   /// - Parameters:
+  ///   - source: The source, and the fold whose result is prepared for a long list.
   ///   - isEach: Whether it gets each change. Otherwise it gets the newest one after each commit. A
   ///     list or map has its newest value in both cases.
   ///   - passingLong: Whether it gets the present value too, as a change; for long lists and maps.
   func observe(
-    _ source: String, _ provider: SourceProvider, for user: UInt32, isEach: Bool,
-    passingLong: Bool = false, _ access: Access,
-    _ receive: @escaping (BindingInput, BindingInput.Change) -> Void
+    _ source: SourceReading.Source, for user: UInt32, isEach: Bool, passingLong: Bool = false,
+    _ access: Access, _ receive: @escaping (BindingInput, BindingInput.Change) -> Void
   ) -> any Disposable {
-    let key = Key(user: user, provider: ObjectIdentifier(provider), source: source)
-    let input = inputs[key] ?? add(key, provider, access)
-    let reader = input.add(isEach: isEach, receive)
+    let key = Key(
+      user: user, provider: ObjectIdentifier(source.provider), source: source.name)
+    let input = inputs[key] ?? add(key, source.provider, access)
+    let reader = input.add(isEach: isEach, source.fold, receive)
     if passingLong { input.passPresent(to: reader) }
     return BlockDisposable { [self] in
       guard input.remove(reader), inputs.removeValue(forKey: key) != nil else { return }
@@ -107,16 +108,19 @@ final class BindingInput: SlicedWork {
     fileprivate let receive: (BindingInput, Change) -> Void
     fileprivate let isEach: Bool
 
+    /// The fold whose result is prepared for a long list; `nil` if there is none.
+    fileprivate let fold: PreparedFold?
+
     /// The number of the last change that it has seen.
     fileprivate var seen: UInt64
     fileprivate var place: Int
 
     fileprivate init(
-      isEach: Bool, seen: UInt64, place: Int,
+      isEach: Bool, seen: UInt64, place: Int, _ fold: PreparedFold?,
       _ receive: @escaping (BindingInput, Change) -> Void
     ) {
       (self.isEach, self.seen, self.place) = (isEach, seen, place)
-      self.receive = receive
+      (self.fold, self.receive) = (fold, receive)
     }
   }
 
@@ -165,6 +169,9 @@ final class BindingInput: SlicedWork {
   /// Whether the last step was for a reader that gets each change.
   private var wasEach = false
 
+  /// Whether a fold is under way, for the next reader of that kind.
+  private var isFolding = false
+
   /// Whether it counts as unfinished.
   private var isUnfinished = false
 
@@ -183,10 +190,10 @@ final class BindingInput: SlicedWork {
   // MARK: Readers
 
   fileprivate func add(
-    isEach: Bool, _ receive: @escaping (BindingInput, Change) -> Void
+    isEach: Bool, _ fold: PreparedFold?, _ receive: @escaping (BindingInput, Change) -> Void
   ) -> Reader {
     let place = isEach ? each.slots.count : newest.slots.count
-    let reader = Reader(isEach: isEach, seen: changeCount, place: place, receive)
+    let reader = Reader(isEach: isEach, seen: changeCount, place: place, fold, receive)
     if isEach { each.add(reader) } else { newest.add(reader) }
     if !isEach, unseen > 0 { unseen = newest.slots.count }
     return reader
@@ -213,6 +220,8 @@ final class BindingInput: SlicedWork {
 
   /// Returns whether it was the last reader.
   fileprivate func remove(_ reader: Reader) -> Bool {
+    reader.fold?.clear()
+    isFolding = false
     if reader.isEach { each.remove(reader) } else { newest.remove(reader) }
     unseen = unseen > 0 ? newest.slots.count : 0
     if each.count == 0 { dropChanges() }
@@ -271,10 +280,10 @@ final class BindingInput: SlicedWork {
     change.isStep && change.seq > 0 ? long?.position ?? access.host.durable : change.seq
   }
 
-  /// Passes one change to one reader, or decodes a part of a long list or map.
+  /// Passes one change to one reader, or decodes or folds a part of a long list or map.
   func step() -> Bool {
     // They alternate, so that neither waits for the other.
-    wasEach = !changes.isEmpty && !(wasEach && unseen > 0)
+    if !isFolding { wasEach = !changes.isEmpty && !(wasEach && unseen > 0) }
     guard isDecoded(for: wasEach ? changes.first : last) else { return true }
     if wasEach { stepEach() } else { stepNewest() }
     if unseen == 0, isNewer {
@@ -314,12 +323,15 @@ final class BindingInput: SlicedWork {
   private func stepEach() {
     while let change = changes.first {
       while each.next < each.slots.count {
-        let reader = each.slots[each.next]
+        guard let reader = each.slots[each.next], reader.seen < change.number else {
+          each.next += 1
+          continue
+        }
+        let isMeant = change.only.map { $0 === reader } ?? true
+        if isMeant, isFolding(change, for: reader) { return }
         each.next += 1
-        guard let reader, reader.seen < change.number else { continue }
         reader.seen = change.number
-        if let only = change.only, only !== reader { continue }
-        return reader.receive(self, change)
+        if isMeant { return pass(change, to: reader) }
       }
       _ = changes.popFirst()
       backlog.bytes -= change.size
@@ -331,13 +343,29 @@ final class BindingInput: SlicedWork {
     while unseen > 0, let last = newestChange {
       if newest.next >= newest.slots.count { newest.next = 0 }
       let reader = newest.slots[newest.next]
+      if let reader, reader.seen < last.number, isFolding(last, for: reader) { return }
       newest.next += 1
       unseen -= 1
       guard let reader, reader.seen < last.number else { continue }
       reader.seen = last.number
-      return reader.receive(self, last)
+      return pass(last, to: reader)
     }
     if !isNewer { last = nil }
+  }
+
+  /// Adds a part of a long list to the fold of a reader.
+  ///
+  /// - Returns: Whether parts are left.
+  private func isFolding(_ change: Change, for reader: Reader) -> Bool {
+    isFolding = false
+    guard change.isStep, let long, let fold = reader.fold else { return false }
+    isFolding = fold.step(over: long.value)
+    return isFolding
+  }
+
+  private func pass(_ change: Change, to reader: Reader) {
+    reader.receive(self, change)
+    reader.fold?.clear()
   }
 
   /// Whether a change has come while the value was decoded that readers of the newest one get.

@@ -52,7 +52,10 @@ package final class LiveBindings {
     BindingProgress(
       recorded: { [unowned self] in journal.recorded() },
       durable: { [unowned self] in durable() },
-      hasChangedList: { [unowned self] isMeant in order.hasChanged { isMeant($0.expression) } },
+      hasChangedList: { [unowned self] isMeant in
+        order.hasChanged { isMeant($0.expression) }
+          || listWorks.values.contains { $0.reading.map { isMeant($0.expression) } ?? false }
+      },
       isWriting: { [unowned self] in !written.isEmpty },
       waiting: { [unowned self] in waiting(for: $0) }))
 
@@ -366,13 +369,22 @@ package final class LiveBindings {
     isEvaluating = true
     defer { isEvaluating = false }
     order.beginEvaluation(isBehind: inputs.isUnfinished(of: user))
-    while let binding = order.next(where: { $0.owner == user }) {
-      binding.automation?.passPresent()
+    let work = listWorks[user]
+    while let automation = work?.reading ?? nextList(of: user) {
+      work?.reading = automation.passPresent() ? automation : nil
       if context.isWorkTimeUp { return true }
     }
     listWorks[user] = nil
     if !isPassing { effects.check() }
     return false
+  }
+
+  /// Returns the next list of a user to evaluate; `nil` if there is none.
+  private func nextList(of user: UInt32) -> Automation? {
+    while let binding = order.next(where: { $0.owner == user }) {
+      if let automation = binding.automation { return automation }
+    }
+    return nil
   }
 
   /// The bindings that all evaluations of lists have examined: their work.
@@ -393,6 +405,9 @@ package final class LiveBindings {
 /// The lists of sources of one user whose sources have changed.
 private final class ListWork: SlicedWork {
   var isQueued = false
+
+  /// The list with a long source that is read in steps; `nil` if there is none.
+  var reading: Automation?
   private let evaluate: () -> Bool
 
   init(_ evaluate: @escaping () -> Bool) { self.evaluate = evaluate }

@@ -17,6 +17,9 @@ struct ReadBinding {
   /// The steps of a binding with several sources, `every` or operators; otherwise `nil`.
   let steps: [BindStep<JSONValue>]?
 
+  /// The first folds, such as `sum`, of the values of the sources on the left, by their place.
+  let folds: [Int: PreparedFold]
+
   /// The times of `every`.
   let schedule: Schedule?
 
@@ -31,7 +34,7 @@ struct ReadBinding {
     }
     let steps: [BindStep<JSONValue>]
     do throws(BindFault) {
-      steps = try known.steps(for: expression)
+      (steps, folds) = try PreparedFold.steps(for: expression, known)
     } catch {
       throw error.withGuess
     }
@@ -169,7 +172,8 @@ extension Access {
         ? leftSources.durable(expression.left, host, parts)
         : rightSources.durable(expression.right, host, parts)
     }
-    let left = end(expression.left, leftSources, .left, of: ends, in: live)
+    let left = end(
+      expression.left, leftSources, .left, of: ends, in: live, fold: read.folds[0])
     let right = end(expression.right, rightSources, .right, of: ends, in: live)
     return try makeBinding(read, ends, left, right, nil, in: live, isRecorded)
   }
@@ -202,9 +206,9 @@ extension Access {
   private func automation(
     _ read: ReadBinding, _ steps: [BindStep<JSONValue>], _ live: LiveBindings, _ stateKey: String?
   ) throws(WireError) -> Automation {
-    var inputs: [Automation.Input] = []
-    for path in read.expression.leftPaths {
-      inputs.append(.init(path: path.text, provider: try sources(of: path.text)))
+    var inputs: [SourceReading.Source] = []
+    for (place, path) in read.expression.leftPaths.enumerated() {
+      inputs.append(.init(try sources(of: path.text), path.text, read.folds[place]))
     }
     let writer = Peer(uid: caller.uid)
     return Automation(
@@ -249,7 +253,7 @@ extension Access {
 
   private func end(
     _ source: String, _ sources: SourceProvider, _ side: BindSide, of ends: TransferPositions,
-    _ automation: Automation? = nil, in live: LiveBindings
+    _ automation: Automation? = nil, in live: LiveBindings, fold: PreparedFold? = nil
   ) -> BindEndpoint<JSONValue> {
     let (parts, uid) = (catalog.parts, caller.uid)
     // One for all writes, because the origins of events are kept by caller.
@@ -292,7 +296,7 @@ extension Access {
         }
         // Only the newest value has a meaning: values between two commits are not passed on.
         live.inputs.observe(
-          source, sources, for: uid, isEach: false, passingLong: isLong, self
+          .init(sources, source, fold), for: uid, isEach: false, passingLong: isLong, self
         ) { input, change in
           ends.setPosition(of: side, at: input.position(of: change))
           observer.receive(input.value(after: change) ?? .null)

@@ -159,7 +159,7 @@ extension Rights {
         value: { side in names(side).compactMap(value).first })
       guard let giver else { continue }
       if let automation = restored.binding.automation {
-        automation.passPresent()
+        while automation.passPresent() {}
       } else {
         restored.binding.pass(from: giver)
       }

@@ -1,36 +1,42 @@
-internal import JSON
-internal import Model
+package import JSON
+package import Model
 
 /// The value of a long list or map, which is decoded in steps.
 ///
 /// The elements are those of one position, also if the list changes meanwhile.
-struct LongValue {
+package struct LongValue {
   /// The most elements of a list that is decoded in one step.
-  static let shortCount = 1_024
+  package static let shortCount = 1_024
 
   /// The elements that one step decodes.
   private static let perStep = 512
 
   /// The number of the last change that it has.
-  let number: UInt64
-  let position: UInt64
+  package let number: UInt64
+  package let position: UInt64
   private let elements: SourceCollection
   private var values: [JSONValue] = []
   private var members = JSONObject()
 
   /// - Returns: `nil` if the list is short.
-  init?(_ elements: SourceCollection?, number: UInt64, at position: UInt64) {
+  package init?(_ elements: SourceCollection?, number: UInt64, at position: UInt64) {
     guard let elements, elements.count > Self.shortCount else { return nil }
     (self.elements, self.number, self.position) = (elements, number, position)
+    // To move all of them when there is no more room would be one long step.
+    if elements.isList {
+      values.reserveCapacity(elements.count)
+    } else {
+      members.reserveCapacity(elements.count)
+    }
   }
 
   private var next: Int { values.count + members.members.count }
 
   /// Whether all elements are decoded.
-  var isComplete: Bool { next == elements.count }
+  package var isComplete: Bool { next == elements.count }
 
   /// Decodes the next elements.
-  mutating func step() {
+  package mutating func step() {
     var (values, members) = ([JSONValue](), JSONObject())
     swap(&values, &self.values)
     swap(&members, &self.members)
@@ -44,10 +50,10 @@ struct LongValue {
     swap(&members, &self.members)
   }
 
-  var value: JSONValue { elements.isList ? .array(values) : .object(members) }
+  package var value: JSONValue { elements.isList ? .array(values) : .object(members) }
 
   /// Returns all that is decoded, to be freed.
-  consuming func parts() -> (values: [JSONValue], members: [JSONObject.Member]) {
+  package consuming func parts() -> (values: [JSONValue], members: [JSONObject.Member]) {
     (values, members.members)
   }
 }
