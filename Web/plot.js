@@ -104,7 +104,8 @@ export class Plot {
 
   #update() {
     const chart = this.#chart;
-    if (!chart) return;
+    // One with other curves is being made.
+    if (chart?.data.datasets.length !== this.#curves.length) return;
     const { from, to } = this.#range;
     Object.assign(chart.options.scales.x, { min: from, max: to });
     for (const [i, { points }] of this.#curves.entries()) {

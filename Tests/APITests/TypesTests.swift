@@ -301,6 +301,16 @@ struct TypesTests {
   }
 
   @Test
+  func `the text of the declared types is in the order of their patterns`() throws {
+    let daemon = try open()
+    let patterns = (0..<9).map { "cells/\($0)" }
+    for pattern in patterns.shuffled() { daemon.declare(pattern, "number") }
+    #expect(
+      daemon.value("types/declared")
+        == "{" + patterns.map { "\"\($0)\":\"number\"" }.joined(separator: ",") + "}")
+  }
+
+  @Test
   func `a declared type is in effect when it is durable, and survives a restart`() throws {
     do {
       let daemon = try open()

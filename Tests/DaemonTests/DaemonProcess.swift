@@ -147,6 +147,16 @@ final class DaemonProcess {
   /// The number of open descriptors.
   var descriptors: Int { Files.names(in: "/proc/\(pid)/fd").count }
 
+  /// The number of open sockets. Files are opened when they are first needed, and stay open.
+  var sockets: Int {
+    Files.names(in: "/proc/\(pid)/fd").count { name in
+      var target = [CChar](repeating: 0, count: 64)
+      let count = readlink("/proc/\(pid)/fd/\(name)", &target, target.count)
+      let bytes = target[..<max(0, count)].map { UInt8(bitPattern: $0) }
+      return bytes.starts(with: "socket:".utf8)
+    }
+  }
+
   /// The processor time of all threads, in seconds.
   var processorSeconds: Double {
     let fields = Files.text(of: "/proc/\(pid)/stat").split(separator: " ")

@@ -684,6 +684,13 @@ bindctl: connected again; continuing after 0'
     is "$(bindctl get 'cells/**')" ''
 }
 
+@test "what a session sets is not caused by an event of the daemon around it" {
+    run env BINDER_SEQ=1 timeout 60 bindctl session -- \
+        sh -c 'bindctl set cells/other 1; bindctl set cells/x 2; bindctl why cells/x'
+    [ "$status" -eq 0 ]
+    [[ "$output" != *"cells/other"* ]]
+}
+
 @test "a session from another daemon has its state at a moment, and changes nothing there" {
     bindctl set cells/a 1
     bindctl set cells/a 2

@@ -40,7 +40,15 @@ package struct DeclaredTypes: ServiceState, Codable {
 
   package func value(of source: String) -> JSONText? {
     guard source == Self.source, !entries.isEmpty else { return nil }
-    return JSONText(members: entries.mapValues { JSONText(string: $0.type) })
+    // In order, so that equal types have equal texts, also in a branch.
+    var buffer = ByteBuffer()
+    buffer.object {
+      for (pattern, entry) in entries.sorted(by: { $0.key < $1.key }) {
+        $0.key(quoted: pattern)
+        $0.append(quoted: entry.type)
+      }
+    }
+    return JSONText(trusted: buffer.string)
   }
 
   package var sources: some Sequence<String> { entries.isEmpty ? [] : [Self.source] }

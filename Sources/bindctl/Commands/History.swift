@@ -46,11 +46,16 @@ var historyCommand: Command {
     }
     if changes.isEmpty || !Change.areOfOneStream(source) {
       // The events of a source may be in streams of other names, as those of a row.
-      let most = wanted.map(Int.init) ?? (since == nil ? 20 : 1000)
+      let most = wanted.map(Int.init) ?? (since == nil ? 20 : nil)
       let known = Set(changes.map(\.seq))
-      changes += try changesOfAnyStream(source, after: first, most, range.withOrigin, connection)
-        .filter { !known.contains($0.seq) }
-      changes = changes.sorted { $0.seq < $1.seq }.suffix(max(most, 0))
+      let others = try changesOfAnyStream(
+        source, after: first, most ?? mostOfAnyStream, range.withOrigin, connection)
+      changes += others.filter { !known.contains($0.seq) }
+      changes.sort { $0.seq < $1.seq }
+      if let most { changes = changes.suffix(max(most, 0)) }
+      if most == nil, others.count == mostOfAnyStream, let oldest = others.first {
+        note("before event \(oldest.seq), changes by events of other streams are left out")
+      }
     }
     if changes.isEmpty { try explainNothing(source, since, connection) }
     show(try values(source, at: changes, connection), context)
@@ -69,6 +74,9 @@ private struct Change {
     ["cells/", "lists/", "maps/"].contains { source.hasPrefix($0) }
   }
 }
+
+/// The most changes of a source that are looked for in all streams: each is a request.
+private let mostOfAnyStream = 1000
 
 /// Returns the last events that changed a source, whatever their stream, oldest first.
 private func changesOfAnyStream(

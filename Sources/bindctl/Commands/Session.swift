@@ -65,6 +65,8 @@ var sessionCommand: Command {
       environment: [
         "BINDER_SOCKET": daemon.socket, "BINDER_SESSION": daemon.socket, "BINDER_HOST": "",
         "BINDER_ORIGIN": origin ?? "",
+        // A position in the journal of another daemon.
+        "BINDER_SEQ": "",
       ])
     var isDaemonGone = false
     while true {

@@ -62,7 +62,7 @@ struct CrowdTests {
       clients.append(try TestSocket(small.socket))
       #expect(try clients.last?.call(#"{"id":1,"method":"ping"}"#).contains("result") == true)
     }
-    let before = small.descriptors
+    let before = small.sockets
     var refused = 0
     for i in 0..<10_000 {
       let client = try TestSocket(small.socket)
@@ -77,8 +77,8 @@ struct CrowdTests {
       client.close()
     }
     #expect(refused == 100)
-    for _ in 0..<1_000 where small.descriptors != before { usleep(5_000) }
-    #expect(small.descriptors == before)
+    for _ in 0..<1_000 where small.sockets != before { usleep(5_000) }
+    #expect(small.sockets == before)
     #expect(small.end() == 0)
   }
 
@@ -145,9 +145,9 @@ struct CrowdTests {
       }
     }
     try storm(10_000)
-    let (descriptors, memory) = (bench.daemon.descriptors, bench.daemon.residentBytes)
+    let (sockets, memory) = (bench.daemon.sockets, bench.daemon.residentBytes)
     try storm(DaemonProcess.isSanitized ? 10_000 : 50_000)
-    #expect(bench.daemon.descriptors == descriptors)
+    #expect(bench.daemon.sockets == sockets)
     #expect(DaemonProcess.isSanitized || bench.daemon.residentBytes - memory < 1 << 20)
     try bench.checkWellBeing()
   }
