@@ -19,8 +19,55 @@ package final class PatternSubscription: Subscription {
     var place: Int
   }
 
+  /// A frame with a long list or map, which is written in steps.
+  private final class LongFrame {
+    /// The most elements of a list that is written in one step.
+    static let shortCount = 1_024
+
+    /// The elements that one step writes.
+    private static let perStep = 128
+
+    let source: String
+    let change: Pending
+    private let elements: SourceCollection
+
+    /// The text so far.
+    private(set) var text = ByteBuffer()
+
+    /// The bytes that the user is charged for it.
+    var charged = 0
+    private var next = 0
+
+    /// - Returns: `nil` if the list is short.
+    init?(_ source: String, _ change: Pending, _ elements: SourceCollection?) {
+      guard let elements, elements.count > Self.shortCount else { return nil }
+      (self.source, self.change, self.elements) = (source, change, elements)
+      text.append(UInt8(ascii: elements.isList ? "[" : "{"))
+    }
+
+    /// Writes the next elements.
+    ///
+    /// - Returns: Whether elements are left.
+    func step() -> Bool {
+      var left = Self.perStep
+      elements.forEach(from: next) { [self] key, value in
+        SourceCollection.append(key, to: &text)
+        text.append(value.text)
+        left -= 1
+        return left > 0
+      }
+      next += Self.perStep - left
+      if next == elements.count { text.append(UInt8(ascii: elements.isList ? "]" : "}")) }
+      return next < elements.count
+    }
+  }
+
   private let broadcast: PatternBroadcast
   private let value: (_ source: String) -> JSONText?
+  private let elements: (_ source: String) -> SourceCollection?
+
+  /// The frame of a long list or map that is not whole; `nil` if there is none.
+  private var long: LongFrame?
   private let isDistinct: Bool
   private let part: WatchedPart?
   private var watch: (any Disposable)?
@@ -42,12 +89,14 @@ package final class PatternSubscription: Subscription {
   /// - Parameters:
   ///   - source: The pattern and its changes from now on.
   ///   - value: Returns the current value of a source whose change does not carry it.
+  ///   - elements: Returns its elements; `nil` if it is no list or map.
   ///   - part: The part of each value that is sent; `nil` for all of it.
   ///   - isDistinct: Whether changes to an equal value are dropped.
   ///   - interval: The minimum interval between frames in milliseconds; 0 for none.
   package init(
     _ handle: Handle, to source: PatternSource,
-    value: @escaping (String) -> JSONText? = { _ in nil }, part: WatchedPart? = nil,
+    value: @escaping (String) -> JSONText? = { _ in nil },
+    elements: @escaping (String) -> SourceCollection? = { _ in nil }, part: WatchedPart? = nil,
     on client: Client,
     isDistinct: Bool = true, everyMilliseconds interval: UInt64 = 0
   ) {
@@ -55,7 +104,7 @@ package final class PatternSubscription: Subscription {
     broadcast = client.context.broadcasts.broadcast(key) {
       PatternBroadcast(source, isDistinct: isDistinct, $0, in: $1)
     }
-    (self.value, self.part) = (value, part)
+    (self.value, self.elements, self.part) = (value, elements, part)
     self.isDistinct = isDistinct
     pace = Pace(everyMilliseconds: interval)
     super.init(handle, on: client)
@@ -74,6 +123,8 @@ package final class PatternSubscription: Subscription {
   override func end() {
     if let next { broadcast.end(at: next, isOfPart: part != nil) }
     next = nil
+    client.charge(-(long?.charged ?? 0))
+    long = nil
     broadcast.remove(self)
     watch?.dispose()
     watch = nil
@@ -83,7 +134,8 @@ package final class PatternSubscription: Subscription {
   override var backlog: (after: UInt64, isCaughtUp: Bool)? {
     let collected = pending.values.lazy.map(\.change.seq).min()
     let waiting = next.flatMap { broadcast.firstSeq(from: $0) }
-    guard let first = [collected, waiting].compactMap(\.self).min() else { return nil }
+    let unsent = [collected, waiting, long?.change.change.seq]
+    guard let first = unsent.compactMap(\.self).min() else { return nil }
     return (first - min(first, 1), true)
   }
 
@@ -150,31 +202,76 @@ package final class PatternSubscription: Subscription {
     }
   }
 
+  override func hasShown(_ position: UInt64) -> Bool { !isDirty && long == nil }
+
   override func fill(_ buffer: inout ByteBuffer) -> Bool {
     let isComplete = collect()
+    guard writeLong(&buffer) else { return true }
+    guard long == nil else { return false }
     guard !pending.isEmpty, pace.isDue(self) else { return isComplete }
     var next = 0
     defer {
       order.removeFirst(next)
       removed += next
     }
-    while next < order.count, buffer.count < client.chunkSize {
+    while next < order.count, long == nil, buffer.count < client.chunkSize {
       if let source = order[next], let change = pending.removeValue(forKey: source) {
         guard write(source, change, &buffer) else { return true }
       }
       next += 1
     }
-    return isComplete && pending.isEmpty
+    return isComplete && pending.isEmpty && long == nil
   }
 
+  /// - Returns: Whether the subscription continues.
   private func write(_ source: String, _ change: Pending, _ buffer: inout ByteBuffer) -> Bool {
+    guard change.change.isAsked else {
+      return write(source, change, change.change.value, &buffer)
+    }
+    long = LongFrame(source, change, elements(source))
+    return long == nil ? write(source, change, value(source), &buffer) : writeLong(&buffer)
+  }
+
+  /// Writes a part of a long list or map, and the frame when it is whole.
+  ///
+  /// - Returns: Whether the subscription continues.
+  private func writeLong(_ buffer: inout ByteBuffer) -> Bool {
+    guard let frame = long else { return true }
+    var isMore = true
+    // A longer one cannot be sent.
+    repeat {
+      isMore = frame.step()
+    } while isMore && frame.text.count <= client.lineOut && !context.isTimeUp
+    guard !isMore || frame.text.count > client.lineOut else {
+      client.charge(frame.text.count - frame.charged)
+      frame.charged = frame.text.count
+      return true
+    }
+    long = nil
+    client.charge(-frame.charged)
+    return write(frame.source, frame.change, &buffer) { $0.append(frame.text) }
+  }
+
+  private func write(
+    _ source: String, _ change: Pending, _ value: JSONText?, _ buffer: inout ByteBuffer
+  ) -> Bool {
+    guard let value else { return write(source, change, &buffer, nil) }
+    return write(source, change, &buffer) { $0.append(value.text) }
+  }
+
+  /// - Parameter value: Writes the value; `nil` if the source has none any more.
+  private func write(
+    _ source: String, _ change: Pending, _ buffer: inout ByteBuffer,
+    _ value: ((inout ByteBuffer) -> Void)?
+  ) -> Bool {
     let start = buffer.count
     appendHead(to: &buffer)
     let seq = change.change.seq > 0 ? change.change.seq : nil
     buffer.member("seq", seq)
     buffer.member("source", source)
-    if let value = change.change.isAsked ? value(source) : change.change.value {
-      buffer.member("value", value)
+    if let value {
+      buffer.key("value")
+      value(&buffer)
     } else {
       buffer.member("gone", true)
     }

@@ -125,6 +125,54 @@ struct LongListTests {
     #expect(counts[0] < all && counts[0] + counts[1] == all)
   }
 
+  @Test
+  func `a change of a long list reaches a subscription to a pattern in slices`() {
+    let count = 4 * Self.count
+    fillList(count)
+    let reader = bench.connect()
+    _ = reader.call(#"{"id":0,"method":"hello","params":{"limits":{"line":4000000}}}"#)
+    reader.send(#"{"id":3,"method":"subscribe","params":{"source":"lists/*","sub":"s"}}"#)
+    runAllTurns()
+    _ = reader.received()
+    bench.time.nanosecondsPerLook = 100_000
+    client.send(#"{"id":4,"method":"lists.append","params":["l",-1]}"#)
+    var (frames, turns) = ([String](), 0)
+    while frames.isEmpty, turns < 1_000 {
+      bench.store.commit()
+      bench.table.flush()
+      frames = reader.received()
+      // This one comes while the first is written.
+      if turns == 0 { client.send(#"{"id":5,"method":"lists.append","params":["l",-2]}"#) }
+      turns += 1
+    }
+    bench.time.nanosecondsPerLook = 0
+    runAllTurns()
+    frames += reader.received()
+    let values = frames.map {
+      JSONText(trusted: $0).members?["params"]?.members?["value"]?.elements?.map(\.text) ?? []
+    }
+    let numbers = (0..<count).map(String.init)
+    #expect(values == [numbers + ["-1"], numbers + ["-1", "-2"]])
+    #expect(turns >= count / 128 / 4 / 40, "\(turns)")
+  }
+
+  @Test
+  func `a change of a list that is too long for a client ends its subscription to a pattern`() {
+    let reader = bench.connect()
+    let memory = reader.connection.userItemBytes
+    reader.send(#"{"id":3,"method":"subscribe","params":{"source":"lists/*","sub":"s","after":0}}"#)
+    reader.send(#"{"id":3,"method":"unsubscribe","params":{"sub":"s"}}"#)
+    runAllTurns()
+    #expect(reader.connection.userItemBytes == memory)
+    fillList(10)
+    reader.send(#"{"id":4,"method":"subscribe","params":{"source":"lists/*","sub":"t"}}"#)
+    runAllTurns()
+    _ = reader.received()
+    fillList(4 * Self.count)
+    #expect(reader.received().last?.contains("result_too_large") == true)
+    #expect(reader.connection.userItemBytes == memory)
+  }
+
   // MARK: Bindings
 
   private var sum: Int? { bench.cells.ledger.value(of: "cells/s").flatMap { Int($0.text) } }

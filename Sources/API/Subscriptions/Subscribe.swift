@@ -216,6 +216,7 @@ extension CallContext {
         key: pattern.text + rights.audience, changes: changes,
         feeds: { whole.flatMap { $0.collected.feeds(pattern) } }),
       value: { [rights] in rights.sources(of: $0)?.value($0) },
+      elements: { [rights] in rights.sources(of: $0)?.collection($0) },
       part: watchedPart(subscribe.pick), on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.minInterval?.milliseconds ?? 0)
     subscribe.describe(subscription)
