@@ -147,7 +147,9 @@ final class DaemonProcess {
   /// The number of open descriptors.
   var descriptors: Int { Files.names(in: "/proc/\(pid)/fd").count }
 
-  /// The number of open sockets. Files are opened when they are first needed, and stay open.
+  /// The number of open sockets.
+  ///
+  /// Files are opened when they are first needed, and stay open.
   var sockets: Int {
     Files.names(in: "/proc/\(pid)/fd").count { name in
       var target = [CChar](repeating: 0, count: 64)
