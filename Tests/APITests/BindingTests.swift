@@ -56,6 +56,18 @@ struct BindingTests {
 
   private func list() -> String { client.call(#"{"id":4,"method":"bindings.list"}"#) }
 
+  @Test(arguments: [true, false])
+  func `the list shows a result that the other end had already`(isPlain: Bool) {
+    let operators = isPlain ? "" : " | distinct"
+    _ = client.call(bind("cells/m | scale(2)\(operators) ~> cells/n"))
+    set("m", 9)
+    #expect(list().contains(#""value":18"#), "\(list())")
+    set("n", 4)
+    set("m", 2)
+    #expect(value("n") == "4")
+    #expect(list().contains(#""value":4"#), "\(list())")
+  }
+
   // MARK: Limits of expressions
 
   @Test(arguments: [true, false])

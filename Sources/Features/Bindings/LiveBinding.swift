@@ -253,11 +253,12 @@ final class TransferPositions {
       binding: binding)
   }
 
-  /// The last written value; `nil` if it is longer than ``LiveBinding/Run/mostBytes``.
+  /// The last value that was written, or found when a result was compared with it; `nil` if it is
+  /// longer than ``LiveBinding/Run/mostBytes``.
   private(set) var lastValue: JSONText?
 
-  func setLastValue(_ value: JSONText) {
-    lastValue = value.short
+  func setLastValue(_ value: JSONText?) {
+    lastValue = value?.short
   }
 
   /// Called for each written value, with the end that it came from and its positions in the journal.

@@ -259,7 +259,12 @@ extension Access {
     // One for all writes, because the origins of events are kept by caller.
     let writer = Peer(uid: uid)
     return BindEndpoint(
-      read: { sources.newest(source).map { parts.decoded($0) } },
+      read: { [unowned ends] in
+        let present = sources.newest(source)
+        // A result that the end has already is not written, and arrives nevertheless.
+        ends.setLastValue(present)
+        return present.map { parts.decoded($0) }
+      },
       write: rights.service(of: source)?.writer.map { write in
         { [host, unowned ends, weak automation] value in
           // There is no process: the user who made the binding may have disconnected.
