@@ -525,6 +525,20 @@ struct TypesTests {
   }
 
   @Test
+  func `long lists are not compared with a new type, and it says so`() throws {
+    let daemon = try open("cells/ok: number")
+    let text = "\"" + String(repeating: "x", count: 50_000) + "\""
+    for _ in 0..<24 { #expect(daemon.call("lists.append", #"["a",\#(text)]"#) == nil) }
+    #expect(daemon.call("lists.append", #"["b",1]"#) == nil)
+    var files = TypeFiles()
+    files.read(Array("lists/a: number\nlists/b: string".utf8), file: "h.types")
+    let found = daemon.types.misfits(with: files.types, for: daemon.bench.rights[.owner])
+    #expect(found.count == 2 && "\(found)".contains("'lists/b' has a value"), "\(found)")
+    let rest = "h.types:1:1: not all values were compared with the types"
+    #expect("\(found)".contains(rest), "\(found)")
+  }
+
+  @Test
   func `a new type names the values that do not fit it`() throws {
     let daemon = try open("cells/ok: number")
     for (name, value) in [("lamp", "5"), ("ok", "1"), ("free", "1")] {

@@ -5,8 +5,8 @@ internal import JSON
 internal import Model
 
 extension TypesService {
-  /// The most values that are looked at, and the most that are named for one type.
-  private static let (mostValues, mostNamed) = (10_000, 5)
+  /// The most values and bytes that are looked at, and the most values that are named for one type.
+  private static let (mostValues, mostBytes, mostNamed) = (10_000, 1 << 20, 5)
 
   /// Returns a warning for each value that does not fit its type: one from before the type.
   ///
@@ -16,13 +16,23 @@ extension TypesService {
   package func misfits(with files: [DeclaredType], for rights: Rights) -> [ConfigurationFault] {
     let types = SourceTypes()
     types.use(all(with: files))
-    var (left, warnings): (Int, [ConfigurationFault]) = (Self.mostValues, [])
+    var (left, leftBytes) = (Self.mostValues, Self.mostBytes)
+    var warnings: [ConfigurationFault] = []
+
+    // The first type with a value that was not looked at.
+    var partial: DeclaredType?
     for declared in types.all {
       var (count, named): (Int, [ConfigurationFault]) = (0, [])
       for source in Self.sources(of: declared.pattern, for: rights, atMost: left) {
         left -= 1
-        guard let value = rights.sources(of: source)?.newest(source),
-          let mismatch = types.mismatch(of: value, for: source),
+        guard let provider = rights.sources(of: source) else { continue }
+        if let elements = provider.collection(source), !elements.isShorter(than: leftBytes) {
+          partial = partial ?? declared
+          continue
+        }
+        guard let value = provider.newest(source) else { continue }
+        leftBytes -= value.text.utf8.count
+        guard let mismatch = types.mismatch(of: value, for: source),
           types.isRuled(mismatch.source, of: source, by: declared)
         else { continue }
         count += 1
@@ -36,6 +46,13 @@ extension TypesService {
         named.append(declared.warning("\(count - Self.mostNamed) more values do not fit"))
       }
       warnings += named
+      if left <= 0 { partial = partial ?? declared }
+    }
+    if let partial {
+      warnings.append(
+        partial.warning(
+          "not all values were compared with the types: at most \(Self.mostValues) values and "
+            + "\(Self.mostBytes) bytes are"))
     }
     return warnings
   }
