@@ -167,7 +167,19 @@ final class Context {
   /// Returns the time that an option gives; `nil` if the option is absent.
   func moment(_ option: String) throws(UsageError) -> When? {
     guard let text = invocation.value(option) else { return nil }
-    return try When(text)
+    return try when(text)
+  }
+
+  /// Returns the time that a text names, relative to ``now``.
+  func when(_ text: String) throws(UsageError) -> When { try When(text, now: now) }
+
+  /// The present time: in a session, that of its clock.
+  var now: Timestamp {
+    guard variable("BINDER_SESSION") != nil,
+      ["socket", "daemon-name", "host"].allSatisfy({ !invocation.has($0) }),
+      let time = try? client.connected().call("clock", [:]).object.string("time")
+    else { return .now }
+    return Timestamp(time) ?? .now
   }
 }
 

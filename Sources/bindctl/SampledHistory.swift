@@ -29,7 +29,7 @@ struct SampledHistory {
     pointer = try context.pick()
     let connection = try context.client.connected()
     from = try connection.time(of: context.moment("since") ?? since)
-    to = try connection.time(of: context.moment("until") ?? .now)
+    to = try connection.time(of: context.moment("until") ?? .time(context.now))
     guard from < to else { throw UsageError("--since must be before --until", command: command) }
   }
 

@@ -684,6 +684,14 @@ bindctl: connected again; continuing after 0'
     is "$(bindctl get 'cells/**')" ''
 }
 
+@test "times relative to the present are by the clock of the session" {
+    is "$(timeout 60 bindctl session --clock '2036-11-20 08:00' -- sh -c '
+        bindctl -q set cells/t 20; bindctl -q clock +2h; bindctl -q set cells/t 25; bindctl -q clock +1h
+        bindctl at -2h cells/t; bindctl get --at -2h cells/t; bindctl history cells/t --since -90m | wc -l
+        bindctl bind --try --since -150m "cells/t | above(22) ~> cells/hot" | grep -c true' 2> "$directory/err" \
+        | grep -v '^clock' | tail -n 4)" $'cells/t\t20\n20\n1\n1'
+}
+
 @test "what a session sets is not caused by an event of the daemon around it" {
     run env BINDER_SEQ=1 timeout 60 bindctl session -- \
         sh -c 'bindctl set cells/other 1; bindctl set cells/x 2; bindctl why cells/x'

@@ -207,7 +207,7 @@ private func unexpected(_ patterns: ArraySlice<String>) -> UsageError {
 var atCommand: Command {
   Command(atSyntax) { context in
     var operands = context.invocation.operands[...]
-    let moment = try When(operands.removeFirst())
+    let moment = try context.when(operands.removeFirst())
     let connection = try context.client.connected()
     let withWho = context.invocation.has("who")
     guard context.invocation.has("diff") else {
@@ -222,7 +222,7 @@ var atCommand: Command {
     var other = When.now
     if operands.count > 1 || operands.first.map({ !$0.contains("*") && !$0.contains("/") }) ?? false
     {
-      other = try When(operands.removeFirst())
+      other = try context.when(operands.removeFirst())
     }
     guard operands.count <= 1 else { throw unexpected(operands) }
     let pattern = operands.first ?? "**"

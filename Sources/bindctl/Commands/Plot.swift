@@ -34,7 +34,7 @@ var plotCommand: Command {
     if context.invocation.has("follow") { return try followPlot(context) }
     let output = context.output
     let size = output.width == nil ? (width: 80, height: 24) : output.size
-    let ranges = try ranges(context, since: When("-1h"), points: max(16, 2 * (size.width - 12)))
+    let ranges = try ranges(context, since: context.when("-1h"), points: max(16, 2 * (size.width - 12)))
     guard let range = ranges.first else { return .done }
     let curves = try ranges.map { try $0.samples(context) }
     guard output.form == .human else {
@@ -89,7 +89,7 @@ private func followPlot(_ context: Context) throws -> ExitCode {
       "--follow needs \(terminal); 'bindctl watch' prints the values", command: "plot")
   }
   let points = max(16, 2 * (terminal.size.width - 8))
-  let ranges = try ranges(context, since: When("-5m"), points: points)
+  let ranges = try ranges(context, since: context.when("-5m"), points: points)
   guard let range = ranges.first else { return .done }
   let types = context.types
   let curves = try ranges.map { range in
@@ -127,7 +127,7 @@ let sparkSyntax = Syntax(
 
 var sparkCommand: Command {
   Command(sparkSyntax) { context in
-    let range = try SampledHistory(context, since: When("-1h"), points: 30)
+    let range = try SampledHistory(context, since: context.when("-1h"), points: 30)
     let samples = try range.samples(context)
     let curve = Sparkline.text(between: samples.map { $0?.last })
     let known = samples.compactMap(\.self)

@@ -97,10 +97,7 @@ private func selection(
   guard context.isOfLastHour else {
     throw misuse("what? Give the position of an event, or --since, --by or --cmd")
   }
-  // The time of a session is not that of this machine.
-  let clock = try? connection.call("clock", [:]).object.string("time")
-  let now = clock.flatMap { Timestamp($0) } ?? .now
-  let since = Timestamp(microseconds: now.microseconds - 3_600_000_000)
+  let since = Timestamp(microseconds: context.now.microseconds - 3_600_000_000)
   note("what the user has changed in the last hour, since \(since.shownHere); see --since")
   params["since"] = .object(["time": .string(since.text)])
   return params
