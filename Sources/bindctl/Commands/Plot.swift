@@ -34,7 +34,8 @@ var plotCommand: Command {
     if context.invocation.has("follow") { return try followPlot(context) }
     let output = context.output
     let size = output.width == nil ? (width: 80, height: 24) : output.size
-    let ranges = try ranges(context, since: context.when("-1h"), points: max(16, 2 * (size.width - 12)))
+    let ranges = try ranges(
+      context, since: context.when("-1h"), points: max(16, 2 * (size.width - 12)))
     guard let range = ranges.first else { return .done }
     let curves = try ranges.map { try $0.samples(context) }
     guard output.form == .human else {
