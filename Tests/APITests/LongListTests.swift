@@ -210,6 +210,40 @@ struct LongListTests {
     #expect(bench.table.context.workSteps - steps >= Self.count / 512)
   }
 
+  /// Changes the first element twice, the second time while the list is decoded.
+  private func changeTwice() {
+    bench.time.nanosecondsPerLook = 100_000
+    client.send(#"{"id":6,"method":"lists.update","params":["l",0,101]}"#)
+    bench.store.commit()
+    bench.table.flush()
+    client.send(#"{"id":7,"method":"lists.update","params":["l",0,107]}"#)
+    runAllTurns()
+    bench.time.nanosecondsPerLook = 0
+    runAllTurns()
+  }
+
+  @Test
+  func `an operator gets the last change of a long list`() {
+    fillList(4 * Self.count)
+    let expression = #"lists/l | pick(\"/0\") | distinct ~> cells/s"#
+    client.send(#"{"id":3,"method":"bind","params":{"expr":"\#(expression)"}}"#)
+    runAllTurns()
+    changeTwice()
+    #expect(sum == 107)
+  }
+
+  @Test
+  func `an operator of a view gets the last change of a long list`() {
+    fillList(4 * Self.count)
+    let line = #"lists/l | pick(\"/0\") | distinct ~> s"#
+    client.send(#"{"id":3,"method":"open","params":{"text":"view \"First.\"\n\#(line)"}}"#)
+    runAllTurns()
+    _ = client.received()
+    changeTwice()
+    let frames = client.received().filter { $0.contains(#""method":"next""#) }
+    #expect(frames.last?.contains(#""value":107"#) == true, "\(frames)")
+  }
+
   // The steps that decode a list, add it up and free it.
   private static let stepsOfSum = count / 512 + count / 256 + count / 128
 

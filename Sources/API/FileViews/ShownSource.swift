@@ -335,7 +335,9 @@ private final class ShownPipeline: SlicedWork {
   private func wait(for value: JSONText?) {
     let bytes = waiting.reduce(value?.text.utf8.count ?? 0) { $0 + ($1?.text.utf8.count ?? 0) }
     let isFull = waiting.count == Self.most.count || bytes > Self.most.bytes
-    if isFull || value == nil && waiting.last == .some(nil) { _ = waiting.popLast() }
+    // The value that is being read is from before this change.
+    let isRead = reading != nil && waiting.count == 1
+    if !isRead, isFull || value == nil && waiting.last == .some(nil) { _ = waiting.popLast() }
     waiting.append(value)
     context.add(self, for: user)
   }

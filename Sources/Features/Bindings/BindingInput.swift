@@ -336,6 +336,8 @@ final class BindingInput: SlicedWork {
       _ = changes.popFirst()
       backlog.bytes -= change.size
       each.next = 0
+      // The long value that is there is that of the change before.
+      if changes.first?.isStep == true { return }
     }
   }
 
