@@ -21,9 +21,6 @@ package final class PatternSubscription: Subscription {
 
   /// A frame with a long list or map, which is written in steps.
   private final class LongFrame {
-    /// The most elements of a list that is written in one step.
-    static let shortCount = 1_024
-
     /// The elements that one step writes.
     private static let perStep = 128
 
@@ -40,7 +37,7 @@ package final class PatternSubscription: Subscription {
 
     /// - Returns: `nil` if the list is short.
     init?(_ source: String, _ change: Pending, _ elements: SourceCollection?) {
-      guard let elements, elements.count > Self.shortCount else { return nil }
+      guard let elements, elements.isLong else { return nil }
       (self.source, self.change, self.elements) = (source, change, elements)
       text.append(UInt8(ascii: elements.isList ? "[" : "{"))
     }

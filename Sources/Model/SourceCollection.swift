@@ -17,6 +17,9 @@ package enum SourceCollection: Equatable, Sendable {
   }
 
   package var isEmpty: Bool { count == 0 }
+
+  /// Whether it is too long to be decoded or written in one step of work.
+  package var isLong: Bool { count > 1_024 }
   package var isList: Bool { if case .list = self { true } else { false } }
 
   /// Calls a function with the elements from an index on, and their keys in a map, until it returns

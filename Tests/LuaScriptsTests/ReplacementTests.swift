@@ -78,6 +78,21 @@ private final class Home {
     while !works.isEmpty { step() }
   }
 
+  /// Performs all steps, of which each reports few changes.
+  ///
+  /// - Returns: The number of steps.
+  func countSteps(_ afterEach: () throws -> Void) rethrows -> Int {
+    var steps = 0
+    while !works.isEmpty {
+      let reported = reports.count
+      step()
+      steps += 1
+      #expect(reports.count - reported <= 32)
+      try afterEach()
+    }
+    return steps
+  }
+
   func step() {
     if let work = works.first, !work() { works.removeFirst() }
   }
@@ -108,13 +123,8 @@ struct ReplacementTests {
     try home.watch()
     home.begin(files(2))
     #expect(try home.count(1, of: 0..<1_000) == 1_000)
-    var (steps, exchanges) = (0, 0)
-    var before = 0
-    while !home.works.isEmpty {
-      let reported = home.reports.count
-      home.step()
-      steps += 1
-      #expect(home.reports.count - reported <= 32)
+    var (exchanges, before) = (0, 0)
+    let steps = try home.countSteps {
       let new = try home.count(2, of: 0..<1_000)
       #expect(new == 0 || new == 1_000, "a reader sees one of the states")
       if new != before { exchanges += 1 }
@@ -204,13 +214,7 @@ struct ReplacementTests {
     try home.watch()
     try home.forget()
     #expect(home.scripts.shown.isEmpty)
-    var steps = 0
-    while !home.works.isEmpty {
-      let reported = home.reports.count
-      home.step()
-      steps += 1
-      #expect(home.reports.count - reported <= 32)
-    }
+    let steps = home.countSteps {}
     #expect(steps > 30)
     let ledger = try home.usage.ledger
     #expect(ledger.pending.rows[0].rows.isEmpty && ledger.committed.rows[0].rows.isEmpty)

@@ -85,7 +85,7 @@ struct ShownSource {
 
   /// Whether one of the sources is a long list or map now.
   fileprivate var isLong: Bool {
-    zip(providers, names).contains { SourceReading.Source($0, $1, nil).isLong }
+    sources.contains(where: \.isLong)
   }
 
   /// Begins to read the present values of the sources.
@@ -189,8 +189,8 @@ private final class Conversion: SlicedWork {
   /// The last result.
   private var result: JSONText?
 
-  /// Whether there was no result yet.
-  private var isNew: Bool
+  /// Whether a result has been made.
+  private var hasResult: Bool
 
   /// Whether the source has changed since it was read.
   private var isStale: Bool
@@ -204,11 +204,11 @@ private final class Conversion: SlicedWork {
     _ source: ShownSource, first: JSONText??, for user: UInt32, in context: ConnectionContext
   ) {
     (self.source, self.user, self.context) = (source, user, context)
-    (result, isNew, isStale) = (first ?? nil, first == nil, first == nil)
+    (result, hasResult, isStale) = (first ?? nil, first != nil, first == nil)
   }
 
   /// Whether the first result follows.
-  var isBeginning: Bool { isNew && isQueued }
+  var isBeginning: Bool { !hasResult && isQueued }
 
   /// The result to show now.
   var value: JSONText? {
@@ -219,7 +219,7 @@ private final class Conversion: SlicedWork {
     guard (newest?.text.utf8.count ?? 0) < Self.long || !context.isWorkTimeUp else {
       return readLater()
     }
-    (result, isNew, isStale) = (source.text, false, false)
+    (result, hasResult, isStale) = (source.text, true, false)
     return result
   }
 
@@ -253,7 +253,7 @@ private final class Conversion: SlicedWork {
       let reading = reading ?? source.read()
       if self.reading == nil { (self.reading, isStale) = (reading, false) }
       guard !reading.step() else { return true }
-      (result, isNew) = (source.convert(source.value(reading)), false)
+      (result, hasResult) = (source.convert(source.value(reading)), true)
       endReading()
     }
     conversions.send(())

@@ -5,9 +5,6 @@ package import Model
 ///
 /// The elements are those of one position, also if the list changes meanwhile.
 package struct LongValue {
-  /// The most elements of a list that is decoded in one step.
-  package static let shortCount = 1_024
-
   /// The elements that one step decodes.
   private static let perStep = 512
 
@@ -20,7 +17,7 @@ package struct LongValue {
 
   /// - Returns: `nil` if the list is short.
   package init?(_ elements: SourceCollection?, number: UInt64, at position: UInt64) {
-    guard let elements, elements.count > Self.shortCount else { return nil }
+    guard let elements, elements.isLong else { return nil }
     (self.elements, self.number, self.position) = (elements, number, position)
     // To move all of them when there is no more room would be one long step.
     if elements.isList {

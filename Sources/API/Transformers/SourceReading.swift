@@ -15,9 +15,7 @@ package final class SourceReading {
     }
 
     /// Whether it is a long list or map now.
-    package var isLong: Bool {
-      (provider.collection(name)?.count ?? 0) > LongValue.shortCount
-    }
+    package var isLong: Bool { provider.collection(name)?.isLong ?? false }
   }
 
   private let sources: [Source]

@@ -294,7 +294,7 @@ extension Access {
         let bag = DisposeBag()
         parts.watch().dispose(in: bag)
         // A long list is decoded in steps, and then passed on like a change.
-        let isLong = (sources.collection(source)?.count ?? 0) > LongValue.shortCount
+        let isLong = sources.collection(source)?.isLong ?? false
         if !isLong, let value = sources.value(source) {
           ends.setPosition(of: side, at: host.durable)
           observer.receive(parts.decoded(value))

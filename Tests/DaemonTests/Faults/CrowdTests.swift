@@ -77,8 +77,7 @@ struct CrowdTests {
       client.close()
     }
     #expect(refused == 100)
-    for _ in 0..<1_000 where small.sockets != before { usleep(5_000) }
-    #expect(small.sockets == before)
+    try FaultBench.waitUntil("sockets are as before") { small.sockets == before }
     #expect(small.end() == 0)
   }
 

@@ -40,8 +40,10 @@ final class FaultBench {
     }
     // The daemon notices a little later that a client has gone.
     let alone = #""connections":1,"#
-    for _ in 0..<4_000
-    where try !old.call(#"{"id":1,"method":"stats"}"#).contains(alone) { usleep(5_000) }
+    let first = self.old
+    try Self.waitUntil("the clients have gone") {
+      try first.call(#"{"id":1,"method":"stats"}"#).contains(alone)
+    }
     sockets = daemon.sockets
     files = daemon.descriptors - sockets
     memory = daemon.residentBytes
@@ -66,6 +68,10 @@ final class FaultBench {
   }
 
   func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
+    try Self.waitUntil(what, condition)
+  }
+
+  static func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
     for _ in 0..<4_000 {
       if try condition() { return }
       usleep(5_000)
