@@ -358,6 +358,17 @@ struct LongListTests {
     #expect(short == expected)
   }
 
+  @Test(arguments: [
+    (#"[1,0,"x"]"#, nil), (#"["x",null]"#, "null"), ("[1e308,1e-10,0]", "null"),
+    ("[1e308,1e-10]", nil), ("[8,2,2]", "2"),
+  ])
+  func `a list is divided only if all are numbers`(list: String, expected: String?) {
+    client.send(#"{"id":2,"method":"cells.set","params":["list",\#(list)]}"#)
+    client.send(#"{"id":3,"method":"bind","params":{"expr":"cells/list | divided ~> cells/s"}}"#)
+    runAllTurns()
+    #expect(bench.cells.ledger.value(of: "cells/s")?.text == expected)
+  }
+
   @Test
   func `a fault in a long list is that of a short one`() throws {
     let list = (0..<2_000).map { $0 == 1_500 ? #""x""# : "\($0)" }.joined(separator: ",")

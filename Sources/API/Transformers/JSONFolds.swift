@@ -54,7 +54,7 @@ extension TransformerRegistry where Value == JSONValue {
       var sum = Sum("minus")
       return .ofOperands("minus") {
         try sum.add($0)
-      } other: { number, _ in
+      } other: { number in
         guard case .number(let negated) = try calculate(.number(number), "minus", -) else { return }
         try sum.add(negated)
       } result: {
@@ -67,7 +67,7 @@ extension TransformerRegistry where Value == JSONValue {
       var product = JSONValue.null
       return .ofOperands("times") {
         product = .number($0)
-      } other: { number, _ in
+      } other: { number in
         product = try calculate(product, "times") { $0 * number.double }
       } result: {
         product
@@ -77,14 +77,17 @@ extension TransformerRegistry where Value == JSONValue {
       fold: "divided", .numbers,
       "the first number of an array divided by the others; null if one is null or 0"
     ) {
-      var quotient = JSONValue.null
+      // The quotient, or its fault; a 0 behind the fault makes the result null.
+      var quotient = Result<JSONValue, any Error>.success(.null)
+      var hasZero = false
       return .ofOperands("divided") {
-        quotient = .number($0)
-      } other: { number, isNull in
-        isNull = number.double == 0
-        if !isNull { quotient = try calculate(quotient, "divided") { $0 / number.double } }
+        quotient = .success(.number($0))
+      } other: { number in
+        hasZero = hasZero || number.double == 0
+        guard !hasZero, let before = try? quotient.get() else { return }
+        quotient = Result { try calculate(before, "divided") { $0 / number.double } }
       } result: {
-        quotient
+        hasZero ? .null : try quotient.get()
       }
     }
   }
@@ -157,10 +160,10 @@ extension Fold<JSONValue, JSONValue>.Run {
   /// Adds the first number of an array and the others; the result is `null` if one is `null`, or if
   /// there is none.
   ///
-  /// - Parameter other: Adds another number, or sets that the result is `null`.
+  /// - Parameter other: Adds another number.
   fileprivate static func ofOperands(
     _ name: String, first: @escaping (JSONNumber) throws -> Void,
-    other: @escaping (JSONNumber, _ isNull: inout Bool) throws -> Void,
+    other: @escaping (JSONNumber) throws -> Void,
     result: @escaping () throws -> JSONValue
   ) -> Self {
     var (isFirst, isNull) = (true, false)
@@ -172,7 +175,7 @@ extension Fold<JSONValue, JSONValue>.Run {
         guard !isNull, fault == nil else { return }
         do {
           let number = try element.number(name)
-          if isFirst { try first(number) } else { try other(number, &isNull) }
+          if isFirst { try first(number) } else { try other(number) }
           isFirst = false
         } catch {
           fault = error
