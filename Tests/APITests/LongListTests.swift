@@ -222,20 +222,23 @@ struct LongListTests {
     runAllTurns()
   }
 
-  @Test
-  func `an operator gets the last change of a long list`() {
+  @Test(arguments: [
+    #"lists/l | pick(\"/0\") ~> cells/s"#, #"lists/l | pick(\"/0\") | distinct ~> cells/s"#,
+    #"(lists/l | pick(\"/0\"), cells/x) | minus ~> cells/s"#,
+  ])
+  func `a binding gets the last change of a long list`(expression: String) {
     fillList(4 * Self.count)
-    let expression = #"lists/l | pick(\"/0\") | distinct ~> cells/s"#
+    _ = client.call(#"{"id":2,"method":"cells.set","params":["x",0]}"#)
     client.send(#"{"id":3,"method":"bind","params":{"expr":"\#(expression)"}}"#)
     runAllTurns()
     changeTwice()
     #expect(sum == 107)
   }
 
-  @Test
-  func `an operator of a view gets the last change of a long list`() {
+  @Test(arguments: ["", " | distinct"])
+  func `a view gets the last change of a long list`(operators: String) {
     fillList(4 * Self.count)
-    let line = #"lists/l | pick(\"/0\") | distinct ~> s"#
+    let line = #"lists/l | pick(\"/0\")\#(operators) ~> s"#
     client.send(#"{"id":3,"method":"open","params":{"text":"view \"First.\"\n\#(line)"}}"#)
     runAllTurns()
     _ = client.received()
