@@ -31,6 +31,10 @@ package class Subscription {
   /// Whether something may have to be sent.
   package internal(set) var isDirty = false
 
+  /// Whether the next daemon would believe that everything was sent; see
+  /// ``Connection/cursors(keeping:)``.
+  final var isKeptAsSent = false
+
   /// Whether the subscription has written its last frame.
   private(set) var isOver = false
   private let live = LiveNode("Subscription")
@@ -91,8 +95,11 @@ package class Subscription {
   func end() {}
 
   /// Marks the subscription as having something to send.
+  ///
+  /// One that is marked already, but had nothing to send, lists its client again, so that what has
+  /// changed is kept over a restart: the client may take no output.
   final func markDirty() {
-    guard !isDirty else { return }
+    guard !isDirty || isKeptAsSent else { return }
     isDirty = true
     client.list()
   }

@@ -310,6 +310,144 @@ struct HandoverTests {
     #expect(try bench.kept?.cursors.isEmpty == true)
   }
 
+  /// A mark without a change does not hide the change after it.
+  @Test
+  func `15: a client that takes nothing keeps the place before its first change after a restart`()
+    throws
+  {
+    let bench = try KeptBench()
+    let steps = PassthroughSubject<CollectionStep, Never>()
+    let source = CollectionSource(
+      name: "lists/a", elements: { .list([]) }, steps: steps.toSignal())
+    let subscription = CollectionSubscription(
+      .number(1), to: source, at: 0, on: bench.connection)
+    subscription.terms = try JSONText(parsing: "{}")
+    bench.transport.isOrderChecked = false
+    bench.transport.room = 0
+    bench.receive(request(1))
+    bench.connection.add(subscription)
+    subscription.resume(after: 0, missing: 0, last: 0)
+    bench.bench.table.flush()
+    #expect(try bench.kept?.cursors.isEmpty == true)
+    steps.send(CollectionStep(seq: 1, change: .insert(at: 0, JSONText(1))))
+    bench.bench.table.advance(to: 1)
+    bench.bench.table.flush()
+    #expect(try bench.kept?.cursors.map(\.position) == [0])
+  }
+
+  @Test
+  func `15: a change of a pattern that nobody gets does not hide the one after it`() throws {
+    let bench = try KeptBench()
+    let changes = PassthroughSubject<SourceChange, Never>()
+    let source = PatternSource(key: "a/*", changes: changes.toSignal())
+    let subscription = PatternSubscription(.number(1), to: source, on: bench.connection)
+    subscription.terms = try JSONText(parsing: "{}")
+    bench.connection.add(subscription)
+    bench.transport.isOrderChecked = false
+    bench.transport.room = 0
+    bench.receive(request(1))
+    for (seq, before) in [(1, 5), (2, 4)] {
+      changes.send(
+        SourceChange(
+          source: "a/x", seq: UInt64(seq), value: JSONText(5), before: JSONText(before)))
+      bench.bench.table.advance(to: UInt64(seq))
+      bench.bench.table.flush()
+      #expect(try bench.kept?.cursors.map(\.position) == (seq == 1 ? [] : [1]))
+    }
+  }
+
+  /// Sources of each kind with random changes, and subscriptions to them.
+  private final class RandomSources {
+    let state = PassthroughSubject<SourceChange, Never>()
+    let pattern = PassthroughSubject<SourceChange, Never>()
+    let steps = PassthroughSubject<CollectionStep, Never>()
+    let log = NumberedLog()
+    private var values: [String: Int] = [:]
+    private(set) var seq: UInt64 = 0
+    private var lastHandle = 0
+
+    /// Makes one change, which may leave the value as it was.
+    func change(_ random: inout SeededRandom) {
+      seq += 1
+      let kind = Int.random(in: 0..<4, using: &random)
+      let value = Int.random(in: 0..<2, using: &random)
+      let name = kind == 0 ? "a" : "b/\(Int.random(in: 0..<2, using: &random))"
+      let before = values.updateValue(value, forKey: name).map { JSONText($0) }
+      let change = SourceChange(source: name, seq: seq, value: JSONText(value), before: before)
+      switch kind {
+      case 0: state.send(change)
+      case 1: pattern.send(change)
+      case 2: steps.send(CollectionStep(seq: seq, change: .insert(at: 0, JSONText(value))))
+      default: log.append(1)
+      }
+      if kind < 3 { log.pass(1) }
+    }
+
+    func subscribe(_ client: Connection, _ random: inout SeededRandom) {
+      lastHandle += 1
+      let handle = Handle.number(lastHandle)
+      let interval: UInt64 = Int.random(in: 0..<4, using: &random) == 0 ? 100 : 0
+      let subscription: Subscription
+      switch Int.random(in: 0..<4, using: &random) {
+      case 0:
+        let source = StateSource(
+          key: "a", isJournaled: true, value: { [self] in values["a"].map { JSONText($0) } },
+          changes: state.toSignal())
+        subscription = StateSubscription(
+          handle, to: source, on: client, everyMilliseconds: interval)
+      case 1:
+        let source = PatternSource(key: "b/*", changes: pattern.toSignal())
+        subscription = PatternSubscription(
+          handle, to: source, on: client, everyMilliseconds: interval)
+      case 2:
+        let source = CollectionSource(
+          name: "lists/a", elements: { .list([]) }, steps: steps.toSignal())
+        let list = CollectionSubscription(
+          handle, to: source, at: seq, on: client, everyMilliseconds: interval)
+        var answer = ByteBuffer()
+        answer.object { list.writeValue(&$0) }
+        subscription = list
+      default: subscription = LogSubscription(handle, to: log.source, after: nil, on: client)
+      }
+      subscription.terms = JSONText(members: [:])
+      client.add(subscription)
+      if Bool.random(using: &random) { subscription.markDirty() }
+    }
+  }
+
+  /// If the daemon is killed at the end of a turn, the next one must not believe that something was
+  /// sent that waits.
+  @Test(arguments: 1...40)
+  func `15: at the end of each turn, what was not sent is kept as not sent`(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    let bench = try KeptBench()
+    bench.transport.isOrderChecked = false
+    let sources = RandomSources()
+    for turn in 1...200 {
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0 where bench.connection.subscriptions.count < 8:
+        sources.subscribe(bench.connection, &random)
+      case 1: bench.transport.room = 0
+      case 2:
+        bench.transport.room = .max
+        bench.connection.becameWritable()
+      case 3: bench.receive(request(turn))
+      case 4: bench.bench.time.advance(UInt64(Int.random(in: 0..<200, using: &random)))
+      default:
+        for _ in 0...Int.random(in: 0..<2, using: &random) { sources.change(&random) }
+        bench.bench.table.advance(to: sources.seq)
+      }
+      bench.bench.table.flush()
+      let kept = try #require(try bench.kept)
+      for subscription in bench.connection.subscriptions {
+        guard let backlog = subscription.backlog else { continue }
+        let cursor = kept.cursors.first { $0.handle == subscription.handle.text.text }
+        let place = cursor?.position ?? kept.shown
+        #expect(place <= backlog.after, "turn \(turn): \(type(of: subscription)) \(backlog)")
+      }
+    }
+  }
+
   // MARK: The end
 
   @Test

@@ -36,7 +36,9 @@ extension Connection {
     for subscription in subscribed.all {
       if subscription.isIncomplete { kept.isIncomplete = true }
       subscription.keepWork(in: kept)
-      guard let backlog = subscription.backlog else { continue }
+      let backlog = subscription.backlog
+      subscription.isKeptAsSent = backlog == nil
+      guard let backlog else { continue }
       cursors.append(
         HandoverCursor(
           subscription.handle.text.text, backlog.after, isCaughtUp: backlog.isCaughtUp))
