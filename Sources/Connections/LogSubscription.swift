@@ -94,7 +94,9 @@ package final class LogSubscription: Subscription {
   override func start() {
     broadcast.add(self)
     // After a restart a resumed subscription may be behind, although the client saw `caught_up`.
-    if case .past = state { markDirty() }
+    if case .past = state { return markDirty() }
+    // Entries that others have not collected yet wake nobody again.
+    if broadcast.hasNews { markDirty() }
   }
 
   override func end() {

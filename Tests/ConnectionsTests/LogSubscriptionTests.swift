@@ -76,6 +76,56 @@ struct LogSubscriptionTests {
     #expect(asked <= 11)
   }
 
+  /// Entries that wait until a client collects them.
+  private final class WaitingEntries: LogFeed {
+    var onNews: (() -> Void)?
+    private var entries: [LogEntry] = []
+
+    var hasNews: Bool { !entries.isEmpty }
+
+    func append(_ seq: UInt64) {
+      entries.append(LogEntry(seq: seq, tail: "\"seq\":\(seq)}}\n"))
+      if entries.count == 1 { onNews?() }
+    }
+
+    func collect(until isOver: () -> Bool, _ receive: (LogEntry) -> Void) -> UInt64? {
+      for entry in entries { receive(entry) }
+      entries = []
+      return nil
+    }
+
+    func end() {}
+  }
+
+  @Test
+  func `a subscription gets entries although another client does not collect earlier ones`() {
+    let (log, feed) = (NumberedLog(), WaitingEntries())
+    var source = log.source
+    source.makeFeed = { feed }
+    let deaf = FakeTransport()
+    deaf.isOrderChecked = false
+    deaf.room = 0
+    let other = bench.table.connect(Peer(uid: 2, pid: 4, groups: []))
+    other.handler = bench.connection.handler
+    other.start(deaf)
+    other.receive(Array(request(1).utf8).span)
+    other.add(LogSubscription(.number(1), to: source, after: nil, on: other))
+    func append() {
+      log.pass(1)
+      feed.append(log.last)
+    }
+    append()
+    #expect(bench.lines().isEmpty)
+    bench.connection.add(LogSubscription(.name("s"), to: source, after: nil, on: bench.connection))
+    #expect(bench.lines().isEmpty)
+    append()
+    #expect(bench.lines() == next([2]))
+    deaf.room = .max
+    other.becameWritable()
+    _ = bench.lines()
+    #expect(deaf.lines().filter { $0.contains("next") }.count == 2)
+  }
+
   @Test
   func `many logs keep no more in memory than a few logs`() {
     let filler = String(repeating: "x", count: 1 << 20)
