@@ -212,7 +212,10 @@ package final class PatternSubscription: Subscription {
       removed += next
     }
     while next < order.count, long == nil, buffer.count < client.chunkSize {
-      if let source = order[next], let change = pending.removeValue(forKey: source) {
+      if let source = order[next], let change = pending[source] {
+        // Its value is the present one, whose last change may not be collected yet.
+        guard isComplete || !change.change.isAsked else { return false }
+        pending[source] = nil
         guard write(source, change, &buffer) else { return true }
       }
       next += 1

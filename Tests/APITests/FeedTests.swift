@@ -20,7 +20,10 @@ struct FeedTests {
   private let other: TestClient
 
   init() throws {
-    bench = try Bench()
+    bench = try Bench(services: { parts in
+      let lists = ListsService(in: parts.host)
+      return { bindLists($0, to: lists) }
+    })
     other = bench.connect(uid: 1001)
   }
 
@@ -157,6 +160,38 @@ struct FeedTests {
         .compactMap { JSONText(trusted: $0).members?["params"]?.members?["seq"]?.number?.int64 }
       #expect(seqs == (1...12_000).map { Int64($0) })
     }
+  }
+
+  @Test
+  func `a list of a pattern is as it was at its position, also if there is little time`() {
+    let client = bench.connect(uid: 1000)
+    _ = client.call(#"{"id":1,"method":"subscribe","params":{"source":"lists/*","sub":"s"}}"#)
+    bench.time.nanosecondsPerLook = 500_000
+    var lines: [String] = []
+    for part in 0..<20 {
+      let calls = (0..<51).map {
+        #"{"method":"lists.append","params":["l\#($0 % 3)",\#(part * 51 + $0)]}"#
+      }
+      other.send(atomic(calls))
+      bench.store.commit()
+      lines += client.received()
+    }
+    bench.time.nanosecondsPerLook = 0
+    for _ in 0..<50 {
+      bench.store.commit()
+      lines += client.received()
+    }
+    var last: [String: Int] = [:]
+    for line in lines {
+      guard let params = JSONText(trusted: line).members?["params"]?.members,
+        let source = params["source"]?.string, let seq = params["seq"].flatMap({ Int($0.text) })
+      else { continue }
+      let list = params["value"]?.elements?.compactMap { Int($0.text) } ?? []
+      #expect(list.last == seq - 1, "\(source) at \(seq)")
+      #expect(list.count == (seq + 2) / 3)
+      last[source] = seq
+    }
+    #expect(last == ["lists/l0": 1018, "lists/l1": 1019, "lists/l2": 1020])
   }
 
   // MARK: Events
