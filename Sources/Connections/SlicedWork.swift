@@ -68,10 +68,13 @@ private final class FreeingWork<Value>: SlicedWork {
 }
 
 /// The queued work of one user, in the order in which it was added.
+///
+/// Values are freed before other work is done, which may need as much memory.
 final class WorkQueue: Interruptible {
   unowned let user: UserShare
   private let time: TurnTime
   private var works = Queue<any SlicedWork>()
+  private var freeing = Queue<any SlicedWork>()
 
   /// Whether it waits for the user's next slice.
   private var isWaiting = false
@@ -80,12 +83,12 @@ final class WorkQueue: Interruptible {
     (self.user, self.time) = (user, time)
   }
 
-  var isEmpty: Bool { works.isEmpty }
+  var isEmpty: Bool { works.isEmpty && freeing.isEmpty }
 
-  func add(_ work: any SlicedWork) {
+  func add(_ work: any SlicedWork, isFreeing: Bool = false) {
     guard !work.isQueued else { return }
     work.isQueued = true
-    works.append(work)
+    if isFreeing { freeing.append(work) } else { works.append(work) }
     wait()
   }
 
@@ -98,12 +101,13 @@ final class WorkQueue: Interruptible {
   /// Performs steps until the slice is over.
   func run() {
     guard !isEmpty, time.begin(for: user) else { return }
-    while let work = works.first, !time.isUpNow() {
+    while !isEmpty, !time.isUpNow() {
       time.countStep()
-      if work.step() { continue }
+      let isFreeing = !freeing.isEmpty
+      guard let work = isFreeing ? freeing.first : works.first, !work.step() else { continue }
       // The step may have removed all work.
-      guard works.first === work else { continue }
-      _ = works.popFirst()
+      guard work === (isFreeing ? freeing.first : works.first) else { continue }
+      _ = isFreeing ? freeing.popFirst() : works.popFirst()
       work.isQueued = false
     }
     time.end()
@@ -117,10 +121,10 @@ final class WorkQueue: Interruptible {
 
   func removeAll() {
     // What is dropped may queue more when it ends.
-    while !works.isEmpty {
-      let dropped = works
-      works = Queue()
-      for work in dropped { work.isQueued = false }
+    while !isEmpty {
+      let dropped = [freeing, works]
+      (freeing, works) = (Queue(), Queue())
+      for work in dropped.joined() { work.isQueued = false }
     }
   }
 }
@@ -140,12 +144,14 @@ extension ConnectionContext {
   ///
   /// It is done at the next call of ``work()`` or at the end of the turn, as far as the user's time
   /// allows, and otherwise in later turns. Does nothing if the work is queued already.
-  package func add(_ work: any SlicedWork, for uid: UInt32) {
+  package func add(_ work: any SlicedWork, for uid: UInt32) { add(work, for: uid, isFreeing: false) }
+
+  private func add(_ work: any SlicedWork, for uid: UInt32, isFreeing: Bool) {
     guard !work.isQueued, !isWorkOver else { return }
     let user = users.share(of: uid)
     let queue = user.work ?? WorkQueue(of: user, in: time)
     if user.work == nil { user.work = queue }
-    queue.add(work)
+    queue.add(work, isFreeing: isFreeing)
   }
 
   /// Lets views do work in the time of their users.
@@ -155,9 +161,10 @@ extension ConnectionContext {
     views.free = { [unowned self] texts, user in free(texts, for: user) }
   }
 
-  /// Frees values in the time of a user; the caller must hold them nowhere else.
+  /// Frees values in the time of a user, before other work; the caller must hold them nowhere else.
   package func free<Value>(_ values: consuming [Value], for uid: UInt32) {
-    if values.count > FreeingWork<Value>.freedPerStep { add(FreeingWork(values), for: uid) }
+    guard values.count > FreeingWork<Value>.freedPerStep else { return }
+    add(FreeingWork(values), for: uid, isFreeing: true)
   }
 
   /// Queues an action for a user; see ``add(_:for:)``.

@@ -182,6 +182,43 @@ struct TurnTimeTests {
     #expect(bench.transport.closes == 1)
   }
 
+  /// A value that counts those of its kind.
+  private final class Counted {
+    private let change: (Int) -> Void
+
+    init(_ change: @escaping (Int) -> Void) {
+      self.change = change
+      change(1)
+    }
+
+    deinit { change(-1) }
+  }
+
+  @Test
+  func `values are freed before the user's other work makes more`() {
+    let context = bench.table.context
+    var (count, most, done) = (0, 0, 0)
+    for _ in 0..<12 {
+      var values: [Counted] = []
+      context.addSteps(for: 7) {
+        values.append(
+          Counted {
+            count += $0
+            most = max(most, count)
+          })
+        guard values.count == 500 else { return true }
+        done += 1
+        var made: [Counted] = []
+        swap(&made, &values)
+        context.free(made, for: 7)
+        return false
+      }
+    }
+    while bench.table.flush() {}
+    #expect(done == 12 && count == 0)
+    #expect(most == 500, "\(most)")
+  }
+
   @Test
   func `cheap requests are not interrupted`() {
     bench.receive((1...500).map { request($0) }.joined())

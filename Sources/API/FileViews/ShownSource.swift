@@ -243,7 +243,12 @@ private final class Conversion: SlicedWork {
       }
       .dispose(in: bag)
       conversions.observeNext { observer.receive(()) }.dispose(in: bag)
-      BlockDisposable { [self] in endReading() }.dispose(in: bag)
+      BlockDisposable { [self] in
+        // What was being read is not the result of the next observer.
+        if reading != nil { isStale = true }
+        endReading()
+      }
+      .dispose(in: bag)
       return bag
     }
   }
