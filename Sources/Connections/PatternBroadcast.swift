@@ -159,11 +159,12 @@ final class PatternBroadcast: Broadcast {
     readers[next] = count > 0 ? count : nil
   }
 
-  /// Returns the position of the first change from a round on; `nil` if there is none.
+  /// Returns the position of the first journaled change from a round on; `nil` if there is none.
   func firstSeq(from next: UInt64) -> UInt64? {
     _ = receiveNews()
-    let start = index(from: next)
-    for case let source? in order[start...] { return entries[source]?.newest.seq }
+    for case let source? in order[index(from: next)...] {
+      if let seq = entries[source]?.newest.seq, seq > 0 { return seq }
+    }
     return nil
   }
 

@@ -129,11 +129,13 @@ package final class PatternSubscription: Subscription {
   }
 
   override var backlog: (after: UInt64, isCaughtUp: Bool)? {
-    let collected = pending.values.lazy.map(\.change.seq).min()
     let waiting = next.flatMap { broadcast.firstSeq(from: $0) }
-    let unsent = [collected, waiting, long?.change.change.seq]
-    guard let first = unsent.compactMap(\.self).min() else { return nil }
-    return (first - min(first, 1), true)
+    var unsent = pending.values.map(\.change.seq)
+    if let waiting { unsent.append(waiting) }
+    if let long { unsent.append(long.change.change.seq) }
+    // Values that are not journaled have no position; they are sent again after a restart.
+    guard let first = unsent.lazy.filter({ $0 > 0 }).min() else { return nil }
+    return (first - 1, true)
   }
 
   /// Takes a change from before this daemon started, or from before the start of the subscription;

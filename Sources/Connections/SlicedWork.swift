@@ -144,7 +144,9 @@ extension ConnectionContext {
   ///
   /// It is done at the next call of ``work()`` or at the end of the turn, as far as the user's time
   /// allows, and otherwise in later turns. Does nothing if the work is queued already.
-  package func add(_ work: any SlicedWork, for uid: UInt32) { add(work, for: uid, isFreeing: false) }
+  package func add(_ work: any SlicedWork, for uid: UInt32) {
+    add(work, for: uid, isFreeing: false)
+  }
 
   private func add(_ work: any SlicedWork, for uid: UInt32, isFreeing: Bool) {
     guard !work.isQueued, !isWorkOver else { return }

@@ -57,6 +57,12 @@ package struct SourceChange: Equatable, Sendable {
     SourceChange(source: source, seq: seq, value: value.flatMap(find), before: before.flatMap(find))
   }
 
+  /// The same change from an unknown value.
+  package var fromUnknown: SourceChange {
+    guard let step else { return SourceChange(source: source, seq: seq, value: value) }
+    return SourceChange(source: source, seq: seq, step: step, isGone: isGone)
+  }
+
   /// The approximate size in bytes when sent.
   package var size: Int { value?.text.utf8.count ?? step?.size ?? 0 }
 

@@ -190,6 +190,21 @@ struct HandoverTests {
     }
   }
 
+  @Test
+  func `an item that was replaced is read once`() throws {
+    let bench = try KeptBench()
+    let kept = try #require(bench.connection.kept)
+    kept.set(HandoverItem(.login, "u", JSONText(0)))
+    kept.set(HandoverItem(.work, "w", JSONText(1)))
+    kept.set(HandoverItem(.subscription, "s", JSONText(2)))
+    bench.receive(request(1))
+    #expect(try bench.kept?.items.map(\.key) == ["u", "w", "s"])
+    kept.set(HandoverItem(.work, "w", JSONText(3)))
+    bench.receive(request(2))
+    #expect(try bench.kept?.items.map(\.key) == ["u", "w", "s"])
+    #expect(try bench.kept?.items.map(\.text) == [JSONText(0), JSONText(3), JSONText(2)])
+  }
+
   // MARK: The moment of a kill
 
   @Test

@@ -23,14 +23,19 @@ struct RestartTests {
 
   /// Ends the daemon once the manager holds all clients, and waits for the next one.
   private func end(_ end: End, clients: [TestSocket]) throws {
-    try daemon.settle(clients: clients.count)
+    try self.end(end, stored: clients.count)
+    guard end == .restart else { return }
+    for client in clients {
+      #expect(try client.line()?.contains(#""method":"stopping""#) == true)
+    }
+  }
+
+  /// Ends the daemon once the manager holds a number of clients, which may be sent something before.
+  private func end(_ end: End, stored count: Int) throws {
+    try daemon.settle(clients: count)
     switch end {
     case .kill: try daemon.killAndWait()
-    case .restart:
-      try daemon.restart()
-      for client in clients {
-        #expect(try client.line()?.contains(#""method":"stopping""#) == true)
-      }
+    case .restart: try daemon.restart()
     }
   }
 
@@ -314,6 +319,44 @@ struct RestartTests {
       lines.contains { $0.contains(#""sub":"l","source":"live/door/open","gone":true"#) },
       "\(lines)")
     #expect(lines.contains { $0.contains(#""source":"providers/door","value""#) }, "\(lines)")
+  }
+
+  /// The part changes, and then the rest of the value: the change of the part was not sent yet.
+  @Test(arguments: End.allCases)
+  func `a part of a value that was not sent comes after a restart`(how: End) throws {
+    let (watcher, writer) = (try connect(), try connect())
+    _ = try watcher.result(
+      #"{"id":1,"method":"subscribe","params":{"source":"cells/*","sub":"p","pick":"/p","min_interval_ms":2000}}"#
+    )
+    func set(_ id: Int, _ value: String) throws {
+      _ = try writer.result(#"{"id":\#(id),"method":"cells.set","params":["a",\#(value)]}"#)
+    }
+    try set(1, #"{"p":0,"q":0}"#)
+    #expect(try watcher.line()?.contains(#""value":0"#) == true)
+    try set(2, #"{"p":1,"q":0}"#)
+    try set(3, #"{"p":1,"q":1}"#)
+    try end(how, stored: 2)
+    while try #require(try watcher.line()).contains(#""value":1"#) == false {}
+  }
+
+  @Test(arguments: End.allCases)
+  func `a live value that was not sent brings no old values again`(how: End) throws {
+    let (watcher, writer) = (try connect(), try connect())
+    _ = try writer.result(#"{"id":1,"method":"cells.set","params":["old",1]}"#)
+    _ = try watcher.result(
+      #"{"id":1,"method":"subscribe","params":{"source":"**","sub":"all","min_interval_ms":2000}}"#)
+    _ = try writer.result(
+      #"{"id":2,"method":"publish","params":{"source":"door/a","value":1}}"#)
+    #expect(try watcher.line()?.contains("live/door/a") == true)
+    _ = try writer.result(
+      #"{"id":3,"method":"publish","params":{"source":"door/b","value":1}}"#)
+    try end(how, stored: 2)
+    try writer.send(#"{"id":4,"method":"cells.set","params":["new",2]}"#)
+    var lines: [String] = []
+    repeat {
+      lines.append(try #require(try watcher.line()))
+    } while lines.last?.contains("cells/new") != true
+    #expect(!lines.contains { $0.contains("cells/old") }, "\(lines)")
   }
 
   @Test(arguments: End.allCases)

@@ -153,8 +153,10 @@ extension CallContext {
       guard let changes = place.restoration.changes(in: service.name, after: position) else {
         throw .seqExpired(first: host.first, last: host.durable)
       }
+      // With a cursor, earlier changes of a source may be unsent too: each was followed by a later one.
+      let isBeforeKnown = place.cursor(of: pattern.handle.text.text) == nil
       for (source, changes) in changes where isShown(source) {
-        missed += whole(changes, of: source, after: position, subscribe)
+        missed += whole(changes, of: source, after: isBeforeKnown ? position : nil, subscribe)
       }
     }
     for change in missed.sorted(by: { ($0.seq, $0.source) < ($1.seq, $1.source) }) {
@@ -189,16 +191,21 @@ extension CallContext {
   }
 
   /// Returns changes with the values before them, as the subscription would have received them.
+  ///
+  /// - Parameter position: The position whose value the client has; `nil` if that is not known.
   private func whole(
-    _ changes: [SourceChange], of source: String, after position: UInt64, _ subscribe: Subscribe
+    _ changes: [SourceChange], of source: String, after position: UInt64?, _ subscribe: Subscribe
   ) -> [SourceChange] {
-    guard changes.allSatisfy({ $0.step == nil }) else { return changes }
-    var before = host.missedValue(of: source, at: position).value
-    return changes.map { change in
+    guard changes.allSatisfy({ $0.step == nil }) else {
+      return position == nil ? changes.prefix(1).map(\.fromUnknown) + changes.dropFirst() : changes
+    }
+    var before = position.flatMap { host.missedValue(of: source, at: $0).value }
+    return changes.enumerated().map { place, change in
       defer { before = change.value }
       let whole = SourceChange(
         source: source, seq: change.seq, value: change.value, before: before)
-      return subscribe.pick.map { whole.picking($0.pointer.find) } ?? whole
+      let shown = subscribe.pick.map { whole.picking($0.pointer.find) } ?? whole
+      return place == 0 && position == nil ? shown.fromUnknown : shown
     }
   }
 }

@@ -111,23 +111,34 @@ package final class HandoverConnections {
 
   /// Returns the items whose kinds this version knows, and whether these are all of them; `nil` if
   /// the bytes are damaged.
+  ///
+  /// An item that was replaced is there several times; the last one counts.
   private func items(in bytes: [UInt8]) -> (known: [HandoverItem], isWhole: Bool)? {
     var reader = RawReader(bytes: bytes[...])
-    var (items, isWhole): ([HandoverItem], Bool) = ([], true)
+    var (items, isWhole): ([HandoverItem?], Bool) = ([], true)
+    var places: [ItemName: Int] = [:]
     while !reader.isAtEnd {
       guard let kind = reader.number(1), let keyCount = reader.number(3),
         let textCount = reader.number(4), let key = reader.text(keyCount),
         let text = reader.text(textCount)
       else { return nil }
       if let kind = HandoverKind(rawValue: UInt8(clamping: kind)) {
+        let place = places.updateValue(items.count, forKey: ItemName(kind: kind, key: key))
+        if let place { items[place] = nil }
         items.append(HandoverItem(kind, key, JSONText(trusted: text)))
       } else {
         // Another version has kept more: without it, the connection would not be the same.
         isWhole = false
       }
     }
-    return (items, isWhole)
+    return (items.compactMap(\.self), isWhole)
   }
+}
+
+/// The kind and the key of an item, which tell those of a connection apart.
+private struct ItemName: Hashable {
+  let kind: HandoverKind
+  let key: String
 }
 
 /// The parts of a connection's flow.
