@@ -137,20 +137,28 @@ export class Others {
     return name === this.#name || this.#pasts.has(name);
   }
 
-  /** Returns whether a source comes into the plot. */
+  /** Returns whether a source comes into the plot, if it has numbers. */
   #choose(name) {
     const fault = !this.#page.store.describe(name)?.journaled ? "The journal does not keep a source of this name." :
       this.#isShown(name) ? "It is in the plot." : this.#pasts.size >= maxOthers ? `A plot shows at most ${maxOthers + 1} sources.` : undefined;
     if (fault) announce(fault, { kind: "bad" });
-    else this.#add(name);
+    else this.#add(name, { isNew: true });
     return !fault;
   }
 
-  #add(name) {
+  #add(name, { isNew = false } = {}) {
     const past = new Past(this.#page.link, name, this.#changed);
     this.#pasts.set(name, past);
     chosen.set(this.#name, [...this.#pasts.keys()]);
-    if (this.#from !== undefined) this.#read(name, past);
+    if (this.#from !== undefined) this.#read(name, past, isNew);
+  }
+
+  /** Says why a source has no curve, now or in the time of the plot; undefined if it has one. */
+  #faultOf(name, { changes }) {
+    const present = this.#page.store.entries.get(name);
+    const values = [...changes.map(({ value }) => value), present?.value].filter((value) => value !== undefined);
+    if (values.length === 0 || (!present && values.every((value) => value === null))) return `There is no source ${name}.`;
+    return values.some(hasNumber) ? undefined : `${name} has no number.`;
   }
 
   #remove(name) {
@@ -160,11 +168,24 @@ export class Others {
     this.#changed();
   }
 
-  async #read(name, past) {
+  async #read(name, past, isNew = false) {
     try {
-      if (await past.load(this.#from)) this.#changed();
+      if (!(await past.load(this.#from))) return;
+      const fault = isNew ? this.#faultOf(name, past) : undefined;
+      if (fault) {
+        announce(fault, { kind: "bad" });
+        this.#remove(name);
+      } else {
+        this.#changed();
+      }
     } catch (error) {
       announce(`${name}: ${error.message}`, { kind: "bad" });
+      if (isNew) this.#remove(name);
     }
   }
+}
+
+/** Returns whether a value, or a part of an object, can be drawn. */
+function hasNumber(value) {
+  return plottable(value) !== undefined || (kindOf(value) === "object" && Object.values(value).some((part) => plottable(part) !== undefined));
 }

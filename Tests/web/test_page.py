@@ -184,6 +184,8 @@ class Values(PageCase):
             self.place.call("set", {"source": "cells/hall/celsius", "value": 20 + i})
             self.place.call("set", {"source": "cells/attic/celsius", "value": 10 + i})
             self.place.call("set", {"source": "cells/heater", "value": i % 2 == 0})
+        self.place.call("set", {"source": "cells/word", "value": "dusk"})
+        self.place.call("set", {"source": "cells/words", "value": {"a": "x", "b": [1]}})
         browser = self.open_browser()
         browser.go("sources/cells/hall/celsius")
         name = lambda: browser.find(".plot canvas").accessible_name
@@ -207,8 +209,14 @@ class Values(PageCase):
         self.assertEqual(len({color for _, _, color in curves}), 3)
         self.place.call("set", {"source": "cells/attic/celsius", "value": 5})
         browser.eventually(lambda: "11 values from 5 to 19" in name(), what="the live curve")
-        browser.type("Another source for the plot", "cells/nowhere/none")
-        browser.focused.send_keys(Keys.ENTER)
+        for other, fault in (
+            ("cells/nowhere/none", "There is no source cells/nowhere/none."), ("cells/word", "cells/word has no number."),
+            ("cells/words", "cells/words has no number."), ("system/load", "The journal does not keep a source of this name."),
+        ):
+            browser.type("Another source for the plot", other)
+            browser.focused.send_keys(Keys.ENTER)
+            browser.has(fault)
+            self.assertEqual(browser.run(legend), names)
         browser.type("Another source for the plot", "cells/heater")
         browser.focused.send_keys(Keys.ENTER)
         browser.has("It is in the plot.")
