@@ -404,7 +404,10 @@ struct TypesTests {
     ("cells/s | above(4) ~> cells/x", 11, "'above' takes a number, not a text"),
     ("cells/s ~> cells/n", 12, "'cells/n' takes a whole number from 0 to 10, not a text"),
     ("(cells/t, cells/s) | sum ~> cells/x", 22, "'sum' takes a number, and 'cells/s' is a text"),
-    ("cells/t | below(cells/s) ~> cells/x", 11, "'minus' takes a number, and 'cells/s' is a text"),
+    (
+      "cells/t | below(cells/s) ~> cells/x", 11,
+      "'minus' or a comparison of two sources takes a number, and 'cells/s' is a text"
+    ),
     (
       "cells/x | constant(11) ~> cells/n", 20, "'cells/n' takes a whole number from 0 to 10, not 11"
     ),

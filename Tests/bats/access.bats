@@ -133,3 +133,12 @@ bindctl: the configuration was not changed"
     is "$output" cells
     grep -q "refused uid 4001 pid [0-9]*: to call cells.remove, as panel" "$directory/log"
 }
+
+@test "a session from a daemon that may not be asked for its journal names its own option" {
+    start_daemon --config "$config"
+    as_user 4001 session --from "$BINDER_SOCKET" -- true
+    is "$status" 5
+    [[ $stderr == *"your role may not ask the daemon at $BINDER_SOCKET for its journal (journal.info); run this as root or as the daemon's user, or name a file with --from JOURNAL" ]]
+    as_user 4001 journal verify
+    [[ $stderr == *"or name a file with --file JOURNAL" ]]
+}

@@ -22,11 +22,18 @@ package struct TransformerFault: ServiceError, Equatable {
 
   package var kind: ServiceErrorKind { .rejected(reason: "transformer") }
 
+  /// Returns the name of a transformer as faults have it.
+  ///
+  /// `a | below(b)` is a short form with `minus`, which nobody has written.
+  package static func subject(of name: String) -> String {
+    name == "minus" ? "'minus' or a comparison of two sources" : "'\(name)'"
+  }
+
   init(_ name: String, _ wanted: String, _ value: JSONValue) {
     let text =
       value.hasMoreBytes(than: ValueFault.maxBytes) ? "a long value" : value.text.text
     let shown = text.utf8.count <= 40 ? text : "\(text.prefix(40))…"
-    description = "'\(name)' takes \(wanted), not \(shown)"
+    description = "\(Self.subject(of: name)) takes \(wanted), not \(shown)"
   }
 }
 

@@ -113,7 +113,7 @@ extension SourceTypes {
     {
       throw BindFault(
         notBindable:
-          "'\(first.name)' takes \(wanted.rawValue), and '\(other.path)' is \(other.kind?.rawValue ?? "")",
+          "\(TransformerFault.subject(of: first.name)) takes \(wanted.rawValue), and '\(other.path)' is \(other.kind?.rawValue ?? "")",
         first.name, at: first.column)
     }
     present = try Self.result(of: calls, from: present)

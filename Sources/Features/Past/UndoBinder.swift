@@ -84,7 +84,8 @@ private struct Undo: DocumentedParameters {
       guard since == nil, until == nil else {
         throw .unusable("seq", "either seq, or since and until")
       }
-      guard seq.seq > 0, seq.seq <= host.durable else {
+      guard seq.seq > 0 else { throw .unusable("seq", "the position of an event, from 1", "0") }
+      guard seq.seq <= host.durable else {
         throw .seqFuture(seq.seq, last: host.durable)
       }
       return { _, found in found(search(seq.seq - 1, seq.seq)) }

@@ -404,7 +404,8 @@ private struct Doctor {
         health.add(
           .init(
             "config", .warning, parts?.text ?? warning.place,
-            fix: parts?.step ?? "correct the file, then type: bindctl reload"))
+            fix: parts?.step ?? warning.object.string("file").flatMap(fixOfType)
+              ?? "correct the file, then type: bindctl reload"))
       }
       if !restart.isEmpty {
         health.add(
@@ -429,6 +430,14 @@ private struct Doctor {
           "config", .critical, refusal.message, fix: "correct the file, then type: bindctl reload"))
     }
   }
+}
+
+/// Returns what helps against a value that does not fit a declared type; `nil` for the name of a file.
+private func fixOfType(_ place: String) -> String? {
+  let start = "the declared type of "
+  guard place.hasPrefix(start) else { return nil }
+  let pattern = place.dropFirst(start.count)
+  return "set a value that fits, or type: \(bindctlCommand) describe '\(pattern)' --unset"
 }
 
 extension String {

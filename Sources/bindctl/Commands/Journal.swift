@@ -382,7 +382,11 @@ struct JournalChoice {
   }
 
   /// Returns the path of the journal, or the description of a database, as reported by the daemon.
-  static func path(asking connection: BinderConnection) throws -> String {
+  ///
+  /// - Parameter option: The option that names the journal instead, for a message.
+  static func path(
+    asking connection: BinderConnection, orBy option: String = "--file JOURNAL"
+  ) throws -> String {
     let figures: JSONObject
     do throws(ClientError) {
       figures = try connection.call("journal.info").object
@@ -392,8 +396,8 @@ struct JournalChoice {
       else { throw error }
       throw Failure(
         "permission denied: your role may not ask the daemon at \(connection.path) for its journal"
-          + " (journal.info); run this as root or as the daemon's user, or name a file with --file"
-          + " JOURNAL",
+          + " (journal.info); run this as root or as the daemon's user, or name a file with "
+          + option,
         .refused)
     }
     guard case .object(let value)? = figures["value"] else {
@@ -405,13 +409,12 @@ struct JournalChoice {
     {
       throw Failure(
         "the daemon at \(connection.path) seems to run on another machine (its boot ID differs), so its"
-          + " journal cannot be read here; run this command there, or name a file with --file JOURNAL"
-      )
+          + " journal cannot be read here; run this command there, or name a file with \(option)")
     }
     guard let path = value.string("path") else {
       throw Failure(
-        "the daemon at \(connection.path) does not report the path of its journal; name it with --file"
-          + " JOURNAL")
+        "the daemon at \(connection.path) does not report the path of its journal; name it with "
+          + option)
     }
     return path
   }

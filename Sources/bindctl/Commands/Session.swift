@@ -187,7 +187,7 @@ struct Branch {
     var words: [String]
     if isSocket(origin) {
       let connection = try Context.client(origin, nil, nil).connected()
-      let path = try JournalChoice.path(asking: connection)
+      let path = try JournalChoice.path(asking: connection, orBy: "--from JOURNAL")
       guard path.hasPrefix("/") else {
         throw Failure(
           "the daemon at \(origin) has its journal in a database; use --from postgres://…")

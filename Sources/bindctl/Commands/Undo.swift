@@ -76,6 +76,7 @@ private func selection(
       throw misuse("unexpected argument '\(operand)'")
     }
     if let seq = UInt64(operand) {
+      guard seq > 0 else { throw misuse("SEQ is the position of an event, from 1, not 0") }
       params["seq"] = .number(JSONNumber(seq))
     } else {
       params["source"] = .string(operand)
