@@ -144,4 +144,15 @@ struct HealthTests {
       check.fix == "journalctl --user -n 50 -u binderd.service;"
         + " then systemctl --user reset-failed binderd.service")
   }
+
+  @Test
+  func `bindings with a schedule that have not run yet are named`() {
+    let one = HealthCheck.bindings([], notRun: ["night"], of: 2)
+    #expect(one.state == .ok)
+    #expect(one.text == "2 active; by their schedule 'night' has not run yet")
+    let many = HealthCheck.bindings([], notRun: ["a", "b", "c", "d", "e"], of: 9)
+    #expect(many.text == "9 active; by their schedule 'a', 'b', 'c' and 2 more have not run yet")
+    let failed = HealthCheck.bindings([("x", "no")], notRun: ["a"], of: 2)
+    #expect(failed.state == .warning)
+  }
 }

@@ -207,9 +207,17 @@ extension HealthCheck {
   ///   - failures: The names of those that do not pass values on, each with the reason.
   ///   - count: The number of all.
   package static func bindings(
-    _ failures: [(name: String, reason: String)], of count: Int
+    _ failures: [(name: String, reason: String)], notRun: [String] = [], of count: Int
   ) -> HealthCheck {
-    guard let first = failures.first else { return .init("bindings", .ok, "\(count) active") }
+    guard let first = failures.first else {
+      guard !notRun.isEmpty else { return .init("bindings", .ok, "\(count) active") }
+      let names = notRun.prefix(3).map { "'\($0)'" }.joined(separator: ", ")
+      let others = notRun.count > 3 ? " and \(notRun.count - 3) more" : ""
+      let verb = notRun.count == 1 ? "has" : "have"
+      return .init(
+        "bindings", .ok,
+        "\(count) active; by their schedule \(names)\(others) \(verb) not run yet")
+    }
     let others = failures.count > 1 ? ", and \(failures.count - 1) more" : ""
     return .init(
       "bindings", .warning, "'\(first.name)' does not pass values on: \(first.reason)\(others)",

@@ -316,13 +316,17 @@ private struct Doctor {
       case .array(let bindings)? = answer["value"]
     else { return health.add(.init("bindings", .skipped, "your role may not call bindings.list")) }
     var failures: [(name: String, reason: String)] = []
+    var waiting: [String] = []
     for case .object(let binding) in bindings {
       let isActive = binding["active"] == .bool(true)
-      guard let reason = binding.string("failure") ?? (isActive ? nil : "it could not be made")
-      else { continue }
-      failures.append((binding.string("binding") ?? "", reason))
+      let name = binding.string("binding") ?? ""
+      if let reason = binding.string("failure") ?? (isActive ? nil : "it could not be made") {
+        failures.append((name, reason))
+      } else if binding["ran_at"] == nil, binding.string("expr")?.contains("every(") == true {
+        waiting.append(name)
+      }
     }
-    health.add(.bindings(failures, of: bindings.count))
+    health.add(.bindings(failures, notRun: waiting, of: bindings.count))
     if !bindings.isEmpty, let units, let fix = units.bootFix {
       health.add(.init("boot", .warning, units.bootWarning, fix: fix))
     }
