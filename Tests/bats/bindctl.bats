@@ -205,8 +205,18 @@ start_false_daemon() { # script
     [ "$status" -eq 2 ]
     is "$output" $'- cells/x/a 1\n- cells/x/b [2]'
     is "$stderr" "bindctl: there is no terminal to ask 'Remove these 2 cells?'; add --yes; see 'bindctl help remove'"
-    gives 0 $'- cells/x/a 1\n- cells/x/b [2]' remove 'cells/x/*' --yes
-    gives 0 $'cells/y\t3' at now 'cells/**'
+    run -0 --separate-stderr bindctl remove 'cells/x/*' --yes
+    is "$output" $'- cells/x/a 1\n- cells/x/b [2]'
+    [[ "$stderr" == 'bindctl: to undo that: bindctl undo --since '* ]]
+    is "$(bindctl at now 'cells/**')" $'cells/y\t3'
+    bindctl ${stderr#*undo that: bindctl} --yes
+    gives 0 $'cells/x/a\t1\ncells/x/b\t[2]\ncells/y\t3' at now 'cells/**'
+    # Of one cell it is one event.
+    bindctl set cells/z/one 3
+    run -0 --separate-stderr bindctl remove 'cells/z/*' --yes
+    bindctl ${stderr#*undo that: bindctl} --yes
+    is "$(bindctl get cells/z/one)" 3
+    is "$(bindctl remove 'cells/z/*' --yes -q 2>&1)" '- cells/z/one 3'
 }
 
 @test "undo takes back an event, a span, a user's work and a command, and itself" {

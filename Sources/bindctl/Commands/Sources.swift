@@ -421,6 +421,9 @@ private func removeAll(_ pattern: String, _ context: Context) throws -> ExitCode
   ).object
   if context.output.form != .human {
     context.output.result(result, bare: result["events"], human: "")
+  } else if let last = result.uint("seq"), let count = result.uint("events"), count > 0 {
+    let events = count == 1 ? "\(last)" : "--since \(last - count) --until \(last)"
+    note("to undo that: \(bindctlCommand) undo \(events)")
   }
   return .done
 }
