@@ -59,16 +59,23 @@ var commandSyntaxes: Syntaxes {
   return syntaxes
 }
 
+/// The steps for which there is no command of its own.
+private let copying = "get OLD | bindctl set NEW -"
+private let renaming = "atomic -- set NEW VALUE -- call cells.remove name=OLD"
+
 /// The commands by the names that they have in other programs.
 private let synonyms = [
   "add": "set", "backup": "journal backup", "branch": "session --from", "cat": "get",
   "cause": "why", "clients": "ps", "compact": "journal compact", "config": "reload",
-  "create": "set", "del": "remove", "delete": "remove", "dump": "journal export", "edit": "set",
+  "copy": copying, "cp": copying, "create": "set", "del": "remove", "delete": "remove",
+  "dump": "journal export", "edit": "set",
   "exists": "is", "explain": "why", "export": "journal export", "find": "tree", "follow": "watch",
   "fork": "session --from", "graph": "plot", "grep": "tree", "health": "doctor",
-  "import": "journal import", "info": "stats", "keys": "tree", "kill": "kick", "list": "tree",
-  "log": "events", "logs": "events", "ls": "tree", "methods": "services", "monitor": "watch",
+  "import": "journal import", "info": "stats", "keys": "tree", "kill": "kick", "less": "get",
+  "list": "tree", "log": "events", "logs": "events", "ls": "tree",
+  "methods": "services", "monitor": "watch", "more": "get", "move": renaming, "mv": renaming,
   "permissions": "acl check", "pub": "publish", "put": "set", "read": "get",
+  "ren": renaming, "rename": renaming,
   "restart": "systemctl restart binderd", "restore": "journal restore", "revert": "undo",
   "rm": "remove", "rollback": "undo", "rules": "bindings", "run": "call", "schema": "describe",
   "search": "tree", "show": "get", "simulate": "bind --try", "start": "systemctl start binderd",

@@ -115,10 +115,18 @@ END2
     [[ $advice == *"did you mean 'cells/lamp'?" ]]
     for pair in ls:tree list:tree rm:remove delete:remove log:events revert:undo status:doctor \
         'dump:journal export' 'users:stats --users' monitor:watch 'restart:systemctl restart binderd' edit:set \
-        'stop:systemctl stop binderd' find:tree rollback:undo 'simulate:bind --try'; do
+        'stop:systemctl stop binderd' find:tree rollback:undo 'simulate:bind --try' less:get \
+        'cp:get OLD | bindctl set NEW -' 'mv:atomic -- set NEW VALUE -- call cells.remove name=OLD' \
+        'rename:atomic -- set NEW VALUE -- call cells.remove name=OLD'; do
         fails "${pair%:*}"
         is "$advice" "bindctl: unknown command '${pair%:*}': did you mean '${pair#*:}'? See 'bindctl help'"
     done
+    bindctl set cells/lamp true
+    # What they name works.
+    bindctl get cells/lamp | bindctl set cells/light -
+    bindctl atomic -- set cells/lantern true -- call cells.remove name=lamp
+    is "$(bindctl get 'cells/**')" $'cells/lantern\ttrue\ncells/light\ttrue'
+    bindctl remove 'cells/**' --yes > "$directory/shown" 2>&1
     bindctl set cells/lamp true
     fails history cells/lamp --since 1h
     is "$advice" "bindctl: '1h' is not a time; did you mean '-1h'? See 'bindctl help when'"
