@@ -33,6 +33,20 @@ lines() { [ "$(wc -l < "$done")" = "$1" ]; }      # count
 field() { [ "$(bindctl get readers/w -F "{value.$1}" 2> "$directory/no")" = "$2" ]; } # member value
 parked() { field parked_count "$1"; }             # count
 
+@test "the figures of the moment are beside the value for scripts, and among it for people" {
+    add_jobs 1 1
+    work 'while [ ! -e "$directory/go" ]; do sleep .05; done'
+    in_hand() { [ "$(bindctl get readers/w --pick /in_hand)" = 1 ]; }
+    eventually in_hand
+    is "$(bindctl get readers/w -j | jq -c '[.value.held, .now.held, .value.in_hand, .now.in_hand]')" '[null,true,null,1]'
+    is "$(bindctl get readers/w -r | jq -c '[.seq, .held]' | jq -c '.[1]')" null
+    is "$(bindctl get readers/w -F '{now.in_hand}')" 1
+    is "$(bindctl get readers/w | jq -c '[.held, .in_hand]')" '[true,1]'
+    is "$(bindctl get readers/w --pick /in_hand -j | jq -c '[.value, .now]')" '[1,null]'
+    is "$(bindctl get readers/w --pick /seq)" "$(bindctl get readers/w -j | jq .value.seq)"
+    touch "$directory/go"
+}
+
 @test "BINDER_ATTEMPT says that an earlier process may have run the command for the event" {
     add_jobs 1 1
     work 'echo "$BINDER_SEQ $BINDER_ATTEMPT" >> "$done"; while [ ! -e "$directory/go" ]; do sleep .1; done'

@@ -30,7 +30,8 @@ var getCommand: Command {
     case nil, .now?:
       let connection = try context.client.connected()
       for source in sources {
-        documents += try connection.call("get", ["source": .string(source)]).object.eachSource
+        let answer = try connection.call("get", ["source": .string(source)]).object
+        documents += answer.eachSource(isForPeople: context.output.form == .human)
         context.suggestKey(of: source, documents.last?["value"]?.text) { map, key in
           "\(bindctlCommand) get \(map) --pick /\(key)"
         }
@@ -72,12 +73,16 @@ private func parts(
 ) throws -> [JSONObject] {
   try documents.compactMap { document in
     let name = document["source"]?.bare ?? ""
-    guard let part = document["value"].flatMap({ pointer.find(in: $0.text) }) else {
+    // The figures of the moment are beside the value.
+    let found = [document["value"], document["now"]].lazy
+      .compactMap { $0.flatMap { pointer.find(in: $0.text) } }
+    guard let part = found.first else {
       guard sources.contains(name) else { return nil }
       throw Failure("'\(name)' has no '\(pointer.text)'", .notFound)
     }
     var document = document
     document["value"] = part.value
+    document["now"] = nil
     return document
   }
 }
@@ -96,9 +101,14 @@ private func past(_ source: String, _ moment: When, _ context: Context) throws -
 }
 
 extension JSONObject {
-  /// The reply to `get` as one document per source.
-  fileprivate var eachSource: [JSONObject] {
-    guard case .object(let values)? = self["values"] else { return [withNow.loadedOrState] }
+  /// Returns the reply to `get` as one document per source.
+  ///
+  /// - Parameter isForPeople: Whether the figures of the moment are shown among the members of the
+  ///   value, and not beside it.
+  fileprivate func eachSource(isForPeople: Bool) -> [JSONObject] {
+    guard case .object(let values)? = self["values"] else {
+      return [(isForPeople ? withNow : self).loadedOrState]
+    }
     return values.members.map { member in
       var document: JSONObject = ["source": .string(member.name)]
       document["kind"] = self["kind"]
