@@ -264,6 +264,31 @@ start_false_daemon() { # script
     refuses 5 "'system/load' is not journaled: it has no history" why system/load
 }
 
+@test "call and atomic wait with --settle for what bindings write, as set does" {
+    bindctl describe cells/warm --set 'number, 0…19'
+    bindctl bind --daemon 'cells/celsius | offset(1) ~> cells/warm'
+    gives 0 $'3\ncells/warm 4  (cells/celsius | offset(1) ~> cells/warm)' call cells.set name=celsius value:=3 --settle
+    gives 0 $'8\ncells/warm 9  (cells/celsius | offset(1) ~> cells/warm)' atomic --settle -- call cells.add name=celsius by:=5 -- set cells/b 1
+    is "$(bindctl call cells.set name=celsius value:=4 --settle -j | jq -c '.effects.writes | map([.source, .value])')" '[["cells/warm",5]]'
+    is "$(bindctl atomic -j --settle -- set cells/celsius 5 | jq -c '.effects.writes | map([.source, .value])')" '[["cells/warm",6]]'
+    # Without it nothing is listed.
+    gives 0 6 call cells.set name=celsius value:=6
+    for command in 'call cells.set name=celsius value:=25 --settle' 'atomic --settle -- set cells/celsius 26'; do
+        run -1 --separate-stderr bindctl $command
+        [[ $stderr == "bindctl: 'cells/warm' was not written: "* ]]
+    done
+    refuses 2 "--cmd, --expect and --settle need arguments by name, not […]; see 'bindctl help call'" call cells.set '["a", 1]' --settle
+}
+
+@test "a comparison with a text, and position 0, are named" {
+    bindctl set cells/text dusk
+    bindctl bind --daemon 'cells/t | below(cells/text) ~> cells/x' 2> "$directory/no"
+    bindctl set cells/t 1
+    [[ "$(bindctl bindings)" == *"'minus' or a comparison of two sources takes a number, not \"dusk\""* ]]
+    refuses 2 "SEQ is the position of an event, from 1, not 0; see 'bindctl help undo'" undo 0
+    is "$(echo '{"id":1,"method":"undo","params":{"seq":0}}' | bindctl pipe | jq -r .error.message)" 'the position of an event, from 1'
+}
+
 @test "set --settle fails if a binding could not write, and undo --by alone names its hour" {
     bindctl describe cells/warm --set 'number, 0…19'
     bindctl bind --daemon 'cells/celsius | offset(1) ~> cells/warm'

@@ -10,13 +10,15 @@ let atomicSyntax = Syntax(
   options: [
     Option("if", value: "COND", "only if it holds, such as 'cells/stock > 0'; may be repeated"),
     Option("cmd", value: "ID", "idempotency key: a repeated ID is not run again"),
+    settleOption,
   ],
   details: """
     Each STEP begins with -- and is 'set SRC VALUE', 'set -s SRC TEXT' or 'call METHOD ARG …'. All steps
     take effect, or none. The daemon decides the conditions on the newest state, in the same commit, so no
     other client can come between. COND is a source, one of == != < <= > >= and a value, or 'SRC exists' or
     'SRC !exists'. Exits with 5 if a condition does not hold, and says what the value is. Prints what the
-    calls return, a line each.
+    calls return, a line each. --settle exits with 1 if the value of a binding was refused, or if bindings still
+    write after 5 seconds; the steps have taken effect all the same.
     """,
   examples: [
     "bindctl atomic --if 'cells/stock >= 3' -- call cells.add name=stock by:=-3 -- set cells/sold true",
@@ -32,6 +34,8 @@ var atomicCommand: Command {
     if !conditions.isEmpty { params["if"] = .array(conditions.map { .string($0) }) }
     var meta = JSONObject()
     if let id = context.invocation.value("cmd") { meta["cmd"] = .string(id) }
+    let isSettling = context.invocation.has("settle")
+    if isSettling { meta["settle"] = .bool(true) }
     try context.addCause(to: &meta)
     if meta != JSONObject() { params["_meta"] = .object(meta) }
     let result = try context.client.call("atomic", params).object
@@ -40,7 +44,7 @@ var atomicCommand: Command {
     }
     context.output.result(
       result, bare: result["values"], human: values.joined(separator: "\n"))
-    return .done
+    return isSettling ? showEffects(of: result, context) : .done
   }
 }
 

@@ -260,10 +260,12 @@ let callSyntax = Syntax(
       "cmd", value: "ID",
       "idempotency key: a repeated ID is not run again; the first result is returned"),
     Option("expect", value: "STREAM=N", "only if the stream has N events; may be repeated"),
+    settleOption,
   ],
   details: """
     ARG is name=text, name:=json, or all of them as one {…} or […]. 'bindctl describe METHOD' lists the
-    parameters.
+    parameters. --settle exits with 1 if the value of a binding was refused, or if bindings still write after 5
+    seconds; the call has succeeded all the same.
     """,
   examples: [
     "bindctl call cells.add name=visits by:=1", "bindctl call cells.toggle '[\"lamp\"]'",
@@ -277,7 +279,7 @@ var callCommand: Command {
     let result = try connection.answer(to: id).object
     let shown = result["value"] ?? .object(result)
     context.output.result(result, bare: shown, human: context.output.style.value(shown.text.text))
-    return .done
+    return context.invocation.has("settle") ? showEffects(of: result, context) : .done
   }
 }
 
@@ -287,7 +289,7 @@ private func parameters(_ context: Context) throws -> JSONText {
   var options = try options(context)
   let isAsked = !options.members.isEmpty
   guard case .object(var object) = arguments.value else {
-    if isAsked { throw misuse("--cmd and --expect need arguments by name, not […]") }
+    if isAsked { throw misuse("--cmd, --expect and --settle need arguments by name, not […]") }
     return arguments
   }
   try context.addCause(to: &options)
@@ -328,6 +330,7 @@ private func options(_ context: Context) throws(UsageError) -> JSONObject {
     expected[String(word[..<equals])] = version
   }
   if !expected.members.isEmpty { options["expect"] = .object(expected) }
+  if context.invocation.has("settle") { options["settle"] = .bool(true) }
   return options
 }
 

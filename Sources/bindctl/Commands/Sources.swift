@@ -142,6 +142,8 @@ extension JSONObject {
   }
 }
 
+let settleOption = Option("settle", "wait until bindings have written what follows, and list it")
+
 let setSyntax = Syntax(
   "set", "Sets a source, or with - several sources in one commit.",
   operands: [Operand("SRC"), Operand("VALUE", .optional)],
@@ -151,7 +153,7 @@ let setSyntax = Syntax(
     Option("if", value: "VALUE", "only if it has this value; 'null' for none (cells only)"),
     Option("ttl", value: "TIME", "remove the value after TIME, unless the lease is renewed"),
     Option("while-connected", "stay until interrupted; then the value is removed"),
-    Option("settle", "wait until bindings have written what follows, and list it"),
+    settleOption,
   ],
   details: """
     VALUE is JSON if it parses, otherwise a string; - reads stdin, @FILE reads a file. For foreign text
@@ -234,7 +236,7 @@ var setCommand: Command {
 }
 
 /// Shows what bindings have written because of a command.
-private func showEffects(of result: JSONObject, _ context: Context) -> ExitCode {
+func showEffects(of result: JSONObject, _ context: Context) -> ExitCode {
   let effects = result["effects"]?.object ?? [:]
   if context.output.form == .human {
     for write in effects.array("writes").map(\.object) {
