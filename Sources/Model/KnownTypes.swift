@@ -19,6 +19,16 @@ package struct KnownTypes: Sendable {
   package func type(of source: String) -> ValueType? {
     all.first { $0.pattern.matches(source) }?.type
   }
+
+  /// Returns the type of a key of a map, and whether it is that of the key and not of all keys; `nil` if
+  /// none is declared.
+  package func type(ofKey path: String, of map: String) -> (type: ValueType, isOfKey: Bool)? {
+    let own = all.first { $0.pattern.isLiteral && $0.pattern.text == path }
+    let found =
+      own ?? all.first { $0.pattern.matches(path) || $0.pattern.matches(map) }
+    guard let found else { return nil }
+    return (found.type, !found.pattern.matches(map))
+  }
 }
 
 extension Pattern {

@@ -81,6 +81,69 @@ teardown() { remove_place; }
     [[ "$output" == *"$directory/types.d/house.types:2:10: "* ]]
 }
 
+@test "who may declare a type sees the values that do not fit, of those that it may read" {
+    [ "$(id -u)" = 0 ] || skip "only root can become other users"
+    cat > binder.conf <<'END'
+{
+  "socket_mode": "0666",
+  "roles": [
+    { "name": "typist", "users": [4001], "methods": { "allow": ["types.*", "get"] },
+      "read": ["cells/lamp", "cells/seen/*", "maps/**", "lists/l", "types/declared"], "write": ["types/declared"] },
+  ],
+}
+END
+    chmod 755 "$directory"
+    kill_daemon
+    start_daemon --config "$directory/binder.conf"
+    cp "$(command -v bindctl)" ./typist
+    types() { # pattern type
+        run -0 --separate-stderr setpriv --reuid 4001 --regid 4001 --clear-groups ./typist describe "$1" --set "$2"
+    }
+    does_not_fit='has a value that does not fit, which stays until the next write: it takes'
+    bindctl set cells/lamp 5
+    types cells/lamp boolean
+    is "$stderr" "bindctl: 'cells/lamp' $does_not_fit true or false"
+    # Others are left out, and so is a source that is not there.
+    bindctl set cells/hidden text
+    types cells/hidden number
+    is "$stderr" ''
+    types cells/none number
+    is "$stderr" ''
+    printf '%s\n' 'cells/seen/a 1' 'cells/seen/b "x"' 'cells/seen/c [2]' | bindctl set -
+    types 'cells/*/*' number
+    is "$stderr" "bindctl: 'cells/seen/b' $does_not_fit a number
+bindctl: 'cells/seen/c' $does_not_fit a number"
+    # Elements of a list, and keys of a map: of one, and of all.
+    bindctl call lists.append name=l value=x
+    types lists/l number
+    is "$stderr" "bindctl: 'lists/l' $does_not_fit a number"
+    bindctl call maps.put name=m key=a value:=1 > "$directory/no"
+    bindctl call maps.put name=m key=b value=x > "$directory/no"
+    types maps/m/a string
+    is "$stderr" "bindctl: 'maps/m/a' $does_not_fit a text"
+    types maps/m/b string
+    is "$stderr" ''
+    bindctl call maps.put name=m key=c value:=true > "$directory/no"
+    types maps/m number
+    is "$stderr" "bindctl: 'maps/m' $does_not_fit a number"
+}
+
+@test "doctor says of a declared type how to remove it, not which file to correct" {
+    bindctl set cells/lamp 5
+    bindctl describe cells/lamp --set boolean 2> "$directory/no"
+    run bindctl doctor
+    [[ "$output" == *"set a value that fits, or type: bindctl describe 'cells/lamp' --unset"* ]]
+    [[ "$output" != *"correct the file"* ]]
+}
+
+@test "doctor names bindings with a schedule that have not run yet" {
+    bindctl bind --daemon --name night 'every("23:00") ~> cells/x'
+    bindctl bind --daemon --name often 'every(1s) ~> cells/y'
+    eventually bindctl get cells/y > "$directory/no"
+    run bindctl doctor
+    [[ "$output" == *"2 active; by their schedule 'night' has not run yet"* ]]
+}
+
 @test "a time zone that the machine does not have is a warning with its place" {
     echo 'a: every("mon-fri 07:00 Europe/Berlni") ~> cells/x' > bind.d/a.bind
     run -0 bindctl reload

@@ -159,7 +159,9 @@ extension BinderConnection {
   /// Returns the present values of a source or of a pattern of sources, by name.
   ///
   /// A source that is still being loaded has its state as value.
-  func values(of pattern: String) throws -> [(source: String, value: JSONValue)] {
+  func values(
+    of pattern: String
+  ) throws(ClientError) -> [(source: String, value: JSONValue)] {
     let answer = try call("get", ["source": .string(pattern)]).object
     guard case .object(let values)? = answer["values"] else {
       return [(pattern, answer["value"] ?? .null)]

@@ -2,6 +2,7 @@ import BinderClient
 import Console
 import JSON
 import Model
+import Wire
 
 let servicesSyntax = Syntax(
   "services", "Lists the services of the daemon.",
@@ -108,17 +109,76 @@ private func changeTypes(_ context: Context, _ path: String?) throws -> ExitCode
   ).object
   context.output.result(
     result, bare: result["value"], human: "\(path): \(result["value"]?.bare ?? "")")
-  showMisfits(path, context)
+  try showMisfits(path, result.string("value") ?? type, context)
   return .done
 }
 
-/// Shows the present values that do not fit a type which was declared now, if the role may call
-/// `reload`, whose check finds them.
-private func showMisfits(_ path: String, _ context: Context) {
-  let report = try? context.client.call("reload", ["check": .bool(true)]).object
-  for warning in report?.array("warnings") ?? []
-  where warning.object["file"]?.bare == "the declared type of \(path)" {
-    note(warning.object["message"]?.bare ?? "")
+/// Shows the present values that do not fit a type which was declared now, of those that the role may
+/// read.
+private func showMisfits(_ pattern: String, _ type: String, _ context: Context) throws {
+  let connection = try context.client.connected()
+  var types = context.types
+  // The role may not be allowed to list them.
+  if types.isEmpty { types = KnownTypes([(pattern, type)]) }
+  var misfits: [(source: String, rule: String)] = []
+  do throws(ClientError) {
+    for (source, value) in try connection.values(ofType: pattern) {
+      let parts = types.parts(of: source, value).filter { part in
+        pattern.contains("*") || part.path == pattern
+      }
+      for part in parts {
+        guard let rule = part.type.fault(of: part.value.text) else { continue }
+        misfits.append((part.path, rule))
+        break
+      }
+    }
+  } catch {
+    return note("the present values were not compared with the type: \(error)")
+  }
+  for (source, rule) in misfits.prefix(5) {
+    note(
+      "'\(source)' has a value that does not fit, which stays until the next write: it takes \(rule)"
+    )
+  }
+  if misfits.count > 5 { note("\(misfits.count - 5) more values do not fit") }
+}
+
+extension BinderConnection {
+  /// Returns the present values of the sources of a type's pattern; for a key of a map, of the map.
+  fileprivate func values(
+    ofType pattern: String
+  ) throws(ClientError) -> [(source: String, value: JSONValue)] {
+    let names = pattern.split(separator: "/")
+    let isOfKey = names.first == "maps" && names.count > 2 && !pattern.contains("*")
+    do throws(ClientError) {
+      let found = try values(of: pattern)
+      // A map that has no keys is there too.
+      guard isOfKey, found.allSatisfy({ $0.value == .object([:]) }) else { return found }
+    } catch {
+      guard case .refused(let refusal) = error, refusal.name == .notFound else { throw error }
+    }
+    return isOfKey ? try values(ofType: names.dropLast().joined(separator: "/")) : []
+  }
+}
+
+extension KnownTypes {
+  /// Returns the values of a source that have a type: of lists and maps the elements.
+  fileprivate func parts(
+    of source: String, _ value: JSONValue
+  ) -> [(path: String, type: ValueType, value: JSONValue)] {
+    switch value {
+    case .array(let elements) where source.hasPrefix("lists/"):
+      let type = type(of: source)
+      return elements.compactMap { element in type.map { (source, $0, element) } }
+    case .object(let object) where source.hasPrefix("maps/"):
+      return object.members.compactMap { member in
+        let path = source + "/" + member.name
+        return type(ofKey: path, of: source).map { found in
+          (found.isOfKey ? path : source, found.type, member.value)
+        }
+      }
+    default: return type(of: source).map { [(source, $0, value)] } ?? []
+    }
   }
 }
 
