@@ -130,6 +130,12 @@ lines() { socat -t 5 - "UNIX:$directory/$1.sock" | jq -c "${2:-.result // .error
     eventually shows b cells/out 7
     at b events --durable tail -n 1 > "$directory/events"
     at a get readers/tail > /dev/null
+    # Only the active daemon knows whether somebody reads.
+    known() { at "$1" get daemon/readers | jq -e '.[] | select(.reader == "tail")' > "$directory/reader"; }
+    eventually known a
+    is "$(jq -c '[has("held"), has("in_hand")]' "$directory/reader")" '[true,false]'
+    eventually known b
+    is "$(jq -c '[has("held"), has("seq"), has("behind")]' "$directory/reader")" '[false,true,true]'
     # A view, its intents, and a login that both daemons know.
     {
         echo '{"id":1,"method":"users.log_in","params":{"name":"ada"}}'

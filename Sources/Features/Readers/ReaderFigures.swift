@@ -13,8 +13,8 @@ package struct ReaderFigures: Codable, Equatable {
   /// reader does not want all of them; 0 says that nothing waits.
   package let behind: UInt64
 
-  /// Whether somebody reads with it.
-  package let held: Bool
+  /// Whether somebody reads with it; `nil` if only another daemon knows.
+  package let held: Bool?
 
   /// The workers of a shared reader; `nil` of others.
   package private(set) var workers: Int?
@@ -34,15 +34,20 @@ package struct ReaderFigures: Codable, Equatable {
     case inHand = "in_hand"
   }
 
+  /// - Parameter isActive: Whether the readers are in use here, and not at another daemon.
   init(
     _ name: String, _ readers: Readers, _ shared: SharedReader?, _ holder: LogSubscription?,
-    upTo last: UInt64
+    upTo last: UInt64, isActive: Bool
   ) {
     reader = name
     let position = readers[name] ?? 0
     seq = position
     behind = last > position ? last - position : 0
     parked = readers.shared(name)?.parked.count
+    guard isActive else {
+      held = nil
+      return
+    }
     guard let shared, shared.hasWorkers else {
       held = holder != nil
       inHand = holder?.unacknowledgedCount

@@ -106,7 +106,9 @@ package final class ReaderHolders {
   }
 
   private func figures(of name: String, in readers: Readers) -> ReaderFigures {
-    ReaderFigures(name, readers, shared[name], holders[name], upTo: service.lastNews)
+    ReaderFigures(
+      name, readers, shared[name], holders[name], upTo: service.lastNews,
+      isActive: service.isActive)
   }
 
   // MARK: Holders
