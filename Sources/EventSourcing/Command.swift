@@ -134,8 +134,14 @@ extension Command {
     /// The expression of the binding, or the beginning of it; `nil` if it is none.
     package let binding: String?
 
-    package init(source: String? = nil, seq: UInt64?, binding: String? = nil) {
+    /// `true` if the client has named the cause, and the daemon does not know it; otherwise `nil`.
+    package let client: Bool?
+
+    package init(
+      source: String? = nil, seq: UInt64?, binding: String? = nil, isNamedByClient: Bool = false
+    ) {
       (self.source, self.seq, self.binding) = (source, seq, binding)
+      client = isNamedByClient ? true : nil
     }
   }
 

@@ -265,6 +265,7 @@ struct OriginTable {
       text.member("source", cause.source)
       text.member("seq", cause.seq)
       text.member("binding", cause.binding)
+      text.member("client", cause.client)
     }
     text.append("}")
     return text.string

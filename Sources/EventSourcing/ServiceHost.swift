@@ -547,7 +547,7 @@ package final class ServiceHost {
     let caller = command.caller
     let meta = Meta(
       uid: caller.uid, pid: caller.pid, method: command.method, program: caller.program,
-      call: String(call, radix: 16), value: value)
+      cause: command.cause, call: String(call, radix: 16), value: value)
     store.seal(meta: past.coder.text(meta).text)
     past.window.add(
       id,

@@ -122,6 +122,11 @@ struct WhyTests {
     set("a", "1")
     set("b", "2", meta: #","_meta":{"cause":1}"#)
     #expect(chain("cells/b") == ["cells/b 2", "cells/a 1"])
+    // The daemon has not checked it, and says so, also of a command with a key.
+    set("c", "3", meta: #","_meta":{"cause":2,"cmd":"k"}"#)
+    let answer = client.call(#"{"id":1,"method":"why","params":["cells/c"]}"#)
+    #expect(answer.ranges(of: #""cause":"client""#).count == 2, "\(answer)")
+    #expect(answer.hasSuffix(#""method":"cells.set"}}]}}"#), "the first event has no cause")
     let error = client.error(
       #"{"id":1,"method":"cells.set","params":{"name":"c","value":1,"_meta":{"cause":9}}}"#)
     #expect(error?.name == .seqFuture)

@@ -259,6 +259,10 @@ start_false_daemon() { # script
     beside bindctl work w --stream lists/jobs --since start -- bindctl set cells/done true
     eventually bindctl is cells/done
     is "$(why cells/done)" $'cells/done true\nlists/jobs'
+    # What a client has said is marked, and what the daemon knows is not.
+    is "$(bindctl why cells/done -j | jq -c '[.source, .cause]')" $'["cells/done","client"]\n["lists/jobs",null]'
+    bindctl why cells/done | grep -qF ', cause said by the client'
+    is "$(bindctl why cells/b -j | jq -c .cause)" $'null\nnull'
     refuses 1 "nothing has changed 'cells/none'" why cells/none
     refuses 2 "why takes one source, not the pattern 'cells/*'; see 'bindctl help why'" why 'cells/*'
     refuses 5 "'system/load' is not journaled: it has no history" why system/load

@@ -467,7 +467,7 @@ extension CallContext {
     command.waitsForDisk = options.wait == "disk"
     if let cause = options.cause?.seq {
       guard cause <= host.last else { throw .seqFuture(cause, last: host.last) }
-      command.cause = Command.Cause(seq: cause)
+      command.cause = Command.Cause(seq: cause, isNamedByClient: true)
     }
     if let option = options.lease, let lease = catalog.commandParts.lease {
       command.lease = { try lease(self, option) }

@@ -63,6 +63,10 @@ private struct WhyLink: Codable {
   /// The expression of the binding that has written it.
   var binding: String?
 
+  /// `client` if the client has named the cause, which the daemon does not check; `nil` if the daemon
+  /// knows it, or if there is none.
+  var cause: String?
+
   /// Why the chain ends here: `removed`, `hidden`, `not_journaled`, `not_recorded`, or `long`; `nil` if
   /// the event has no cause.
   var end: String?
@@ -140,6 +144,7 @@ private final class WhyChain {
     if let cause = event.cause, cause.sources?.allSatisfy(context.role.mayRead) == true {
       link.binding = cause.binding
     }
+    if event.cause?.client == true { link.cause = "client" }
     if withWho { link.who = event.origin }
     return link
   }

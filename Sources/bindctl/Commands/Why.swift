@@ -10,8 +10,9 @@ let whySyntax = Syntax(
     Option("at", value: "WHEN", "of the value at a position or time; see 'bindctl help when'")
   ],
   details: """
-    Each line is an event, caused by the one below it: by a binding, the end of a lease, or a queued call. The last
-    one was begun by a person or a program. Who it was is shown to roles that may read daemon/connections.
+    Each line is an event, caused by the one below it: by a binding, the end of a lease, or a queued call. With
+    'cause said by the client', the client has named the event below, and the daemon does not know whether that is
+    true. The last one was begun by a person or a program. Who it was is shown to roles that may read daemon/connections.
     """,
   examples: ["bindctl why cells/heater", "bindctl why cells/heater --at 08:30"])
 
@@ -48,7 +49,8 @@ private func cells(of link: JSONObject, _ isTerminal: Bool) -> [String] {
   let source = link.string("source") ?? ""
   if let end = link.string("end") { return ["", "", source, "", meaning(of: end)] }
   let binding = link.string("binding").map { "binding \($0)" }
-  let by = [binding, link.who, link.string("cmd").map { "cmd \($0)" }].compactMap(\.self)
+  let cause = link["cause"] == .string("client") ? "cause said by the client" : nil
+  let by = [binding, link.who, link.string("cmd").map { "cmd \($0)" }, cause].compactMap(\.self)
   return [
     link["seq"]?.bare ?? "", isTerminal ? Timestamp(time)?.shownHere ?? time : time, source,
     link["value"]?.text.text ?? link.string("type") ?? "", by.joined(separator: ", "),
