@@ -315,6 +315,76 @@ struct LongListTests {
     #expect(lines.first?.contains(#""settled":true"#) == true, "\(lines)")
   }
 
+  private static let array = "[" + (0..<count).map(String.init).joined(separator: ",") + "]"
+
+  /// The cell has its value before the binding, and changes twice while that is decoded.
+  @Test(
+    arguments: [
+      ("", "sum"), (#"{"a":"#, #"pick(\"/a\") | sum"#), ("", "sum | distinct"),
+    ])
+  func `a binding adds a long array of a cell up in steps`(begin: String, transformers: String) {
+    func set(_ first: Int) {
+      let array = Self.array.replacing("[0,", with: "[\(first),")
+      let text = begin + array + (begin.isEmpty ? "" : "}")
+      client.send(#"{"id":2,"method":"cells.set","params":["c",\#(text)]}"#)
+    }
+    set(0)
+    runAllTurns()
+    let steps = bench.table.context.workSteps
+    let expression = "cells/c | \(transformers) ~> cells/s"
+    client.send(#"{"id":3,"method":"bind","params":{"expr":"\#(expression)"}}"#)
+    bench.store.commit()
+    #expect(turnsUntilSum() >= 1)
+    let expected = Self.count * (Self.count - 1) / 2
+    #expect(sum == expected)
+    let decoded = begin.isEmpty ? Self.count / 512 : 0
+    #expect(bench.table.context.workSteps - steps >= decoded + Self.count / 256)
+    bench.time.nanosecondsPerLook = 100_000
+    set(5)
+    bench.store.commit()
+    bench.table.flush()
+    set(7)
+    runAllTurns()
+    bench.time.nanosecondsPerLook = 0
+    runAllTurns()
+    #expect(sum == expected + 7)
+  }
+
+  @Test
+  func `readers of each change of a long array get each, and others the newest`() {
+    let each = #"cells/c | pick(\"/0\") | scan(sum) ~> cells/s"#
+    for (i, expression) in [each, "cells/c | max ~> cells/m"].enumerated() {
+      let answer = client.call(
+        #"{"id":\#(i),"method":"bind","params":{"expr":"\#(expression)"}}"#)
+      #expect(answer.contains("result"), "\(answer)")
+    }
+    bench.time.nanosecondsPerLook = 100_000
+    for first in [1, 20, 300, 100_000] {
+      let text = Self.array.replacing("[0,", with: "[\(first),")
+      client.send(#"{"id":2,"method":"cells.set","params":["c",\#(text)]}"#)
+      bench.store.commit()
+    }
+    client.send(#"{"id":2,"method":"cells.set","params":["c",[4000]]}"#)
+    runAllTurns()
+    bench.time.nanosecondsPerLook = 0
+    runAllTurns()
+    #expect(sum == 104_321)
+    #expect(bench.cells.ledger.value(of: "cells/m")?.text == "4000")
+  }
+
+  @Test
+  func `a view adds a long array of a cell up in steps`() {
+    client.send(#"{"id":2,"method":"cells.set","params":["c",\#(Self.array)]}"#)
+    runAllTurns()
+    let steps = bench.table.context.workSteps
+    client.send(
+      #"{"id":3,"method":"open","params":{"text":"view \"Sum.\"\ncells/c | sum ~> s"}}"#)
+    runAllTurns()
+    let frames = client.received()
+    #expect(frames.last?.contains("\(Self.count * (Self.count - 1) / 2)") == true, "\(frames)")
+    #expect(bench.table.context.workSteps - steps >= Self.count / 512 + Self.count / 256)
+  }
+
   @Test
   func `a binding that ends while a long list is added up leaves nothing`() {
     fillList(4 * Self.count)

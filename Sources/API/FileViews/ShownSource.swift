@@ -30,8 +30,8 @@ struct ShownSource {
   fileprivate let user: UInt32
   fileprivate let turns: ConnectionContext
 
-  /// The first folds, such as `sum`, of the values of the sources, by their place.
-  private let folds: [Int: PreparedFold]
+  /// The first prepared, such as `sum`, of the values of the sources, by their place.
+  private let prepared: [Int: PreparedResults]
 
   /// - Parameter names: The sources with arguments filled in.
   /// - Throws: `not_found` for a source that the role may not read.
@@ -54,8 +54,8 @@ struct ShownSource {
       providers.append(provider)
     }
     self.providers = providers
-    let (steps, folds) = (try? PreparedFold.steps(for: expression, known)) ?? ([], [:])
-    self.folds = folds
+    let (steps, prepared) = (try? PreparedResults.steps(for: expression, known)) ?? ([], [:])
+    self.prepared = prepared
     let transformers = steps.compactMap { if case .transformer(let one) = $0 { one } else { nil } }
     let isPlain = transformers.count == steps.count
     operators = isPlain ? nil : steps
@@ -79,7 +79,7 @@ struct ShownSource {
   /// The sources, whose long values are read in steps; none for a pattern.
   private var sources: [SourceReading.Source] {
     zip(providers, names).enumerated().map { place, source in
-      SourceReading.Source(source.0, source.1, folds[place])
+      SourceReading.Source(source.0, source.1, prepared[place])
     }
   }
 

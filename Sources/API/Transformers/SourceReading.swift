@@ -2,20 +2,20 @@ package import Connections
 package import JSON
 internal import Model
 
-/// The present values of some sources, of which long lists and maps are decoded and folded in steps.
+/// The present values of some sources, of which long ones are decoded and folded in steps.
 package final class SourceReading {
-  /// A source, and the first fold of its transformers.
+  /// A source, and the results of its transformers that are prepared for a long value.
   package struct Source {
     package let provider: SourceProvider
     package let name: String
-    package let fold: PreparedFold?
+    package let prepared: PreparedResults?
 
-    package init(_ provider: SourceProvider, _ name: String, _ fold: PreparedFold?) {
-      (self.provider, self.name, self.fold) = (provider, name, fold)
+    package init(_ provider: SourceProvider, _ name: String, _ prepared: PreparedResults?) {
+      (self.provider, self.name, self.prepared) = (provider, name, prepared)
     }
 
-    /// Whether it is a long list or map now.
-    package var isLong: Bool { provider.collection(name)?.isLong ?? false }
+    /// Whether its value is decoded in steps now.
+    package var isLong: Bool { provider.isLong(name) }
   }
 
   private let sources: [Source]
@@ -25,15 +25,15 @@ package final class SourceReading {
   /// The place of the source that is read.
   private var place = 0
 
-  /// - Parameter value: Returns the value of a source that is no long list or map.
+  /// - Parameter makeShort: Returns the value of a source that is not long.
   package init(
-    _ sources: [Source], at position: UInt64, _ value: (Source) -> JSONValue?
+    _ sources: [Source], at position: UInt64, _ makeShort: (Source) -> JSONValue?
   ) {
     self.sources = sources
     for source in sources {
-      let list = LongValue(source.provider.collection(source.name), number: 0, at: position)
-      long.append(list)
-      short.append(list == nil ? value(source) : nil)
+      let value = LongValue(of: source.name, source.provider, number: 0, at: position)
+      long.append(value)
+      short.append(value == nil ? makeShort(source) : nil)
     }
   }
 
@@ -46,7 +46,9 @@ package final class SourceReading {
         long[place]?.step()
         return true
       }
-      if let list = long[place], sources[place].fold?.step(over: list.value) == true { return true }
+      if let value = long[place]?.value, sources[place].prepared?.step(over: value) == true {
+        return true
+      }
       place += 1
     }
     return false
@@ -59,12 +61,19 @@ package final class SourceReading {
 
   /// Frees the long values in the time of a user, when nothing else holds them.
   package func free(in context: ConnectionContext, for user: UInt32) {
-    for source in sources { source.fold?.clear() }
+    for source in sources { source.prepared?.clear() }
     for place in long.indices {
       guard let (values, members) = long[place]?.parts() else { continue }
       long[place] = nil
       context.free(values, for: user)
       context.free(members, for: user)
     }
+  }
+}
+
+extension SourceProvider {
+  /// Returns whether the value of a source is decoded in steps now.
+  package func isLong(_ source: String) -> Bool {
+    collection(source).map(\.isLong) ?? LongValue.isLong(value(source))
   }
 }

@@ -52,10 +52,10 @@ final class BindingInputs {
   /// Calls `receive` with changes of a source from now on, in the time of a user.
   ///
   /// - Parameters:
-  ///   - source: The source, and the fold whose result is prepared for a long list.
+  ///   - source: The source, and the results that are prepared for a long value.
   ///   - isEach: Whether it gets each change. Otherwise it gets the newest one after each commit. A
   ///     list or map has its newest value in both cases.
-  ///   - passingLong: Whether it gets the present value too, as a change; for long lists and maps.
+  ///   - passingLong: Whether it gets the present value too, as a change; for long values.
   func observe(
     _ source: SourceReading.Source, for user: UInt32, isEach: Bool, passingLong: Bool = false,
     _ access: Access, _ receive: @escaping (BindingInput, BindingInput.Change) -> Void
@@ -63,7 +63,7 @@ final class BindingInputs {
     let key = Key(
       user: user, provider: ObjectIdentifier(source.provider), source: source.name)
     let input = inputs[key] ?? add(key, source.provider, access)
-    let reader = input.add(isEach: isEach, source.fold, receive)
+    let reader = input.add(isEach: isEach, source.prepared, receive)
     if passingLong { input.passPresent(to: reader) }
     return BlockDisposable { [self] in
       guard input.remove(reader), inputs.removeValue(forKey: key) != nil else { return }
@@ -109,18 +109,18 @@ final class BindingInput: SlicedWork {
     fileprivate let isEach: Bool
 
     /// The fold whose result is prepared for a long list; `nil` if there is none.
-    fileprivate let fold: PreparedFold?
+    fileprivate let prepared: PreparedResults?
 
     /// The number of the last change that it has seen.
     fileprivate var seen: UInt64
     fileprivate var place: Int
 
     fileprivate init(
-      isEach: Bool, seen: UInt64, place: Int, _ fold: PreparedFold?,
+      isEach: Bool, seen: UInt64, place: Int, _ prepared: PreparedResults?,
       _ receive: @escaping (BindingInput, Change) -> Void
     ) {
       (self.isEach, self.seen, self.place) = (isEach, seen, place)
-      (self.fold, self.receive) = (fold, receive)
+      (self.prepared, self.receive) = (prepared, receive)
     }
   }
 
@@ -175,8 +175,14 @@ final class BindingInput: SlicedWork {
   /// Whether it counts as unfinished.
   private var isUnfinished = false
 
-  /// The value of a long list or map that is passed on; `nil` if there is none.
-  private var long: LongValue?
+  /// The long values that are passed on to readers of the two kinds; `nil` if there is none.
+  private var (longOfEach, longOfNewest): (LongValue?, LongValue?)
+
+  /// The long value for the kind of readers that is served.
+  private var long: LongValue? {
+    get { wasEach ? longOfEach : longOfNewest }
+    set { if wasEach { longOfEach = newValue } else { longOfNewest = newValue } }
+  }
 
   fileprivate init(
     _ key: BindingInputs.Key, _ provider: SourceProvider, _ access: Access,
@@ -190,16 +196,16 @@ final class BindingInput: SlicedWork {
   // MARK: Readers
 
   fileprivate func add(
-    isEach: Bool, _ fold: PreparedFold?, _ receive: @escaping (BindingInput, Change) -> Void
+    isEach: Bool, _ prepared: PreparedResults?, _ receive: @escaping (BindingInput, Change) -> Void
   ) -> Reader {
     let place = isEach ? each.slots.count : newest.slots.count
-    let reader = Reader(isEach: isEach, seen: changeCount, place: place, fold, receive)
+    let reader = Reader(isEach: isEach, seen: changeCount, place: place, prepared, receive)
     if isEach { each.add(reader) } else { newest.add(reader) }
     if !isEach, unseen > 0 { unseen = newest.slots.count }
     return reader
   }
 
-  /// Passes the present value of a long list or map to a new reader, as a change.
+  /// Passes the present value, which is long, to a new reader, as a change.
   fileprivate func passPresent(to reader: Reader) {
     changeCount += 1
     var change = Change(
@@ -220,7 +226,7 @@ final class BindingInput: SlicedWork {
 
   /// Returns whether it was the last reader.
   fileprivate func remove(_ reader: Reader) -> Bool {
-    reader.fold?.clear()
+    reader.prepared?.clear()
     isFolding = false
     if reader.isEach { each.remove(reader) } else { newest.remove(reader) }
     unseen = unseen > 0 ? newest.slots.count : 0
@@ -265,12 +271,17 @@ final class BindingInput: SlicedWork {
     backlog.bytes += change.size
   }
 
+  /// Returns the long value after a change that was decoded in steps; `nil` if it was not.
+  private func long(after change: Change) -> LongValue? {
+    change.isStep || long?.number == change.number ? long : nil
+  }
+
   /// Returns the value after a change; a list or map has its present value, or the one that was
   /// decoded in steps.
   func value(after change: Change) -> JSONValue? {
     let parts = access.catalog.parts
+    if let long = long(after: change) { return long.value }
     guard change.isStep else { return change.text.map { parts.decoded($0) } }
-    if let long { return long.value }
     let text = parts.value(of: key.source, at: access.host.durable) { provider.value(key.source) }
     return text.map { parts.decoded($0) }
   }
@@ -280,13 +291,13 @@ final class BindingInput: SlicedWork {
     change.isStep && change.seq > 0 ? long?.position ?? access.host.durable : change.seq
   }
 
-  /// Passes one change to one reader, or decodes or folds a part of a long list or map.
+  /// Passes one change to one reader, or decodes or prepared a part of a long list or map.
   func step() -> Bool {
     // They alternate, so that neither waits for the other.
     if !isFolding { wasEach = !changes.isEmpty && !(wasEach && unseen > 0) }
     guard isDecoded(for: wasEach ? changes.first : last) else { return true }
     if wasEach { stepEach() } else { stepNewest() }
-    if unseen == 0, isNewer {
+    if !wasEach, unseen == 0, isNewer {
       unseen = newest.slots.count
       dropLong()
     }
@@ -294,25 +305,35 @@ final class BindingInput: SlicedWork {
     return isUnfinished
   }
 
-  /// Decodes a part of the value after a change if it is a long list or map.
+  /// Decodes a part of the value after a change if it is long.
   ///
   /// Readers of the newest change get a value that was decoded while newer changes came; otherwise
   /// many changes would keep all values from them.
   ///
   /// - Returns: Whether the value is there.
   private func isDecoded(for change: Change?) -> Bool {
-    guard let change, change.isStep else { return true }
+    guard let change else { return true }
     if wasEach, let number = long?.number, change.number > number { dropLong() }
     if long == nil {
-      long = LongValue(
-        provider.collection(key.source), number: changeCount, at: access.host.durable)
+      long =
+        change.isStep
+        ? LongValue(of: key.source, provider, number: changeCount, at: access.host.durable)
+        : LongValue(change.text, number: change.number, at: change.seq)
     }
     guard long?.isComplete == false else { return true }
     self.long?.step()
     return false
   }
 
-  /// Frees a decoded value in the time of the user.
+  /// Frees both decoded values in the time of the user.
+  private func dropAllLong() {
+    for kind in [true, false] {
+      wasEach = kind
+      dropLong()
+    }
+  }
+
+  /// Frees the decoded value for the kind of readers that is served, in the time of the user.
   private func dropLong() {
     guard let (values, members) = long?.parts() else { return }
     long = nil
@@ -337,7 +358,7 @@ final class BindingInput: SlicedWork {
       backlog.bytes -= change.size
       each.next = 0
       // The long value that is there is that of the change before.
-      if changes.first?.isStep == true { return }
+      if longOfEach != nil { return }
     }
   }
 
@@ -355,30 +376,30 @@ final class BindingInput: SlicedWork {
     if !isNewer { last = nil }
   }
 
-  /// Adds a part of a long list to the fold of a reader.
+  /// Computes a part of the results of a reader for a long value.
   ///
   /// - Returns: Whether parts are left.
   private func isFolding(_ change: Change, for reader: Reader) -> Bool {
     isFolding = false
-    guard change.isStep, let long, let fold = reader.fold else { return false }
-    isFolding = fold.step(over: long.value)
+    guard let long = long(after: change), let prepared = reader.prepared else { return false }
+    isFolding = prepared.step(over: long.value)
     return isFolding
   }
 
   private func pass(_ change: Change, to reader: Reader) {
     reader.receive(self, change)
-    reader.fold?.clear()
+    reader.prepared?.clear()
   }
 
   /// Whether a change has come while the value was decoded that readers of the newest one get.
   private var isNewer: Bool {
-    guard let last, let number = long?.number else { return false }
+    guard let last, let number = longOfNewest?.number else { return false }
     return last.number > number
   }
 
   /// The change that readers of the newest one get; `nil` if there is none.
   private var newestChange: Change? {
-    guard let last, let long, long.number < last.number else { return last }
+    guard let last, let long = longOfNewest, long.number < last.number else { return last }
     return Change(number: long.number, seq: long.position, text: nil, isStep: true)
   }
 
@@ -388,7 +409,7 @@ final class BindingInput: SlicedWork {
     self.isUnfinished = isUnfinished
     if !isUnfinished {
       last = nil
-      dropLong()
+      dropAllLong()
     }
     backlog.unfinished += isUnfinished ? 1 : -1
     if backlog.unfinished == 0 { all.onFinish(key.user) }

@@ -17,8 +17,8 @@ struct ReadBinding {
   /// The steps of a binding with several sources, `every` or operators; otherwise `nil`.
   let steps: [BindStep<JSONValue>]?
 
-  /// The first folds, such as `sum`, of the values of the sources on the left, by their place.
-  let folds: [Int: PreparedFold]
+  /// The first prepared, such as `sum`, of the values of the sources on the left, by their place.
+  let prepared: [Int: PreparedResults]
 
   /// The times of `every`.
   let schedule: Schedule?
@@ -34,7 +34,7 @@ struct ReadBinding {
     }
     let steps: [BindStep<JSONValue>]
     do throws(BindFault) {
-      (steps, folds) = try PreparedFold.steps(for: expression, known)
+      (steps, prepared) = try PreparedResults.steps(for: expression, known)
     } catch {
       throw error.withGuess
     }
@@ -173,7 +173,7 @@ extension Access {
         : rightSources.durable(expression.right, host, parts)
     }
     let left = end(
-      expression.left, leftSources, .left, of: ends, in: live, fold: read.folds[0])
+      expression.left, leftSources, .left, of: ends, in: live, prepared: read.prepared[0])
     let right = end(expression.right, rightSources, .right, of: ends, in: live)
     return try makeBinding(read, ends, left, right, nil, in: live, isRecorded)
   }
@@ -208,7 +208,7 @@ extension Access {
   ) throws(WireError) -> Automation {
     var inputs: [SourceReading.Source] = []
     for (place, path) in read.expression.leftPaths.enumerated() {
-      inputs.append(.init(try sources(of: path.text), path.text, read.folds[place]))
+      inputs.append(.init(try sources(of: path.text), path.text, read.prepared[place]))
     }
     let writer = Peer(uid: caller.uid)
     return Automation(
@@ -253,7 +253,7 @@ extension Access {
 
   private func end(
     _ source: String, _ sources: SourceProvider, _ side: BindSide, of ends: TransferPositions,
-    _ automation: Automation? = nil, in live: LiveBindings, fold: PreparedFold? = nil
+    _ automation: Automation? = nil, in live: LiveBindings, prepared: PreparedResults? = nil
   ) -> BindEndpoint<JSONValue> {
     let (parts, uid) = (catalog.parts, caller.uid)
     // One for all writes, because the origins of events are kept by caller.
@@ -293,15 +293,15 @@ extension Access {
       values: Signal { [host, unowned ends] observer in
         let bag = DisposeBag()
         parts.watch().dispose(in: bag)
-        // A long list is decoded in steps, and then passed on like a change.
-        let isLong = sources.collection(source)?.isLong ?? false
+        // A long value is decoded in steps, and then passed on like a change.
+        let isLong = sources.isLong(source)
         if !isLong, let value = sources.value(source) {
           ends.setPosition(of: side, at: host.durable)
           observer.receive(parts.decoded(value))
         }
         // Only the newest value has a meaning: values between two commits are not passed on.
         live.inputs.observe(
-          .init(sources, source, fold), for: uid, isEach: false, passingLong: isLong, self
+          .init(sources, source, prepared), for: uid, isEach: false, passingLong: isLong, self
         ) { input, change in
           ends.setPosition(of: side, at: input.position(of: change))
           observer.receive(input.value(after: change) ?? .null)
