@@ -48,7 +48,6 @@ bad.view:3:7: no method 'cells.ad'; did you mean 'cells.add'?" ]
     # Views that lead to each other.
     printf '%s\n' 'view "All."' 'choose => two name="a"' > one.view
     printf '%s\n' 'view "One." (name: text)' 'back => one' > two.view
-    run -5 bindctl view check one.view
     run -0 bindctl view check one.view two.view
     run -5 bindctl open one.view
     [[ "$output" == *"one.view:2:11: no view 'two'; give its file too: bindctl open one.view two.view" ]]
@@ -62,6 +61,31 @@ bad.view:3:7: no method 'cells.ad'; did you mean 'cells.add'?" ]
     printf '%s\n' 'view "A room."' 'x = 1' > room.view
     run -0 bindctl view check room.view
     [ "${lines[0]}" = "warning: room.view:1:1: service 'chat' has a view 'room', so a reload refuses a file of this name" ]
+}
+
+@test "a view to which a file leads is found beside it; otherwise the message says where" {
+    mkdir views other
+    printf '%s\n' 'view "All."' 'choose => two name="a"' > views/one.view
+    run -5 bindctl view check views/one.view
+    is "$output" "views/one.view:2:11: no view 'two': the daemon has none, and there is no file views/two.view; if it is elsewhere, give its file too"
+    printf '%s\n' 'view "One." (name: text)' 'back => one' > views/two.view
+    run -0 bindctl view check views/one.view
+    is "$output" 'views/one.view is valid together with views/two.view'
+    cd views
+    is "$(bindctl view check one.view)" 'one.view is valid together with two.view'
+    is "$(bindctl view check one.view -j | jq -c .faults)" '[]'
+    cd ..
+    # It is checked whether the view has the arguments.
+    printf '%s\n' 'view "One." (nam: text)' 'back => one' > views/two.view
+    run -5 bindctl view check views/one.view
+    is "${lines[0]}" "views/one.view:2:15: the view 'two' has no argument 'name'; did you mean 'nam'?"
+    printf '%s\n' 'view "One." (name: text)' > other/two.view
+    rm views/two.view
+    run -0 bindctl view check views/one.view other/two.view
+    # A view of the daemon with a similar name.
+    printf '%s\n' 'view "All."' 'go => systm' > views/one.view
+    run -5 bindctl view check views/one.view
+    is "$output" "views/one.view:2:7: no view 'systm'; did you mean 'system'?"
 }
 
 @test "a file is opened without installation, in a pipe" {

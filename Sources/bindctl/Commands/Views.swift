@@ -33,6 +33,7 @@ let viewSyntax = Syntax(
   details: """
     The daemon checks it, because it knows the methods, sources and transformers. 'bindctl open ./FILE'
     opens it, and 'bindctl open --follow FILE' shows each saved version. A fault makes the exit code 5.
+    A view to which FILE leads may be one of the daemon, another FILE, or NAME.view beside FILE.
     'bindctl help open' says more; Documentation/views-in-a-file.md has the language.
     """,
   examples: ["bindctl view check thermostat.view"])
@@ -53,11 +54,21 @@ var viewCommand: Command {
         if text.contains("=> \(name)") { others[name] = .string(its) }
       }
       if !others.members.isEmpty { params["with"] = .object(others) }
-      let answer = try context.client.call("check_view", params).object
-      var lines = answer.array("faults").map { $0.place(in: path) }
+      var answer = try context.client.call("check_view", params).object
+      let found = try filesBeside(path, missing: answer.array("faults"))
+      if !found.isEmpty {
+        for file in found { others[file.view] = .string(file.text) }
+        params["with"] = .object(others)
+        answer = try context.client.call("check_view", params).object
+      }
+      var lines = answer.array("faults").map { $0.explained(in: path).place(in: path) }
       if !lines.isEmpty { isFaulty = true }
+      let together =
+        found.isEmpty ? "" : " together with " + found.map(\.path).joined(separator: ", ")
       lines += answer.array("warnings").map { "warning: " + $0.place(in: path) }
-      if !lines.contains(where: { !$0.hasPrefix("warning") }) { lines.append("\(path) is valid") }
+      if !lines.contains(where: { !$0.hasPrefix("warning") }) {
+        lines.append("\(path) is valid\(together)")
+      }
       context.output.result(
         answer, bare: .string(lines.joined(separator: "\n")),
         human: lines.map { $0.harmless() }.joined(separator: "\n"))
@@ -66,7 +77,31 @@ var viewCommand: Command {
   }
 }
 
+/// Returns the files beside another one with the views that its faults miss, once each.
+private func filesBeside(
+  _ file: String, missing faults: [JSONValue]
+) throws -> [(view: String, path: String, text: String)] {
+  let views = Set(faults.compactMap { $0.object.string("message").flatMap(missingView) })
+  return try views.sorted().compactMap { view in
+    let path = pathBeside(file, of: view)
+    return access(path, R_OK) == 0 ? (view, path, try text(of: path)) : nil
+  }
+}
+
 extension JSONValue {
+  /// Returns a fault with the places where a view that it misses was looked for.
+  fileprivate func explained(in file: String) -> JSONValue {
+    var fault = object
+    // Otherwise it says which view was probably meant.
+    guard let message = fault.string("message"), let view = missingView(message),
+      message.hasSuffix("'\(view)'")
+    else { return self }
+    fault["message"] = .string(
+      "\(message): the daemon has none, and there is no file \(pathBeside(file, of: view)); "
+        + "if it is elsewhere, give its file too")
+    return .object(fault)
+  }
+
   /// The text of a fault in a file: `file:line:column: message`.
   fileprivate func place(in file: String) -> String {
     guard case .object(var fault) = self else { return "" }
@@ -162,10 +197,19 @@ private func failure(_ error: ClientError, in operands: [String]) -> Failure? {
 /// Returns the file beside another one with the view that a message says is missing; `nil` if there is
 /// none.
 private func fileBeside(_ file: String, missing message: String) -> String? {
+  guard let path = missingView(message).map({ pathBeside(file, of: $0) }) else { return nil }
+  return access(path, R_OK) == 0 ? path : nil
+}
+
+/// Returns the name of the view that a message says is missing; `nil` if it says something else.
+private func missingView(_ message: String) -> String? {
   let start = "no view '"
   guard message.hasPrefix(start) else { return nil }
-  let name = message.dropFirst(start.count).prefix { $0 != "'" }
+  return String(message.dropFirst(start.count).prefix { $0 != "'" })
+}
+
+/// Returns the path of the file that a view has in the directory of another file.
+private func pathBeside(_ file: String, of view: String) -> String {
   let directory = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
-  let path = "\(directory)\(name).view"
-  return access(path, R_OK) == 0 ? path : nil
+  return "\(directory)\(view).view"
 }
