@@ -1145,6 +1145,7 @@ END
     is "$(complete get ce)" cells/lamp
     is "$(complete call cells.t)" cells.toggle
     is "$(complete set --if)" '--if --if-version'
+    for command in set call atomic; do is "$(complete $command --se)" --settle; done
     is "$(complete journal '')" 'backup compact copy export import info init restore sql verify'
     is "$(complete -t 5s get ce)" cells/lamp
     is "$(complete -F x get ce)" cells/lamp
@@ -1179,6 +1180,7 @@ END
         fish -n "$directory/fish"
         is "$(fish -c "source $directory/fish; complete -C 'bindctl wai'" | cut -f 1)" wait
         is "$(fish -c "source $directory/fish; complete -C 'bindctl get cells/'" | cut -f 1)" cells/lamp
+        is "$(fish -c "source $directory/fish; complete -C 'bindctl atomic --se'" | cut -f 1)" --settle
     fi
 }
 

@@ -51,6 +51,11 @@ page_has() { # page
     while read -r name; do bindctl help "$name"; done < "$directory/names" | grep -oE -- '--[a-z-]+' | sort -u > "$directory/options"
     [ "$(wc -l < "$directory/options")" -gt 30 ]
     page_has bindctl.1 < "$directory/options"
+    # An option that several commands share is in the section of each.
+    for name in set call atomic; do
+        sed -n "/^\.Ss \"$name\"/,/^\.Ss/p" "$manuals/bindctl.1" | grep -qxF '.It Fl \-settle' || missing+=" $name"
+    done
+    is "${missing-}" ""
 }
 
 @test "binder-web(8) has every option and exit code of the help" {
