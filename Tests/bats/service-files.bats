@@ -345,6 +345,37 @@ END
     run -4 bindctl call tally.add key=c
 }
 
+@test "retention keeps the events of a service that was forgotten, until a file brings it back" {
+    echo '{"retention":[{"streams":"tally","max_count":1},{"streams":"cells/**","max_count":1}]}' > binder.conf
+    tally 'rows[e.key] = e' > service.d/tally.service
+    bindctl reload
+    for key in a b c; do bindctl call tally.add key=$key; done
+    rm service.d/tally.service
+    bindctl reload
+    bindctl call scripts.forget service=tally
+    for i in 1 2 3; do bindctl set cells/lamp "$i"; done
+    added() { bindctl events --since "$(bindctl journal info -j | jq '.first - 1')" | grep -c tally.added; }
+    bindctl journal compact
+    is "$(bindctl history cells/lamp -j | wc -l)" 1
+    is "$(added)" 3
+    bindctl journal compact --before 8
+    is "$(added)" 3
+    restart_daemon
+    bindctl set cells/lamp 4
+    bindctl journal compact
+    is "$(bindctl history cells/lamp -j | wc -l)" 1
+    is "$(added)" 3
+    # The service that comes back has all its rows, and the rules hold for its events again.
+    tally 'rows[e.key] = e' > service.d/tally.service
+    bindctl reload
+    has_all() { [ "$(bindctl get 'tally/*' | wc -l)" = 3 ]; }
+    eventually has_all
+    bindctl set cells/lamp 5
+    bindctl journal compact
+    is "$(added)" 1
+    has_all
+}
+
 @test "a variable of the file that changes is an error, and nothing is recorded" {
     tally 'rows[e.key] = e' > service.d/tally.service
     {
