@@ -2,7 +2,7 @@
 
 A probe sends `ping` and `cells.set`, one request at a time, and measures the response times: alone, beside
 good clients that work as fast as the daemon answers, and beside bad ones. The rows 1 to 14 are the faults
-of Tests/README.md; the rows R1 to R45 are inputs found by reviews. The work of a row runs in a process of
+of Tests/README.md; the rows R1 to R46 are inputs found by reviews. The work of a row runs in a process of
 its own, as fast as the daemon accepts it. The column "turn" is the longest turn of the loop in processor
 time, measured apart, without the probe; the column "memory" is the peak memory of the daemon.
 
@@ -272,7 +272,7 @@ def lock_holders():
     time.sleep(0.5)
 
 
-# The work of the rows R1 to R45.
+# The work of the rows R1 to R46.
 
 
 def guesses():
@@ -544,6 +544,15 @@ def list_sum():
     client.close()
 
 
+def cell_sum():
+    """Binds the sum of a long array of a cell, and changes the cell 10 times."""
+    client = asked(lines(WIDE, ("bind", {"expr": "cells/long | sum ~> cells/sum"})), 2)
+    for i in range(10):
+        asked(lines(("cells.set", ["long", [i + 0.5] * 60_000])), 1, client)
+        time.sleep(0.1)
+    client.close()
+
+
 def done():
     """Adds, finishes and removes 1,000 things to do."""
     asked(atomic([("todo.add", ["x" * 190]) for _ in range(1000)]), 1).close()
@@ -654,6 +663,7 @@ beside = {
     "R43: a binding of a list of 400,000": (longest_list, list_sum),
     "R44: a view of a map of 200,000 opens": (longest_map, open_map),
     "R45: a fold of 100,000 watched rows changes": (watched_rows, fold_changes),
+    "R46: a binding of an array of 60,000": cell_sum,
 }
 wanted = sys.argv[2:]
 if wanted:
