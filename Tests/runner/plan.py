@@ -38,7 +38,7 @@ THREADED = (
 )
 
 STEPS = ["lint", "programs", "suites", "address", "user", "systemd"]
-GROUPS = {"quick": ["quick-lint", "units"], "long": ["address-all", "thread", "fuzz", "without-apps", "own-daemon"]}
+GROUPS = {"quick": ["quick-lint", "units"], "long": ["address-all", "thread", "fuzz", "histories", "without-apps", "own-daemon"]}
 OTHERS = ["package"]
 
 
@@ -100,6 +100,12 @@ class Plan:
         build = self.build("address-all", ADDRESS)
         options = {**ADDRESS_OPTIONS, "FUZZ_SECONDS": os.environ.get("FUZZ_SECONDS", "30"), "FUZZ_ALL": "1"}
         self.suites("fuzz", ADDRESS, build, {"random input": Part("FuzzTests")}, options)
+
+    def add_histories(self):
+        """Random histories of clients, of many seeds: a rare fault is seen in one of a hundred."""
+        build = self.build("suites", PLAIN)
+        parts = {"random histories": Part(r"^DaemonTests\.HistoryTests")}
+        self.suites("histories", PLAIN, build, parts, {"HISTORIES": os.environ.get("HISTORIES", "60")})
 
     def add_user(self):
         """The release programs, used as a person uses them."""
