@@ -138,6 +138,8 @@ package final class PatternSubscription: Subscription {
     return (first - 1, true)
   }
 
+  override var holdsUnsent: Bool { !pending.isEmpty || long != nil }
+
   /// Takes a change from before this daemon started, or from before the start of the subscription;
   /// it has the part only.
   package func receive(_ change: SourceChange) {
@@ -207,7 +209,10 @@ package final class PatternSubscription: Subscription {
     let isComplete = collect()
     guard writeLong(&buffer) else { return true }
     guard long == nil else { return false }
-    guard !pending.isEmpty, pace.isDue(self) else { return isComplete }
+    guard !pending.isEmpty else { return isComplete }
+    // Before the interval is used up.
+    guard isComplete || !isNextAsked else { return false }
+    guard pace.isDue(self) else { return isComplete }
     var next = 0
     defer {
       order.removeFirst(next)
@@ -223,6 +228,12 @@ package final class PatternSubscription: Subscription {
       next += 1
     }
     return isComplete && pending.isEmpty && long == nil
+  }
+
+  /// Whether the value of the next source must be fetched.
+  private var isNextAsked: Bool {
+    let next = order.lazy.compactMap(\.self).first
+    return next.flatMap { pending[$0]?.change.isAsked } ?? false
   }
 
   /// - Returns: Whether the subscription continues.

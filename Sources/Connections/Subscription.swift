@@ -31,7 +31,7 @@ package class Subscription {
   /// Whether something may have to be sent.
   package internal(set) var isDirty = false
 
-  /// Whether the next daemon would believe that everything was sent; see
+  /// Whether nothing waited to be sent when the place was kept for the next daemon; see
   /// ``Connection/cursors(keeping:)``.
   final var isKeptAsSent = false
 
@@ -84,6 +84,9 @@ package class Subscription {
   /// The position up to which everything was sent, and whether the client knows that it has caught
   /// up; `nil` if everything due was sent.
   var backlog: (after: UInt64, isCaughtUp: Bool)? { nil }
+
+  /// Whether something waits to be sent that has no position, so that ``backlog`` does not tell of it.
+  var holdsUnsent: Bool { false }
 
   /// Whether the client has only a part of a value that is longer than a line.
   var isIncomplete: Bool { false }

@@ -372,6 +372,69 @@ struct LongListTests {
     #expect(bench.cells.ledger.value(of: "cells/m")?.text == "4000")
   }
 
+  /// The value of a cell before two changes, and each of them, once and in order.
+  @Test
+  func `the present value of a long array comes before its changes`() {
+    func set(_ first: Int) -> String {
+      let array = Self.array.replacing("[0,", with: "[\(first),")
+      return #"{"id":2,"method":"cells.set","params":["c",\#(array)]}"#
+    }
+    client.send(set(1))
+    runAllTurns()
+    bench.time.nanosecondsPerLook = 100_000
+    let text = #"cells/c | pick(\"/0\") | scan(sum) ~> s"#
+    client.send(
+      #"{"id":1,"method":"bind","params":{"expr":"cells/c | pick(\"/0\") | scan(sum) ~> cells/s"}}"#,
+      #"{"id":3,"method":"open","params":{"text":"view \"V.\"\n\#(text)"}}"#, set(20), set(300))
+    runAllTurns()
+    bench.time.nanosecondsPerLook = 0
+    runAllTurns()
+    #expect(sum == 321)
+    let shown = client.received().filter { $0.contains(#""s":{"value""#) }
+    #expect(shown.last?.contains(#""s":{"value":321}"#) == true, "\(shown)")
+  }
+
+  /// A binding that assigns nothing at once does not assign a long value later either.
+  @Test(arguments: ["lists/l", "cells/c"], ["!~>", "<~!", "<!>"])
+  func `a long value is not assigned when nothing is to be assigned`(source: String, sign: String) {
+    client.send(#"{"id":1,"method":"cells.set","params":["c",\#(Self.array)]}"#)
+    _ = client.call(#"{"id":2,"method":"cells.set","params":["b","old"]}"#)
+    let isList = source == "lists/l"
+    let (left, right) = sign == "!~>" ? (source, "cells/b") : ("cells/b", source)
+    let answer = client.call(
+      #"{"id":3,"method":"bind","params":{"expr":"\#(left) \#(sign) \#(right)"}}"#)
+    #expect(answer.contains("result") || isList, "\(answer)")
+    runAllTurns()
+    #expect(bench.cells.ledger.value(of: "cells/b")?.text == "\"old\"")
+    guard !isList else { return }
+    // Later changes pass.
+    client.send(#"{"id":4,"method":"cells.set","params":["c",5]}"#)
+    runAllTurns()
+    #expect(bench.cells.ledger.value(of: "cells/b")?.text == "5")
+  }
+
+  @Test
+  func `of two long values, the one on the left is assigned`() {
+    let other = Self.array.replacing("[0,", with: "[7,")
+    client.send(
+      #"{"id":1,"method":"cells.set","params":["c",\#(Self.array)]}"#,
+      #"{"id":2,"method":"cells.set","params":["d",\#(other)]}"#)
+    runAllTurns()
+    client.send(#"{"id":3,"method":"bind","params":{"expr":"cells/c <> cells/d"}}"#)
+    runAllTurns()
+    for name in ["c", "d"] {
+      #expect(bench.cells.ledger.value(of: "cells/\(name)")?.text == Self.array)
+    }
+  }
+
+  @Test
+  func `a long text is assigned with the answer to bind`() {
+    let text = String(repeating: "x", count: 20_000)
+    _ = client.call(#"{"id":1,"method":"cells.set","params":["t","\#(text)"]}"#)
+    let answer = client.call(#"{"id":2,"method":"bind","params":{"expr":"cells/t ~> cells/u"}}"#)
+    #expect(answer.contains(#""assigned""#), "\(answer.prefix(300))")
+  }
+
   @Test
   func `a view adds a long array of a cell up in steps`() {
     client.send(#"{"id":2,"method":"cells.set","params":["c",\#(Self.array)]}"#)

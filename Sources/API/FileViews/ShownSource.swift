@@ -31,7 +31,7 @@ struct ShownSource {
   fileprivate let turns: ConnectionContext
 
   /// The first prepared, such as `sum`, of the values of the sources, by their place.
-  private let prepared: [Int: PreparedResults]
+  fileprivate let prepared: [Int: PreparedResults]
 
   /// - Parameter names: The sources with arguments filled in.
   /// - Throws: `not_found` for a source that the role may not read.
@@ -86,6 +86,12 @@ struct ShownSource {
   /// Whether one of the sources is a long list or map now.
   fileprivate var isLong: Bool {
     sources.contains(where: \.isLong)
+  }
+
+  /// The present value of one source; `nil` for several, and for a list or map, which are read later.
+  fileprivate var longText: JSONText? {
+    guard expression.isOfOnePath, providers[0].collection(names[0]) == nil else { return nil }
+    return newest
   }
 
   /// Begins to read the present values of the sources.
@@ -291,6 +297,9 @@ private final class ShownPipeline: SlicedWork {
 
   /// The reading of the source; `nil` if none is under way.
   private var reading: SourceReading?
+
+  /// The first of the values that wait, if it is long; `nil` until it is decoded.
+  private var long: LongValue?
   private let outputs = PassthroughSubject<Void, Never>()
 
   /// The last result; `nil` if there was none.
@@ -330,7 +339,7 @@ private final class ShownPipeline: SlicedWork {
       outputs.observeNext { observer.receive(()) }.dispose(in: bag)
       changes.observeNext { [unowned self] in wait(for: $0) }
         .dispose(in: bag)
-      if isAssigned, source.isLong { wait(for: nil) }
+      if isAssigned, source.isLong { wait(for: source.longText) }
       if isAssigned, !source.isLong, let value = source.newest { pass(value.value) }
       BlockDisposable { [self] in stop() }.dispose(in: bag)
       return bag
@@ -341,7 +350,7 @@ private final class ShownPipeline: SlicedWork {
     let bytes = waiting.reduce(value?.text.utf8.count ?? 0) { $0 + ($1?.text.utf8.count ?? 0) }
     let isFull = waiting.count == Self.most.count || bytes > Self.most.bytes
     // The value that is being read is from before this change.
-    let isRead = reading != nil && waiting.count == 1
+    let isRead = (reading != nil || long != nil) && waiting.count == 1
     if !isRead, isFull || value == nil && waiting.last == .some(nil) { _ = waiting.popLast() }
     waiting.append(value)
     context.add(self, for: user)
@@ -351,8 +360,11 @@ private final class ShownPipeline: SlicedWork {
   func step() -> Bool {
     guard let value = waiting.first else { return false }
     if let value {
+      if long == nil { long = LongValue(value, number: 0, at: 0) }
+      guard !decode() else { return true }
       waiting.removeFirst()
-      pass(value.value)
+      pass(long?.value ?? value.value)
+      dropLong()
     } else {
       let reading = reading ?? source.read()
       self.reading = reading
@@ -364,6 +376,25 @@ private final class ShownPipeline: SlicedWork {
       outputs.send(())
     }
     return !waiting.isEmpty
+  }
+
+  /// Decodes a part of the long value, or computes a part of its results.
+  ///
+  /// - Returns: Whether parts are left.
+  private func decode() -> Bool {
+    guard long?.isComplete != false else {
+      long?.step()
+      return true
+    }
+    return long.flatMap { source.prepared[0]?.step(over: $0.value) } ?? false
+  }
+
+  private func dropLong() {
+    guard let (values, members) = long?.parts() else { return }
+    long = nil
+    source.prepared[0]?.clear()
+    context.free(values, for: user)
+    context.free(members, for: user)
   }
 
   private func endReading() {
@@ -387,6 +418,7 @@ private final class ShownPipeline: SlicedWork {
   private func stop() {
     waiting = []
     endReading()
+    dropLong()
     pipeline.stop()
     context.charge(-heldBytes, to: user)
     heldBytes = 0

@@ -42,7 +42,7 @@ package struct LongValue {
   ///
   /// - Returns: `nil` if it is short, or no array or object.
   package init?(_ text: JSONText?, number: UInt64, at position: UInt64) {
-    guard let text, Self.isLong(text), let reader = JSONPartReader(text) else { return nil }
+    guard let text, text.text.utf8.count >= Self.longText, let reader = JSONPartReader(text) else { return nil }
     (rest, isArray) = (.text(reader), reader.isArray)
     (self.number, self.position) = (number, position)
     // An element has at least a byte and a comma, a member also a name.
@@ -59,8 +59,11 @@ package struct LongValue {
     }
   }
 
-  /// Returns whether a text is decoded in steps if it is an array or object.
-  package static func isLong(_ text: JSONText?) -> Bool { text?.text.utf8.count ?? 0 >= longText }
+  /// Returns whether a text is decoded in steps.
+  package static func isLong(_ text: JSONText?) -> Bool {
+    guard let text, text.text.utf8.count >= longText else { return false }
+    return JSONPartReader(text) != nil
+  }
 
   /// Makes room, because to move all elements when there is no more would be one long step.
   private mutating func reserve(_ count: Int) {

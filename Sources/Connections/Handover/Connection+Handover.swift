@@ -37,7 +37,7 @@ extension Connection {
       if subscription.isIncomplete { kept.isIncomplete = true }
       subscription.keepWork(in: kept)
       let backlog = subscription.backlog
-      subscription.isKeptAsSent = backlog == nil
+      subscription.isKeptAsSent = backlog == nil && !subscription.holdsUnsent
       guard let backlog else { continue }
       cursors.append(
         HandoverCursor(

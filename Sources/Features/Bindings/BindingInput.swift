@@ -208,8 +208,11 @@ final class BindingInput: SlicedWork {
   /// Passes the present value, which is long, to a new reader, as a change.
   fileprivate func passPresent(to reader: Reader) {
     changeCount += 1
+    // A list or map has its newest value when its turn comes; any other value is that of now.
+    let isCollection = provider.collection(key.source) != nil
     var change = Change(
-      number: changeCount, seq: access.host.durable, text: nil, isStep: true)
+      number: changeCount, seq: access.host.durable,
+      text: isCollection ? nil : provider.value(key.source), isStep: isCollection)
     if reader.isEach {
       change.only = reader
       append(change)
@@ -262,7 +265,7 @@ final class BindingInput: SlicedWork {
 
   private func append(_ change: Change) {
     // Several changes then count as one, as after a restart.
-    if backlog.bytes + change.size > BindingInputs.Backlog.most,
+    if change.only == nil, backlog.bytes + change.size > BindingInputs.Backlog.most,
       changes.count > 1 || each.next == 0, let last = changes.popLast()
     {
       backlog.bytes -= last.size
@@ -297,8 +300,8 @@ final class BindingInput: SlicedWork {
     if !isFolding { wasEach = !changes.isEmpty && !(wasEach && unseen > 0) }
     guard isDecoded(for: wasEach ? changes.first : last) else { return true }
     if wasEach { stepEach() } else { stepNewest() }
-    if !wasEach, unseen == 0, isNewer {
-      unseen = newest.slots.count
+    if !wasEach, unseen == 0 {
+      if isNewer { unseen = newest.slots.count } else { last = nil }
       dropLong()
     }
     updateProgress()

@@ -110,6 +110,8 @@ final class LiveBinding: Disposable {
   func start(assigning assigns: Bool? = nil) -> [any Error] {
     var failures: [any Error] = []
     let observation = self.failures.observeNext { failures.append($0) }
+    let sign = expression.operator
+    ends.assigning = assigns ?? sign.assignsAtOnce ? (sign.goesRight ? .left : .right) : nil
     binding.start(assigning: assigns)
     automation?.start(passing: assigns ?? expression.operator.assignsAtOnce)
     observation.dispose()
@@ -239,6 +241,9 @@ final class TransferPositions {
 
   /// The positions of the values that the ends have given last.
   private var seen: (left: UInt64, right: UInt64) = (0, 0)
+
+  /// The end whose present value is assigned to the other one when the binding starts; `nil` if none is.
+  fileprivate(set) var assigning: BindSide?
 
   /// Sets the position of the value that an end gives now; 0 if its source is not journaled.
   func setPosition(of side: BindSide, at seq: UInt64) {

@@ -301,7 +301,8 @@ extension Access {
         }
         // Only the newest value has a meaning: values between two commits are not passed on.
         live.inputs.observe(
-          .init(sources, source, prepared), for: uid, isEach: false, passingLong: isLong, self
+          .init(sources, source, prepared), for: uid, isEach: false,
+          passingLong: isLong && ends.assigning == side, self
         ) { input, change in
           ends.setPosition(of: side, at: input.position(of: change))
           observer.receive(input.value(after: change) ?? .null)
