@@ -42,7 +42,9 @@ package struct LongValue {
   ///
   /// - Returns: `nil` if it is short, or no array or object.
   package init?(_ text: JSONText?, number: UInt64, at position: UInt64) {
-    guard let text, text.text.utf8.count >= Self.longText, let reader = JSONPartReader(text) else { return nil }
+    guard let text, text.text.utf8.count >= Self.longText, let reader = JSONPartReader(text) else {
+      return nil
+    }
     (rest, isArray) = (.text(reader), reader.isArray)
     (self.number, self.position) = (number, position)
     // An element has at least a byte and a comma, a member also a name.
