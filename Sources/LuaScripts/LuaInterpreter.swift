@@ -36,6 +36,12 @@ package struct Lua: ScriptLanguage {
       nanoseconds: 0)
     return try LuaInterpreter(text, file: file, &limits)
   }
+
+  package func rowNames(
+    in text: String, _ declaration: ScriptDeclaration
+  ) -> [String: Set<String>] {
+    LuaRowNames(text, declaration).names
+  }
 }
 
 /// One text of a service in Lua.

@@ -275,7 +275,7 @@ struct LuaReview {
   }
 
   /// Returns how often each name is declared or assigned.
-  private static func declared(in tokens: ArraySlice<LuaToken>) -> [String: Int] {
+  static func declared(in tokens: ArraySlice<LuaToken>) -> [String: Int] {
     var found: [String: Int] = [:]
     func name(_ i: Int) -> String? {
       tokens.indices ~= i && tokens[i].kind == .name ? tokens[i].text : nil

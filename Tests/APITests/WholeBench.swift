@@ -165,4 +165,8 @@ struct NoLanguage: ScriptLanguage {
   ) throws(ScriptFailure) -> any ScriptInterpreter {
     throw .fault("there is none")
   }
+
+  func rowNames(in text: String, _ declaration: ScriptDeclaration) -> [String: Set<String>] {
+    [:]
+  }
 }

@@ -222,6 +222,51 @@ struct ScriptTests {
     return ["p:\(line):\(column): \(doubt.message)"]
   }
 
+  /// Returns the names of members of the rows of `stock/*`, sorted; `nil` if they may have any.
+  private func rowNames(_ fold: String, _ rest: String = "") throws -> [String]? {
+    let text = """
+      service("stock", "x")
+      local things = rows("stock/*", "x")
+      on.taken = function(e, at)
+        \(fold)
+      end
+      \(rest)
+      """
+    let script = try Script(
+      text, named: "stock", file: "stock.service", path: "p", in: Lua())
+    return script.rowNames()["stock/*"]?.filter { $0 == "n" || $0 == "m" }.sorted()
+  }
+
+  @Test(
+    arguments: [
+      "things[e.k] = { n = e.n }", "things.x = { ['n'] = 1 } things.y = nil",
+      "local r = things[e.k] or { n = 0 } things[e.k] = r", "things[e.k] = things.x or { n = 1 }",
+      "for k, r in pairs(things) do r.n = 1 things[k] = r end", "things[e.k] = false local n = e.n",
+      "local r = things[e.k] r.n, r.k = 1, 2 things[e.k] = r",
+    ])
+  func `members have the names that the text has, if it writes all rows`(fold: String) throws {
+    #expect(try rowNames(fold) == ["n"])
+    let query = "query.m = { 'x', run = function() return next(things), things.x.m end }"
+    #expect(try rowNames(fold, query) == ["m", "n"], "reading changes nothing")
+  }
+
+  @Test(
+    arguments: [
+      "things[e.k] = e", "things[e.k] = e.n", "things[e.k] = { n = 1 } or e",
+      "things[e.k] = e.n and { n = 1 }", "things[e.k] = { [e.n] = 1 }", "things.x = e",
+      "local r = things[e.k] r[e.n] = 1 things[e.k] = r", "local r = e things[e.k] = r",
+      "local r = { n = 1 } r = e things[e.k] = r", "local r = { n = 1 } r, x = e, 1 things.x = r",
+      "local r = { n = 1 } things[e.k] = r.n", "local r = { n = 1 } things[e.k] = r(1)",
+      "things[e.k], things.x = e, e", "local t = things t.x = e",
+      "local function set(t) t.x = e end set(things)", "things[e.k] = string.format('n')",
+      "for k, r in pairs(e) do things[k] = r end", "local things = {} things.x = { n = 1 }",
+    ])
+  func `members may have any name if rows come from elsewhere or names are computed`(
+    fold: String
+  ) throws {
+    #expect(try rowNames(fold) == nil)
+  }
+
   @Test
   func `the check knows the library of the interpreter`() throws {
     let standard = [
@@ -505,6 +550,10 @@ private struct MissingLanguage: ScriptLanguage {
     for text: String, file: String
   ) throws(ScriptFailure) -> any ScriptInterpreter {
     throw .fault("nothing is installed")
+  }
+
+  func rowNames(in text: String, _ declaration: ScriptDeclaration) -> [String: Set<String>] {
+    [:]
   }
 }
 

@@ -54,6 +54,21 @@ has_more() { local n; n=$(count "$1" 2> /dev/null) && [ "${n:-0}" -gt "$2" ]; }
     [ "$(bindctl get doors/back | jq -c '[.count, .open]')" = '[1,false]' ]
 }
 
+@test "a view with a member that no row has gets a warning, if the text of the service shows its rows" {
+    doors > service.d/doors.service
+    bindctl reload
+    printf '%s\n' 'view "Doors."' 'doors/* ~> doors where opne == true by count desc' '  key' '  cuont as integer' '  by' '  open' > d.view
+    run -0 bindctl view check d.view
+    is "$output" "warning: d.view:2:24: the rows of 'doors/*' have no 'opne'; did you mean 'open'?
+warning: d.view:4:3: the rows of 'doors/*' have no 'cuont'; did you mean 'count'?
+d.view is valid"
+    # What comes from an event may have any member.
+    doors | sed 's/^  doors\[door\] = .*/  doors[door] = e.value/' > service.d/doors.service
+    bindctl reload
+    has_no_warning() { [ "$(bindctl view check d.view)" = 'd.view is valid' ]; }
+    eventually has_no_warning
+}
+
 @test "the state outlives restarts and kills, and a changed fold counts the past again" {
     doors > service.d/doors.service
     bindctl reload

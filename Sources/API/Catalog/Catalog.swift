@@ -36,6 +36,10 @@ package final class Catalog {
     /// Whether a file of the administrator is the service; its view is listed though nobody wrote one.
     let isInFile: Bool
 
+    /// Returns the names that members of the rows of a pattern can have, if no type says it; `nil` if
+    /// they may have any.
+    let rowNames: (_ pattern: String) -> Set<String>?
+
     /// All of its sources; `nil` if it has none.
     package var sources: SourceProvider?
     package var writer: Writer?
@@ -52,8 +56,12 @@ package final class Catalog {
     /// The event types that ``writer`` may record.
     var writes: [String] = []
 
-    init(name: String, doc: String, events: [String], isInFile: Bool) {
+    init(
+      name: String, doc: String, events: [String], isInFile: Bool,
+      rowNames: @escaping (String) -> Set<String>?
+    ) {
       (self.name, self.doc, self.events, self.isInFile) = (name, doc, events, isInFile)
+      self.rowNames = rowNames
     }
   }
 
@@ -198,11 +206,15 @@ package final class Catalog {
     add(ledger.service, doc, events: State.Event.types(of: ledger.service))
   }
 
-  package func add(_ service: String, _ doc: String, events: [String], isInFile: Bool = false) {
+  package func add(
+    _ service: String, _ doc: String, events: [String], isInFile: Bool = false,
+    rowNames: @escaping (String) -> Set<String>? = { _ in nil }
+  ) {
     line(.service) { [unowned self] in
       precondition(self.service(named: service) == nil, "two services \(service)")
       let place = services.firstIndex { $0.name > service } ?? services.count
-      let new = Service(name: service, doc: doc, events: events, isInFile: isInFile)
+      let new = Service(
+        name: service, doc: doc, events: events, isInFile: isInFile, rowNames: rowNames)
       services.insert(new, at: place)
     }
   }

@@ -140,18 +140,34 @@ struct ViewCatalogCheck {
     case .array(let element), .map(let element): row = element
     default: return
     }
-    guard case .object(let known) = row else { return }
+    let names: [String]
+    if case .object(let known) = row {
+      names = known.map(\.name)
+    } else if row == .any, let found = rowNames(of: binding, description) {
+      names = found.sorted()
+    } else {
+      return
+    }
     let paths =
       binding.members.map(\.path) + [binding.filter?.path, binding.order?.path].compactMap(\.self)
     for path in paths where !["id", "key", "value"].contains(path.text) {
       let first = path.text.first(until: "/")
-      guard !known.contains(where: { $0.name == first }) else { continue }
-      let names = known.map(\.name)
+      guard !names.contains(first) else { continue }
+      // A place in a list has no name in a text.
+      guard row != .any || Int(first) == nil else { continue }
       warn(
         path.place,
         "the rows of '\(binding.sources[0].text)' have no '\(first)'"
-          + (meant(nearest(to: first, among: names), or: names)))
+          + (meant(nearest(to: first, among: names), or: row == .any ? [] : names)))
     }
+  }
+
+  /// Returns the names that members of the rows can have by the text of their service; `nil` if they
+  /// may have any.
+  private func rowNames(
+    of binding: ViewFile.Binding, _ description: SourceProvider.Description
+  ) -> Set<String>? {
+    rights.service(of: binding.sources[0].text.example)?.rowNames(description.name)
   }
 
   // MARK: Actions

@@ -155,6 +155,11 @@ package final class Script: Sendable {
     return try language.interpreter(for: text, file: file)
   }
 
+  /// Returns the names that members of rows can have; see ``ScriptLanguage/rowNames(in:_:)``.
+  package func rowNames() -> [String: Set<String>] {
+    language?.rowNames(in: text, declaration) ?? [:]
+  }
+
   /// The types of its events, sorted.
   package var eventTypes: [String] { kinds.union(ignored).sorted().map { "\(name).\($0)" } }
 

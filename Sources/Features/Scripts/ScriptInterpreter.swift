@@ -13,6 +13,11 @@ package protocol ScriptLanguage: Sendable {
   func interpreter(
     for text: String, file: String
   ) throws(ScriptFailure) -> any ScriptInterpreter
+
+  /// Returns the names that members of rows can have, by the names of the row sets.
+  ///
+  /// A row set whose rows may have other members is left out.
+  func rowNames(in text: String, _ declaration: ScriptDeclaration) -> [String: Set<String>]
 }
 
 /// A text of a service that has run once, with its functions.

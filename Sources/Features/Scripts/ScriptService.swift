@@ -105,6 +105,17 @@ package final class ScriptService {
     }
   }
 
+  /// The names that members of rows can have, and the text in which they were found.
+  private var found: (script: Script, names: [String: Set<String>])?
+
+  /// Returns the names that members of the rows of a row set can have; `nil` if they may have any.
+  func rowNames(of rowSet: String) -> Set<String>? {
+    if let found, found.script === script { return found.names[rowSet] }
+    let names = script.rowNames()
+    found = (script, names)
+    return names[rowSet]
+  }
+
   private lazy var world = LiveWorld(ledger, host)
 
   /// Uses another text with the same tables and folds.

@@ -38,7 +38,8 @@ package func bindScripts(_ catalog: Catalog, to scripts: ScriptsService) {
 private func bindScript(_ catalog: Catalog, to service: ScriptService) {
   let script = service.script
   let doc = script.declaration.doc ?? ""
-  catalog.add(service.name, doc, events: script.eventTypes, isInFile: true)
+  catalog.add(
+    service.name, doc, events: script.eventTypes, isInFile: true, rowNames: service.rowNames(of:))
   catalog.offerTables(of: service.ledger)
   for method in script.declaration.commands {
     catalog.add(ScriptMethod(method, isQuery: false, of: service).offered)
