@@ -49,6 +49,23 @@ struct HandoverTests {
       transport.recorder.sent(Array(text.utf8))
       connection.receive(Array(text.utf8).span)
     }
+
+    /// Lets the client take no output any more, of which some waits.
+    func becomeDeaf() {
+      transport.isOrderChecked = false
+      transport.room = 0
+      receive(request(1))
+    }
+
+    /// Subscribes to the pattern `a/*`, and returns its changes.
+    func watchPattern() throws -> PassthroughSubject<SourceChange, Never> {
+      let changes = PassthroughSubject<SourceChange, Never>()
+      let source = PatternSource(key: "a/*", changes: changes.toSignal())
+      let subscription = PatternSubscription(.number(1), to: source, on: connection)
+      subscription.terms = try JSONText(parsing: "{}")
+      connection.add(subscription)
+      return changes
+    }
   }
 
   // MARK: The table
@@ -288,9 +305,7 @@ struct HandoverTests {
     let subscription = StateSubscription(.number(1), to: source, on: bench.connection)
     subscription.terms = try JSONText(parsing: "{}")
     bench.connection.add(subscription)
-    bench.transport.isOrderChecked = false
-    bench.transport.room = 0
-    bench.receive(request(1))
+    bench.becomeDeaf()
     changes.send(SourceChange(source: "a", seq: 1, value: JSONText(1)))
     bench.bench.table.advance(to: 1)
     bench.transport.room = .max
@@ -306,14 +321,8 @@ struct HandoverTests {
     throws
   {
     let bench = try KeptBench()
-    let changes = PassthroughSubject<SourceChange, Never>()
-    let source = PatternSource(key: "a/*", changes: changes.toSignal())
-    let subscription = PatternSubscription(.number(1), to: source, on: bench.connection)
-    subscription.terms = try JSONText(parsing: "{}")
-    bench.connection.add(subscription)
-    bench.transport.isOrderChecked = false
-    bench.transport.room = 0
-    bench.receive(request(1))
+    let changes = try bench.watchPattern()
+    bench.becomeDeaf()
     for (seq, name) in [(1, "a/x"), (2, "a/y"), (3, "a/x")] {
       changes.send(SourceChange(source: name, seq: UInt64(seq), value: JSONText(seq)))
     }
@@ -337,9 +346,7 @@ struct HandoverTests {
     let subscription = CollectionSubscription(
       .number(1), to: source, at: 0, on: bench.connection)
     subscription.terms = try JSONText(parsing: "{}")
-    bench.transport.isOrderChecked = false
-    bench.transport.room = 0
-    bench.receive(request(1))
+    bench.becomeDeaf()
     bench.connection.add(subscription)
     subscription.resume(after: 0, missing: 0, last: 0)
     bench.bench.table.flush()
@@ -353,14 +360,8 @@ struct HandoverTests {
   @Test
   func `15: a change of a pattern that nobody gets does not hide the one after it`() throws {
     let bench = try KeptBench()
-    let changes = PassthroughSubject<SourceChange, Never>()
-    let source = PatternSource(key: "a/*", changes: changes.toSignal())
-    let subscription = PatternSubscription(.number(1), to: source, on: bench.connection)
-    subscription.terms = try JSONText(parsing: "{}")
-    bench.connection.add(subscription)
-    bench.transport.isOrderChecked = false
-    bench.transport.room = 0
-    bench.receive(request(1))
+    let changes = try bench.watchPattern()
+    bench.becomeDeaf()
     for (seq, before) in [(1, 5), (2, 4)] {
       changes.send(
         SourceChange(
