@@ -42,9 +42,7 @@ package struct LongValue {
   ///
   /// - Returns: `nil` if it is short, or no array or object.
   package init?(_ text: JSONText?, number: UInt64, at position: UInt64) {
-    guard let text, text.text.utf8.count >= Self.longText, let reader = JSONPartReader(text) else {
-      return nil
-    }
+    guard let text, let reader = Self.reader(of: text) else { return nil }
     (rest, isArray) = (.text(reader), reader.isArray)
     (self.number, self.position) = (number, position)
     // An element has at least a byte and a comma, a member also a name.
@@ -63,8 +61,12 @@ package struct LongValue {
 
   /// Returns whether a text is decoded in steps.
   package static func isLong(_ text: JSONText?) -> Bool {
-    guard let text, text.text.utf8.count >= longText else { return false }
-    return JSONPartReader(text) != nil
+    text.flatMap(reader) != nil
+  }
+
+  /// Returns what decodes a text in steps; `nil` if it is short, or no array or object.
+  private static func reader(of text: JSONText) -> JSONPartReader? {
+    text.text.utf8.count >= longText ? JSONPartReader(text) : nil
   }
 
   /// Makes room, because to move all elements when there is no more would be one long step.
