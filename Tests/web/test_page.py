@@ -150,10 +150,12 @@ class Values(PageCase):
         browser = self.open_browser()
         browser.go("sources/cells/t")
         browser.eventually(lambda: "30 values from 0 to 29" in browser.find(".plot canvas").accessible_name, what="the plot")
-        self.assertGreater(browser.run("""
+        # The plot has its name before it is drawn in the next frame.
+        drawn = """
             const canvas = document.querySelector('.plot canvas');
             const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-            return pixels.filter((_, i) => i % 4 === 3 && pixels[i]).length"""), 1000)
+            return pixels.filter((_, i) => i % 4 === 3 && pixels[i]).length"""
+        browser.eventually(lambda: browser.run(drawn) > 1000, what="the drawn plot")
         # The axis of numbers that are not negative begins at zero.
         lowest = "return import('/charts/chart.mjs').then(({Chart}) => Chart.getChart(document.querySelector('.plot canvas')).scales.y.min)"
         self.assertEqual(browser.run(lowest), 0)
