@@ -2,7 +2,7 @@
 # Boots a real systemd as PID 1 of new namespaces, on a temporary overlay of this machine's root or of another tree. Runs a
 # command in it as a unit, prints its output and exits with its status. Needs root and util-linux. Writes nothing outside its temporary
 # directory, and leaves no process, mount or control group behind.
-#   usage: [LIMIT=120] real-systemd.sh [--root TREE] [--bind DIR]... COMMAND [ARGUMENT]...
+#   usage: [LIMIT=600] real-systemd.sh [--root TREE] [--bind DIR]... COMMAND [ARGUMENT]...
 #     --root TREE  a directory with a system to boot instead of this machine's root
 #     --bind DIR  mounts a directory read-only at the same path (/tmp, /run and /dev are new; other mounts are not visible)
 #     LIMIT       total time in seconds
@@ -40,7 +40,7 @@ in_cgroup() {
     trap remove_group EXIT
     (
         echo $BASHPID > "$group/cgroup.procs"
-        exec timeout --foreground -k 5 "${LIMIT:-120}" unshare --mount --pid --fork --kill-child --uts --ipc --net --cgroup \
+        exec timeout --foreground -k 5 "${LIMIT:-600}" unshare --mount --pid --fork --kill-child --uts --ipc --net --cgroup \
             --propagation private bash "$0" --in-namespaces "$W" "$@" > "$W/out/console" 2>&1
     ) || true   # the result is in out/status
 }

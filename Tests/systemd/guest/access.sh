@@ -3,7 +3,7 @@ source "$(dirname "$0")/common.sh"
 install_units
 useradd --groups binder alice
 useradd bob
-knock() { runuser -u "$1" -- socat -t 10 - UNIX-CONNECT:$socket <<< '{"id":1,"method":"ping"}' 2>&1; }
+knock() { runuser -u "$1" -- socat -t 60 - UNIX-CONNECT:$socket <<< '{"id":1,"method":"ping"}' 2>&1; }
 same "alice" "$(knock alice | jq .id)" 1
 refusal=$(knock bob) && fail "bob is let in: $refusal"
 [[ $refusal == *"Permission denied"* ]] || fail "bob hears '$refusal'"

@@ -2,7 +2,7 @@
 source "$(dirname "$0")/common.sh"
 install_units
 useradd --groups binder alice
-connections=$(runuser -u alice -- socat -t 10 - UNIX-CONNECT:$socket <<< '{"id":1,"method":"get","params":{"source":"daemon/connections"}}')
+connections=$(runuser -u alice -- socat -t 60 - UNIX-CONNECT:$socket <<< '{"id":1,"method":"get","params":{"source":"daemon/connections"}}')
 same "alice for the daemon" "$(jq -r '.result.value[0].uid' <<< "$connections")" "$(id -u alice)"
 for source in load memory cpu uptime; do
     value=$(request "{\"id\":1,\"method\":\"get\",\"params\":{\"source\":\"system/$source\"}}" | jq -c .result.value)

@@ -1,10 +1,10 @@
 # After a kill, systemd restarts the daemon; acknowledged writes and the clients are kept. An orderly restart keeps the clients too.
 source "$(dirname "$0")/common.sh"
 install_units
-coproc CLIENT { socat -t 10 - UNIX-CONNECT:$socket; }
+coproc CLIENT { socat -t 60 - UNIX-CONNECT:$socket; }
 # Reads the next line for the client, and prints a part of it.
 told() { # filter
-    read -r -t 10 line <&"${CLIENT[0]}" || fail "the client gets no line"
+    read -r -t 60 line <&"${CLIENT[0]}" || fail "the client gets no line"
     jq -c "$1" <<< "$line"
 }
 echo '{"id":1,"method":"subscribe","params":{"source":"cells/visits","sub":"v"}}' >&"${CLIENT[1]}"
@@ -29,5 +29,5 @@ same "the value after it" "$(told .params.value)" 4
 eventually has NFileDescriptorStore 2
 systemctl stop binderd.socket binderd.service
 same "the line at the stop" "$(told .method)" '"stopping"'
-read -r -t 10 line <&"${CLIENT[0]}" && fail "after the stop the client gets '$line'"
+read -r -t 60 line <&"${CLIENT[0]}" && fail "after the stop the client gets '$line'"
 same "what the manager keeps after the stop" "$(show NFileDescriptorStore)" 0

@@ -4,9 +4,9 @@ install_units
 set_cell lamp true
 main=$(show MainPID)
 systemctl log-level debug # the manager logs the notifications
-coproc CLIENT { socat -t 10 - UNIX-CONNECT:$socket; }
+coproc CLIENT { socat -t 60 - UNIX-CONNECT:$socket; }
 echo '{"id":1,"method":"ping"}' >&"${CLIENT[1]}"
-read -r -t 10 answer <&"${CLIENT[0]}"
+read -r -t 60 answer <&"${CLIENT[0]}"
 systemctl reload binderd.service
 told=$(logged "Got notification message from PID $main" | sed 's/.*(\(.*\))/\1/; s/USEC=[0-9]*/USEC=N/' | grep -v 'WATCHDOG\|FDSTORE')
 same "the messages to the manager" "$told" $'RELOADING=1, MONOTONIC_USEC=N\nREADY=1'
@@ -39,5 +39,5 @@ same "the exit of bindctl reload" "$status" 5
 [[ $refusal == *"binder.conf:1:3: "* ]] || fail "bindctl reload says '$refusal'"
 same "the process" "$(show MainPID)" "$main"
 echo '{"id":2,"method":"ping"}' >&"${CLIENT[1]}"
-read -r -t 10 answer <&"${CLIENT[0]}" || fail "a client was lost"
+read -r -t 60 answer <&"${CLIENT[0]}" || fail "a client was lost"
 same "its answer" "$(jq .id <<< "$answer")" 2

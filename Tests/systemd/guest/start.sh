@@ -15,7 +15,7 @@ same "priority of the first line" "$(journalctl --sync; journalctl -q -o json -u
 
 # Clients connect all the time; during a restart they wait in the socket. A client accepted just before may get `closing`.
 ( trap - ERR EXIT
-  until [ -e /tmp/enough ]; do socat -t 10 - UNIX-CONNECT:$socket <<< '{"id":1,"method":"ping"}' || true; done ) > /tmp/answers 2>&1 &
+  until [ -e /tmp/enough ]; do socat -t 60 - UNIX-CONNECT:$socket <<< '{"id":1,"method":"ping"}' || true; done ) > /tmp/answers 2>&1 &
 for _ in 1 2 3; do systemctl restart binderd.service; done
 touch /tmp/enough
 wait $!

@@ -10,7 +10,7 @@ as_alice() { runuser -u alice -- env -C /home/alice HOME=/home/alice XDG_RUNTIME
 show() { as_alice systemctl --user show --value --property="$1" "${2:-binderd.service}"; }
 socket=/run/user/$uid/binder/bus.sock
 # In the sandbox of a user service root is nobody, so the clients run as the user.
-request() { as_alice socat -t 10 - "UNIX-CONNECT:$socket" <<< "$1"; }
+request() { as_alice socat -t 60 - "UNIX-CONNECT:$socket" <<< "$1"; }
 
 next=$(as_alice "$project/Scripts/install" --user)
 [[ $next == *"next: systemctl --user enable --now binderd.socket"* ]] || fail "no next step: $next"
