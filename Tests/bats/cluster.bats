@@ -78,13 +78,14 @@ start_cluster() { # names...
     eventually has out $'cells/lamp\t2'
     is "$(at a get cells/lamp)" 2
     is "$(at b events -n 9 --json | jq -c '[.seq, .stream]')" "$(at a events -n 9 --json | jq -c '[.seq, .stream]')"
-    is "$(at b metrics --prometheus | grep '^binderd_cluster_')" \
+    figures() { [ "$(at "$1" metrics --prometheus | grep "^binderd_cluster_$2")" = "$3" ]; } # name figures text
+    eventually figures b '' \
         $'binderd_cluster_active 0\nbinderd_cluster_connected 1\nbinderd_cluster_nodes 2\nbinderd_cluster_behind 0\nbinderd_cluster_forwarded_total 1\nbinderd_cluster_foreign_clients 0'
-    is "$(at a metrics --prometheus | grep '^binderd_cluster_foreign')" 'binderd_cluster_foreign_clients 0'
+    eventually figures a foreign 'binderd_cluster_foreign_clients 0'
 }
 
 # The answers of a daemon to lines of the input, until the last one has its answer.
-lines() { socat -t 5 - "UNIX:$directory/$1.sock" | jq -c "${2:-.result // .error}"; } # name filter
+lines() { socat -t 60 - "UNIX:$directory/$1.sock" | jq -c "${2:-.result // .error}"; } # name filter
 
 @test "a client of a follower reads its own writes, and gets its answers in order" {
     start_cluster a b
@@ -131,10 +132,10 @@ lines() { socat -t 5 - "UNIX:$directory/$1.sock" | jq -c "${2:-.result // .error
     at b events --durable tail -n 1 > "$directory/events"
     at a get readers/tail > /dev/null
     # Only the active daemon knows whether somebody reads.
-    known() { at "$1" get daemon/readers | jq -e '.[] | select(.reader == "tail")' > "$directory/reader"; }
-    eventually known a
+    known() { at "$1" get daemon/readers | jq -e ".[] | select(.reader == \"tail\" and $2)" > "$directory/reader"; }
+    eventually known a '.held == false' # after the reader has gone
     is "$(jq -c '[has("held"), has("in_hand")]' "$directory/reader")" '[true,false]'
-    eventually known b
+    eventually known b true
     is "$(jq -c '[has("held"), has("seq"), has("behind")]' "$directory/reader")" '[false,true,true]'
     # A view, its intents, and a login that both daemons know.
     {
@@ -142,9 +143,9 @@ lines() { socat -t 5 - "UNIX:$directory/$1.sock" | jq -c "${2:-.result // .error
         echo '{"id":2,"method":"users.whoami"}'
         echo '{"id":3,"method":"chat.create","params":{"name":"hall"}}'
         echo '{"id":4,"method":"open","params":{"binder":"threads","view":"v"}}'
-        sleep 1
+        eventually grep -q '"id":4' "$directory/chat" >&2
         echo '{"id":5,"method":"close","params":{"view":"v"}}'
-    } | socat -t 2 - "UNIX:$directory/b.sock" > "$directory/chat"
+    } | socat -t 60 - "UNIX:$directory/b.sock" > "$directory/chat"
     is "$(jq -c 'select(.id == 2) | .result.value.user' "$directory/chat")" '"ada"'
     is "$(jq -c 'select(.id == 4) | .result.binder' "$directory/chat")" '"threads"'
     is "$(jq -c 'select(.id == 5) | .result.closed' "$directory/chat")" '["v"]'
@@ -204,7 +205,7 @@ finds() { at "$1" doctor -j | jq -c '.checks[] | select(.name == "cluster") | [.
     at b set cells/lamp 2
     kill -CONT "${nodes[a]}"
     eventually is_role a following
-    shows a cells/lamp 2
+    eventually shows a cells/lamp 2
     kill -TERM "${nodes[a]}"
     wait "${nodes[a]}"
 }
@@ -229,7 +230,8 @@ finds() { at "$1" doctor -j | jq -c '.checks[] | select(.name == "cluster") | [.
     eventually finds a $'"ok","\'a\' is active; 1 more can take over"'
     kill -KILL "${nodes[a]}"
     eventually is_role b active
-    is "$(at b cluster -j | jq -r 'select(.role == "active").name')" b
+    only_active() { [ "$(at b cluster -j | jq -r 'select(.role == "active").name')" = "$1" ]; } # name
+    eventually only_active b
     eventually finds b '"warning","a shows no sign of life"'
 }
 
@@ -239,7 +241,8 @@ finds() { at "$1" doctor -j | jq -c '.checks[] | select(.name == "cluster") | [.
     beside binderd --config /dev/null --progress none --init --journal "$database" --without-replication
     sleep 0.5
     start_server
-    eventually sql_is 1 "SELECT count(*) FROM binder.head"
+    wait "${background[-1]}"
+    sql_is 1 "SELECT count(*) FROM binder.head"
     bindctl journal export "$directory/lines" --file "$database"
     run --separate-stderr bindctl journal import "$directory/lines" --file "$database" --force
     is "$status" 1
@@ -267,8 +270,8 @@ reports_away() {
     start_server
     eventually shows a cells/lamp 2
     is "$(sql "SELECT count(*) FROM binder.event")" 2
-    grep -q 'the database is away' "$directory/log-a"
-    grep -q 'the database is back' "$directory/log-a"
+    eventually contains log-a 'the database is away'
+    eventually contains log-a 'the database is back'
 }
 
 @test "a journal goes from a file to the database and back, with all positions" {
@@ -398,6 +401,7 @@ END
     start_cluster a
     for value in 1 2 3; do at a set cells/lamp "$value"; done
     kill -KILL "${nodes[a]}" # a snapshot would replace the event
+    wait "${nodes[a]}" || true
     sql "UPDATE binder.event SET data = replace(data, '2', '9') WHERE seq = 2"
     tool --verify --journal "$database"
     is "$status" 1
@@ -424,6 +428,7 @@ END
     eventually sql_is 1 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'Patroni'"
     refuse "$database" 'the server is run by a Patroni older than 3.2; versions before 3.0.3 lose acknowledged events with etcd v3; update Patroni'
     sql "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'Patroni'" > /dev/null
+    eventually sql_is 0 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'Patroni'"
     refuse "$database" "the server's replication is asynchronous"
     refuse "$database" "create one with 'bindctl journal init'" --without-replication
     refuse "postgres:///none?host=$server&user=postgres&password=geheim" 'database "none" does not exist' --without-replication
@@ -498,7 +503,7 @@ END
     eventually opens "$directory/own.view" 2
     echo '{"intent":"reset","args":{"id":"front"}}' | at b open "$directory/own.view" > "$directory/answers"
     eventually shows a doors/front 0
-    is "$(at b get doors/front)" 0
+    eventually shows b doors/front 0
     # After the active one is gone, the other goes on with the state.
     kill -KILL "${nodes[a]}"
     eventually is_role b active
