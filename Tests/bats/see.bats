@@ -41,11 +41,11 @@ fill() { bindctl set - > "$directory/filled"; }
     bindctl set cells/b '"日本茶"'
     terminal 80 24 "bindctl board 'cells/**'"
     eventually shows '^  cells/a +1$'
-    shows '^cells/\*\*  2 sources$'
-    shows '^  cells/b +"日本茶"$'
+    eventually shows '^cells/\*\*  2 sources$'
+    eventually shows '^  cells/b +"日本茶"$'
     hides ' now| ago'
     bindctl set cells/a 2
-    eventually shows '^▲ cells/a +2 +(now|1s ago)$'
+    eventually shows '^▲ cells/a +2 +(now|[0-9]+s ago)$'
     bindctl set cells/a -5
     eventually shows '^▼ cells/a +-5 '
     bindctl set cells/b true
@@ -55,7 +55,7 @@ fill() { bindctl set - > "$directory/filled"; }
     bindctl remove cells/a
     eventually shows '^- cells/a +\(gone\) '
     # The marks disappear, and so does the removed source, while nothing else happens.
-    eventually shows '^  cells/c +null +[3-9]s ago$'
+    eventually shows '^  cells/c +null +([3-9]|[1-9][0-9]+)s ago$'
     for _ in 1 2; do eventually hides 'cells/a' || true; done
     hides 'cells/a'
     keys q
@@ -72,7 +72,7 @@ fill() { bindctl set - > "$directory/filled"; }
     eventually shows '10,001 sources'
     eventually shows '^  cells/longlong.*… +"한국어.*…'
     fits 80
-    shows '1–20 of 10,001'
+    eventually shows '1–20 of 10,001'
     keys End
     eventually shows 'of 10,001 '
     eventually shows '^  cells/n9999 +9999'
@@ -99,7 +99,7 @@ fill() { bindctl set - > "$directory/filled"; }
     eventually shows '^\+ cells/a +1'
     kill_daemon
     eventually shows '^the connection is lost; waiting for the daemon$'
-    shows 'cells/a +1'
+    eventually shows 'cells/a +1'
     start_daemon
     eventually hides 'the connection is lost'
     bindctl set cells/a 2
@@ -138,7 +138,7 @@ writes() { # cell
     writes cells/busy
     terminal 80 24 'bindctl top'
     eventually shows '^cells/busy +[0-9]+ +[0-9.,]+ (B|KiB)$'
-    shows '^binderd +.*/bus.sock +up '
+    eventually shows '^binderd +.*/bus.sock +up '
     eventually shows '^events/s +[0-9]+ +[▁▂▃▄▅▆▇█]{2,}$'
     eventually shows '^commit +[0-9.]+ ms mean, [0-9.]+ ms max +[▁▂▃▄▅▆▇█]+$'
     eventually shows '^ +[0-9]+ +root +[0-9]+ +bindctl [0-9.]+ +[0-9]+ +4 +'
@@ -161,10 +161,11 @@ writes() { # cell
 
 @test "top in a pipe prints a line for each stream that is written" {
     writes cells/busy
-    eventually bindctl get cells/busy
-    bindctl top > "$directory/top"
-    grep -qE $'^cells/busy\t[0-9.]+\t[0-9.]+$' "$directory/top"
-    is "$(bindctl top -j | jq -c 'keys')" '["bytes_per_second","events_per_second","stream"]'
+    # On a busy machine the writer may have no turn in the second that is shown.
+    tops() { bindctl top > "$directory/top" && contains top $'^cells/busy\t[0-9.]+\t[0-9.]+$'; }
+    eventually tops
+    has_members() { [ "$(bindctl top -j | jq -c 'keys')" = '["bytes_per_second","events_per_second","stream"]' ]; }
+    eventually has_members
 }
 
 @test "streams are counted only while somebody watches" {
@@ -188,7 +189,7 @@ writes() { # cell
     line=$(bindctl ps | grep "^$id"$'\t')
     [[ $line =~ ^$id$'\t'root$'\t'$pid$'\t'bindctl\ [0-9.]+$'\t'1$'\t'[0-9]+$'\t'0$'\t'20[0-9T:.-]+Z$ ]]
     # A client without hello is shown by its program.
-    socat - "UNIX-CONNECT:$BINDER_SOCKET" < <(sleep 20) > "$directory/closing" &
+    socat -u "UNIX-CONNECT:$BINDER_SOCKET" - > "$directory/closing" 3>&- &
     background+=($!)
     eventually eval 'bindctl ps | grep -q socat'
     bindctl kick "$id"
@@ -197,11 +198,11 @@ writes() { # cell
     is "$(cat "$directory/err")" "bindctl: an administrator has ended this connection with 'bindctl kick'"
     bindctl kick "$(bindctl ps | awk '/socat/ { print $1 }')"
     eventually grep -qE '"closing","params":\{"reason":"kicked","epoch":"[^"]+","last":[0-9]+\}\}$' "$directory/closing"
-    grep -q "notice: uid 0 pid [0-9]* ended connection $id of uid 0 pid $pid" "$directory/log"
+    eventually contains log "notice: uid 0 pid [0-9]* ended connection $id of uid 0 pid $pid"
 }
 
 @test "kick answers a client that ends itself, and names what is wrong" {
-    is "$(printf '%s\n' '{"id":1,"method":"hello"}' | socat -t 5 - "UNIX-CONNECT:$BINDER_SOCKET" | jq .result.conn | wc -l)" 1
+    is "$(printf '%s\n' '{"id":1,"method":"hello"}' | socat -t 60 - "UNIX-CONNECT:$BINDER_SOCKET" | jq .result.conn | wc -l)" 1
     coproc OWN { socat -t 5 - "UNIX-CONNECT:$BINDER_SOCKET"; }
     echo '{"id":1,"method":"hello"}' >&"${OWN[1]}"
     read -r line <&"${OWN[0]}"
@@ -271,7 +272,7 @@ done'
     is "$(grep -cE $'^[123]\t[0-9]+ µs$' "$directory/pings")" 3
     grep -qE '^3 sent, 3 answered: min [0-9]+, mean [0-9]+, max [0-9]+ µs$' "$directory/pings"
     is "$(bindctl ping -c 2 -i 1ms -j | jq -c .n)" $'1\n2'
-    beside bindctl ping -c 1000 -i 20ms
+    beside bindctl ping -c 100000 -i 20ms
     eventually grep -q µs "$directory/out"
     kill_daemon
     eventually grep -q 'no answer' "$directory/err"
@@ -420,23 +421,24 @@ END
     eventually shows '^\$ *$'
     keys "bindctl get 'cells/**'" Enter
     eventually shows '^:$' # less waits
-    shows '^SOURCE +VALUE$'
-    shows '^cells/n1 +1$'
+    eventually shows '^SOURCE +VALUE$'
+    eventually shows '^cells/n1 +1$'
     keys q
     eventually shows '^\$ *$'
-    keys C-l "bindctl get cells/n1 cells/n2; echo end=\$?" Enter
-    eventually shows '^end=0$' # fits on the screen
-    keys C-l "bindctl --no-pager get 'cells/**'; echo end=\$?" Enter
-    eventually shows '^end=0$'
-    keys C-l "PAGER='head -n 3' bindctl tree cells; echo end=\$?" Enter
-    eventually shows '^end=0$'
+    # Each end has a number, because the one before may still be shown.
+    keys C-l "bindctl get cells/n1 cells/n2; echo 1=\$?" Enter
+    eventually shows '^1=0$' # fits on the screen
+    keys C-l "bindctl --no-pager get 'cells/**'; echo 2=\$?" Enter
+    eventually shows '^2=0$'
+    keys C-l "PAGER='head -n 3' bindctl tree cells; echo 3=\$?" Enter
+    eventually shows '^3=0$'
     shows '^├── n1  1$'
     hides '^├── n99'
-    keys C-l "PAGER=cat bindctl tree cells | head -n 1; PAGER= bindctl tree cells; echo end=\$?" Enter
-    eventually shows '^end=0$'
+    keys C-l "PAGER=cat bindctl tree cells | head -n 1; PAGER= bindctl tree cells; echo 4=\$?" Enter
+    eventually shows '^4=0$'
     shows '^└── n99  99$'
-    keys C-l 'PAGER=/none bindctl tree cells; echo end=$?' Enter
-    eventually shows '^end=0$'
+    keys C-l 'PAGER=/none bindctl tree cells; echo 5=$?' Enter
+    eventually shows '^5=0$'
     shows '^└── n99  99$'
     is "$(PAGER='head -n 1' bindctl get 'cells/**' | wc -l)" 100
 }

@@ -38,7 +38,7 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     eventually shows '^results \(1\)'
     keys Enter
     eventually shows '^search › thread$'
-    shows 'green 日本茶 and teabags +0$'
+    eventually shows 'green 日本茶 and teabags +0$'
     keys Escape
     eventually shows '  l like '
     keys l
@@ -51,7 +51,7 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     eventually shows '^search › login$'
     keys Enter # chooses kim
     eventually shows '^search › room$'
-    shows '^> .* message 3 about teabags'
+    eventually shows '^> .* message 3 about teabags'
     eventually shows '^> text' # the field is open
     keys Escape
     eventually shows '^enter send… '
@@ -72,7 +72,7 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     keys e # reverse name
     eventually shows '^name +miK$'
     eventually shows '^> Kim$'
-    shows '  m remove( |$)' # last
+    eventually shows '  m remove( |$)' # last
     keys q
     view threads
     keys s Tea Enter
@@ -104,12 +104,12 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     view profile as=kim
     keys Enter
     eventually shows '^profile › edit profile$'
-    shows '^> full name'
+    eventually shows '^> full name'
     keys 'Kim 김' Enter 'about me' Enter
     eventually shows '^full name +Kim 김$'
     keys Enter
     eventually shows '^profile › edit profile$'
-    shows '^> full name +Kim 김'
+    eventually shows '^> full name +Kim 김'
     keys '?' # is text here
     eventually shows '^> full name +Kim 김\?'
     keys Escape '?'
@@ -125,8 +125,8 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     eventually shows '^> url *$' # not the URL of the other feed
     keys Escape Enter
     eventually shows '^feeds › feed$'
-    shows '^episodes \(0\)$'
-    shows '^m mark played… .* u unsubscribe '
+    eventually shows '^episodes \(0\)$'
+    eventually shows '^m mark played… .* u unsubscribe '
     keys u
     eventually shows '^unsubscribe near\?$'
     keys n u y
@@ -152,13 +152,13 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     pastes "$(printf 'y%.0s' {1..4000})"
     keys Enter
     eventually shows "^'text' has at most 4000 bytes"
-    shows '^ +y+$' # the text stays
+    eventually shows '^ +y+$' # the text stays
     keys C-u hel
     eventually shows '^> text +hel$'
     bindctl call chat.remove room=lobby as=kim
     eventually shows 'not sent: hel$'
     keys lo Enter q
-    shows 'not sent: hel$'
+    eventually shows 'not sent: hel$'
     keys Escape
     eventually is_gone
 }
