@@ -112,7 +112,7 @@ bindctl: the configuration was not changed"
         is "$status" 5
         is "$stderr" "bindctl: permission denied: no role in the daemon's configuration includes this user; ask its administrator"
     done
-    grep -q "refused uid 4002 pid" "$directory/log"
+    eventually contains log "refused uid 4002 pid"
 }
 
 @test "a user sees and does what the role allows, and nothing else is there" {
@@ -131,7 +131,7 @@ bindctl: the configuration was not changed"
     is "$status" 4
     as_user 4001 services -r
     is "$output" cells
-    grep -q "refused uid 4001 pid [0-9]*: to call cells.remove, as panel" "$directory/log"
+    eventually contains log "refused uid 4001 pid [0-9]*: to call cells.remove, as panel"
 }
 
 @test "a session from a daemon that may not be asked for its journal names its own option" {

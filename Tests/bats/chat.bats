@@ -45,13 +45,15 @@ log_in() { # terminal name
     eventually shows one 'lobby +1 +2 +yes'
     keys one Enter
     eventually shows one 'lee +hello kim'
+    eventually shows one '^> text'
     keys one 'hello lee' Enter 'how are you' Enter
     eventually shows two 'kim +how are you'
 
     # A script of the same user sends a message too.
     bindctl call chat.send room=lobby as=kim text='the backup is done'
     eventually shows two 'kim +the backup is done'
-    is "$(bindctl call chat.unread as=lee -r)" '[{"id":1,"name":"lobby","unread":0}]'
+    all_read() { [ "$(bindctl call chat.unread as=lee -r)" = '[{"id":1,"name":"lobby","unread":0}]' ]; }
+    eventually all_read
 
     # Leave: the other user sees the new list of members.
     keys one Escape

@@ -118,22 +118,22 @@ END
         sleep .3
     done
     bindctl spark cells/t --since "$begin" --points 60 > "$directory/out"
-    grep -qE '^ *▁+▃+▂+█+  29$' "$directory/out"
-    is "$(bindctl spark cells/t --since "$begin" -r --points 4 | wc -m)" 5
+    LC_ALL=C.UTF-8 grep -qE '^ *▁+▃+▂+█+  29$' "$directory/out"
+    is "$(bindctl spark cells/t --since "$begin" -r --points 4 | LC_ALL=C.UTF-8 wc -m)" 5
     is "$(bindctl spark cells/t --since "$begin" -j | jq -c '[.source,.value,.low,.high]')" '["cells/t",29,20,29]'
     terminal 80 24 'bindctl history cells/t; bindctl set cells/t x; bindctl history cells/t -n 1; sleep 60'
     eventually shows ' 4  29     ████████████████████$'
-    shows ' 1  20     █████████████▊$'
+    eventually shows ' 1  20     █████████████▊$'
     eventually shows '^  5  .* "x"$'
 }
 
 @test "plot -f stays in place and goes on with new values" {
     bindctl set cells/t 1
-    terminal 80 20 "bindctl plot -f cells/t --since -10s"
+    terminal 80 20 "bindctl plot -f cells/t --since -1h"
     eventually shows '^cells/t  last 1  min 1  max 1$'
     bindctl set cells/t 7
     eventually shows '^cells/t  last 7  min 1  max 7$'
-    shows '^ *└[─┬]+$'
+    eventually shows '^ *└[─┬]+$'
     kill_daemon
     eventually shows 'the connection is lost; waiting for the daemon'
     start_daemon
@@ -147,10 +147,10 @@ END
 @test "on a terminal counters have units, and descriptions are wrapped between words" {
     terminal 60 120 'bindctl stats; bindctl stats --limits; bindctl services; sleep 60'
     eventually shows '^  resident_bytes +[0-9.]+ MiB$'
-    shows '^  uptime_s +[0-9]+s$'
-    shows '^  line_in +1 MiB  bytes of a line from a client$'
+    eventually shows '^  uptime_s +[0-9]+s$'
+    eventually shows '^  line_in +1 MiB  bytes of a line from a client$'
     eventually shows '^cells +Named JSON values for scripts: one program sets$'
-    shows '^ +them, others watch them\.$'
+    eventually shows '^ +them, others watch them\.$'
     bindctl stats | grep -qE '^resident_bytes +[0-9]+$'
 }
 

@@ -29,7 +29,7 @@ without_proc() { unshare -mpf sh -c 'mount -t tmpfs none /proc && exec "$@"' sh 
         for words in 'get cells/text -r' "get cells/text -F {value}" 'history cells/text -r' \
             'watch cells/text -r -t 1s --no-reconnect' 'events -r -n 1' 'stats -r'; do
             # shellcheck disable=SC2086
-            timeout 10 "${without[@]}" "$closed" bindctl $words > "$directory/out" 2> "$directory/err" < /dev/null || true
+            timeout 60 "${without[@]}" "$closed" bindctl $words > "$directory/out" 2> "$directory/err" < /dev/null || true
             run bindctl get cells/secret
             is "$status" 4
         done
@@ -42,7 +42,7 @@ without_proc() { unshare -mpf sh -c 'mount -t tmpfs none /proc && exec "$@"' sh 
     for words in 'get cells/a' 'get cells/a -r -q' '--version' 'help' 'help get' 'watch cells/a' 'ps'; do
         status=0
         # shellcheck disable=SC2086
-        timeout 10 bindctl $words >&- 2> "$directory/err" || status=$?
+        timeout 60 bindctl $words >&- 2> "$directory/err" || status=$?
         is "$status" 1
         is "$(cat "$directory/err")" 'bindctl: the output cannot be written: Bad file descriptor'
     done
@@ -87,10 +87,10 @@ without_proc() { unshare -mpf sh -c 'mount -t tmpfs none /proc && exec "$@"' sh 
 @test "commands that run programs notice their end, although SIGCHLD was ignored" {
     start_daemon
     status=0
-    timeout 20 "${ignoring[@]}" SIGCHLD bindctl lock L -- sh -c 'exit 7' || status=$?
+    timeout 60 "${ignoring[@]}" SIGCHLD bindctl lock L -- sh -c 'exit 7' || status=$?
     is "$status" 7
     status=0
-    timeout 20 "${ignoring[@]}" SIGCHLD bindctl session -- sh -c 'exit 8' || status=$?
+    timeout 60 "${ignoring[@]}" SIGCHLD bindctl session -- sh -c 'exit 8' || status=$?
     is "$status" 8
     bindctl set cells/a 1
     beside "${ignoring[@]}" SIGCHLD bindctl watch cells/a -- sh -c "echo \$BINDER_VALUE >> $directory/values"
@@ -114,13 +114,13 @@ without_proc() { unshare -mpf sh -c 'mount -t tmpfs none /proc && exec "$@"' sh 
     status=0
     wait "${background[-1]}" || status=$?
     is "$status" 143
-    timeout 20 "${blocking[@]}" 'SIGTERM SIGCHLD' bindctl lock L -- true
+    timeout 60 "${blocking[@]}" 'SIGTERM SIGCHLD' bindctl lock L -- true
 }
 
 @test "nohup protects the commands that run programs" {
     start_daemon
-    beside "${ignoring[@]}" SIGHUP bindctl lock L -- sh -c "echo runs; read -r line < $directory/go; echo \$line"
     mkfifo "$directory/go"
+    beside "${ignoring[@]}" SIGHUP bindctl lock L -- sh -c "echo runs; read -r line < $directory/go; echo \$line"
     eventually has out runs
     kill -HUP "${background[-1]}"
     echo finished > "$directory/go"
@@ -161,7 +161,7 @@ without_proc() { unshare -mpf sh -c 'mount -t tmpfs none /proc && exec "$@"' sh 
     # A user without an account, as in a container.
     run env -i "$(command -v setpriv)" --reuid 3999999 --regid 3999999 --clear-groups "$directory/binderd" --check-config
     grep -qF 'no home directory is known; set HOME or XDG_STATE_HOME, or name the journal with --journal' <<< "$output"
-    run env -i "$(command -v setpriv)" --reuid 3999999 --regid 3999999 --clear-groups timeout 10 "$directory/binderd" \
+    run env -i "$(command -v setpriv)" --reuid 3999999 --regid 3999999 --clear-groups timeout 60 "$directory/binderd" \
         --socket "$directory/other.sock"
     is "$status" 78
     grep -qF 'no home directory is known; set HOME or XDG_STATE_HOME, or name the journal with --journal' <<< "$output"
@@ -172,11 +172,11 @@ without_proc() { unshare -mpf sh -c 'mount -t tmpfs none /proc && exec "$@"' sh 
     start_daemon
     bindctl set cells/lamp true
     for words in "board 'cells/**'" top 'open cell name=lamp' 'tree cells' 'get cells/lamp'; do
-        timeout 20 script -qec "TERM=dumb bindctl $words" /dev/null < /dev/null > "$directory/shown"
+        timeout 60 script -qec "TERM=dumb bindctl $words" /dev/null < /dev/null > "$directory/shown"
         ! grep -q $'\e' "$directory/shown"
     done
-    timeout 20 script -qec "TERM=dumb bindctl board 'cells/**'" /dev/null < /dev/null > "$directory/shown"
+    timeout 60 script -qec "TERM=dumb bindctl board 'cells/**'" /dev/null < /dev/null > "$directory/shown"
     grep -q 'cells/lamp.*true' "$directory/shown"
-    run timeout 20 script -qec 'TERM=dumb bindctl plot cells/lamp --follow' /dev/null < /dev/null
+    run timeout 60 script -qec 'TERM=dumb bindctl plot cells/lamp --follow' /dev/null < /dev/null
     [[ $output == *"--follow needs a terminal with a screen, which TERM='dumb' is not"* ]]
 }

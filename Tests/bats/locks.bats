@@ -36,7 +36,8 @@ waiting() { [ "$(bindctl get locks/backup -F '{value.waiting_count}' 2> "$direct
     beside bindctl lock backup -- echo mine
     eventually waiting 1
     kill -KILL "$holder"
-    eventually has out mine
+    wait "${background[-1]}"
+    has out mine
     run ! held
 }
 
@@ -65,15 +66,13 @@ waiting() { [ "$(bindctl get locks/backup -F '{value.waiting_count}' 2> "$direct
     kill -STOP "$holder"
     kill_daemon
     start_daemon --config "$directory/binder.conf"
-    eventually run_not held
+    eventually not held
     kill -CONT "$holder"
     status=0
     wait "$holder" || status=$?
     is "$status" 6
     grep -qF "lock 'backup' is lost" "$directory/err"
 }
-
-run_not() { ! "$@"; }
 
 @test "a signal ends the command, and the lock is free" {
     beside bindctl lock backup -- sleep 60
@@ -114,7 +113,7 @@ lock_a_family() { # what the other one does first
     lock_a_family
     kill -KILL "$holder"
     eventually gone "$child"
-    eventually run_not held
+    eventually not held
 }
 
 # Starts a program that is in a session of its own, writes its number, and outlives its parent.
@@ -131,11 +130,12 @@ left() { # runs after the program was left
 @test "a signal ends programs in other sessions too, before the lock is free" {
     for rest in wait true; do
         left "$rest"
+        [ "$rest" = wait ] || eventually contains err 'the command has ended; waiting for what it has started'
         kill -TERM "$holder"
         status=0
         wait "$holder" || status=$?
         gone "$child"
-        run_not held
+        not held
         is "$rest $status" "$([ "$rest" = wait ] && echo 'wait 143' || echo 'true 0')"
     done
 }
@@ -147,7 +147,7 @@ left() { # runs after the program was left
         kill -KILL "$holder"
         eventually gone "$child"
     done
-    eventually run_not held
+    eventually not held
 }
 
 @test "the lock is kept until all that the command has started has ended" {
@@ -212,11 +212,13 @@ left() { # runs after the program was left
     is "$(grep -v '^bindctl' "$directory/out")" "second
 third"
     # The time to wait counts while the daemon is away.
+    eventually not held
     rm "$directory/go"
     beside bindctl lock backup -- sh -c 'while [ ! -e "$0" ]; do sleep .02; done' "$directory/go"
     eventually held
+    asked=$(grep -c '^-> .*"method":"locks.acquire"' "$BINDER_TRACE")
     beside bindctl lock backup --wait 1s -- echo never
-    eventually waiting 1
+    traced '"method":"locks.acquire"' $((asked + 1))
     kill_daemon
     status=0
     wait "${background[-1]}" || status=$?
@@ -242,11 +244,13 @@ third"
 }
 
 @test "a value with a ttl ends in time, and can be renewed" {
-    lease=$(bindctl set cells/door open --ttl 300ms)
-    is "$(bindctl get cells/door)" '"open"'
-    eventually run_not bindctl get cells/door
-    lease=$(bindctl set cells/door open --ttl 30s)
-    is "$(bindctl call lease.renew lease="$lease")" 30000
+    beside bindctl watch cells/door
+    eventually has out '--- live after 0'
+    bindctl set cells/door open --ttl 300ms
+    eventually has out $'cells/door\t(gone)'
+    is "$(tail -n 2 "$directory/out")" $'cells/door\t"open"\ncells/door\t(gone)'
+    lease=$(bindctl set cells/door open --ttl 1h)
+    is "$(bindctl call lease.renew lease="$lease")" 3600000
     bindctl call lease.release lease="$lease" > "$directory/no"
     run ! bindctl get cells/door
     run --separate-stderr bindctl set cells/door open --ttl 0s
@@ -259,7 +263,7 @@ third"
     owner=${background[-1]}
     eventually bindctl get cells/here
     kill -KILL "$owner"
-    eventually run_not bindctl get cells/here
+    eventually not bindctl get cells/here
     beside bindctl set cells/here true --while-connected
     owner=${background[-1]}
     eventually bindctl get cells/here
@@ -267,7 +271,7 @@ third"
     status=0
     wait "$owner" || status=$?
     [ "$status" -gt 128 ]
-    eventually run_not bindctl get cells/here
+    eventually not bindctl get cells/here
     run --separate-stderr bindctl set cells/here true --while-connected --ttl 5s
     is "$status/$stderr" "2/bindctl: --ttl and --while-connected cannot be used together; see 'bindctl help set'"
 }

@@ -81,7 +81,7 @@ refuses() { # status sentence argument...
     printf '#!/bin/sh\ncat\n' > "$directory/methods/stock.add.sh"
     chmod +x "$directory/methods/stock.add.sh"
     echo '{"doc":"Adds.","params":{"thing":{"type":"string"}}}' > "$directory/methods/stock.add.sh.json"
-    run --separate-stderr timeout 30 bindctl serve --dir "$directory/methods"
+    run --separate-stderr timeout 60 bindctl serve --dir "$directory/methods"
     is "$status" 2
     [[ $stderr == "bindctl: $directory/methods/stock.add.sh.json: at /params/thing: expected "* ]]
     [[ $stderr == *'; write "params":{"type":"object","properties":{"thing":{"type":"string"}}}' ]]

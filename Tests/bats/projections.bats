@@ -168,12 +168,12 @@ END
     doors 10 > service.d/doors.service
     bindctl reload
     eventually is_count a 10
-    grep -q "service 'doors' has folded 1 events by its new text; it lacks those of other services that were removed up to 3" log
+    eventually grep -q "service 'doors' has folded 1 events by its new text; it lacks those of other services that were removed up to 3" log
     # A start without a snapshot of the state says it too.
     kill_daemon
     start_daemon --config "$directory/binder.conf"
     is_count a 10
-    grep -q 'doors lacks events of other services that were removed up to 3' log
+    eventually grep -q 'doors lacks events of other services that were removed up to 3' log
     restart_daemon
     is_count a 10
 }
@@ -193,7 +193,8 @@ END
     # The events are gone when the state has a snapshot without a fault.
     doors > service.d/doors.service
     bindctl reload
-    eventually is_count a 1
+    eventually bindctl get doors/b > shown # at which the old text has stopped
+    is_count a 1
     bindctl journal compact --before 6
     [ -z "$(bindctl history cells/door/a -j)" ]
     kill_daemon

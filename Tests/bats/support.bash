@@ -28,8 +28,14 @@ remove_place() {
     done 2> /dev/null
     local status=0
     [ ! -e "$directory/trace" ] || "$BATS_TEST_DIRNAME/check-frames" "$directory/trace" || status=$?
-    rm -r "$directory"
+    # A process that a killed one has started may still make a file.
+    eventually removes_place || status=1
     return "$status"
+}
+
+removes_place() {
+    rm -rf "$directory" 2> /dev/null
+    [ ! -e "$directory" ]
 }
 
 start_daemon() { # options...
@@ -46,7 +52,9 @@ kill_daemon() {
 
 # Runs a command in the background; its output goes to the files out and err.
 beside() { # command...
-    : > "$directory/out" # before the background shell starts, because the test may read it first
+    # Before the background shell starts, because the test may read them first.
+    : > "$directory/out"
+    : > "$directory/err"
     "$@" > "$directory/out" 2> "$directory/err" 3>&- &
     background+=($!)
 }
@@ -62,6 +70,15 @@ eventually() { # command...
     tail -n 20 "$directory"/{out,err,log} || true
     return 1
 }
+
+# Succeeds if a command fails.
+not() { ! "$@"; } # command...
+
+# Succeeds if a file of the test has a line that matches.
+contains() { grep -qE -e "$2" "$directory/$1"; } # file pattern
+
+# Succeeds if the daemon has so many subscriptions.
+subscriptions() { [ "$(bindctl stats -F '{stats.subscriptions}')" = "$1" ]; } # count
 
 # True when a program accepts connections at a path. The file appears a moment before: between bind and listen the kernel
 # refuses connections.

@@ -15,7 +15,7 @@ teardown() { remove_place; }
         bindctl set -s -- cells/a "$text" < "$directory/file"
         is "$(bindctl get cells/a)" "$(jq -cn --arg text "$text" '$text')"
         bindctl is -s -- cells/a "$text" < "$directory/file"
-        bindctl wait -s -t 5s -- cells/a "$text" < "$directory/file" > /dev/null
+        bindctl wait -s -t 60s -- cells/a "$text" < "$directory/file" > /dev/null
         bindctl publish -s -- a/b "$text" < "$directory/file"
         is "$(bindctl get live/a/b)" "$(jq -cn --arg text "$text" '$text')"
     done
@@ -66,10 +66,13 @@ teardown() { remove_place; }
 @test "the name of a client makes no row of its own" {
     coproc client { socat - "UNIX-CONNECT:$BINDER_SOCKET" 3>&-; }
     echo '{"id":1,"method":"hello","params":{"client":{"name":"x\n9\troot","version":"1"}}}' >&"${client[1]}"
-    read -r -t 20 _ <&"${client[0]}"
-    is "$(bindctl ps | wc -l)" 2
+    read -r -t 60 _ <&"${client[0]}"
+    # The daemon may not have noticed yet that the command before has ended.
+    rows() { [ "$(bindctl ps | wc -l)" = "$1" ]; }
+    eventually rows 2
     bindctl ps | grep -qF $'\tx\\n9\\troot 1\t'
-    is "$(script -qec 'bindctl ps --no-pager' /dev/null < /dev/null | wc -l)" 3
+    rows_of_terminal() { [ "$(script -qec 'bindctl ps --no-pager' /dev/null < /dev/null | wc -l)" = "$1" ]; }
+    eventually rows_of_terminal 3
     kill "$client_PID"
 }
 
@@ -81,10 +84,10 @@ teardown() { remove_place; }
         sh -c "echo \"\${BINDER_VALUE-none}\" >> $directory/variables; jq -r '.value | length' >> $directory/lengths"
     eventually has lengths 200000
     has variables none
-    has err 'bindctl: BINDER_VALUE is not set for the command: the value is longer than 32 KiB; its stdin has it'
+    eventually has err 'bindctl: BINDER_VALUE is not set for the command: the value is longer than 32 KiB; its stdin has it'
     bindctl set cells/a '"x\u0000y"'
     eventually has lengths 3
-    has err 'bindctl: BINDER_VALUE is not set for the command: the value has a NUL character; its stdin has it'
+    eventually has err 'bindctl: BINDER_VALUE is not set for the command: the value has a NUL character; its stdin has it'
     is "$(tail -n 1 "$directory/variables")" none
     bindctl set cells/a short
     eventually has variables short

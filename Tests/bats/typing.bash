@@ -74,18 +74,26 @@ writes_files() {
     done
 }
 
+# The same, and types the last command again if it only reads: what a binding writes may follow the answer to a `set`.
+prints() { # line
+    printed "$1" && return
+    [[ $command = 'bindctl get '* ]] || return
+    types "$command"
+    printed "$1"
+}
+
 # Types the commands in the fenced blocks on stdin, and looks for the output that is shown below each.
 types_blocks() {
-    local line count=0
+    local line command='' count=0
     touch "$directory/beside"
     while IFS= read -r line; do
         case $line in
             '$ Scripts/build'* | '$ bindctl session -- bash'*) ;;
             '$ '*)
-                line=${line#'$ '}
-                types "$(sed 's/  *# .*$//' <<< "$line")"
+                command=$(sed 's/  *# .*$//' <<< "${line#'$ '}")
+                types "$command"
                 count=$((count + 1)) ;;
-            *) eventually printed "$line" ;;
+            *) eventually prints "$line" ;;
         esac
     done < <(awk '/^```/ { inside = !inside; first = 1; next }
         first { first = 0; isFile = /^(#|--) [a-z.\/]+\.[a-z]+$/ }
