@@ -15,6 +15,14 @@ from support import Case, eventually
 __all__ = ["Browser", "By", "Keys", "PageCase"]
 
 
+# What is on its way, as a screen reader has it, and what says so in words.
+waiting = """
+    const isSeen = (element) => element.checkVisibility();
+    const busy = [...document.querySelectorAll('[aria-busy=true]')].filter(isSeen);
+    const lines = [...document.querySelectorAll('[role=status]')].filter(isSeen).map((line) => line.textContent);
+    return [busy.length, lines.filter((line) => /(Loading|Opening).* …$/.test(line))]"""
+
+
 # Chromiums without a page: starting one takes seconds.
 idle = []
 
@@ -30,6 +38,7 @@ def start_chromium():
         options.add_argument(word)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver", log_output=os.devnull), options=options)
+    driver.set_script_timeout(100)
     atexit.register(driver.quit)
     return driver
 
@@ -76,7 +85,8 @@ class Browser:
             except (StaleElementReferenceException, IndexError, AttributeError):
                 return None
             except WebDriverException as error:
-                if "no such element" in str(error) or "not interactable" in str(error):
+                # A dialog may be above it until its answer has come.
+                if any(text in str(error) for text in ("no such element", "not interactable", "click intercepted")):
                     return None
                 raise
 
@@ -88,6 +98,17 @@ class Browser:
     def go(self, path):
         """Goes to a part of the page, such as sources/cells/lamp."""
         self.run("location.hash = arguments[0]", f"#/{path}")
+
+    def await_busy(self, place):
+        """Waits until the page says in both ways that something is on its way."""
+        self.eventually(lambda: all(self.run(waiting)), what=lambda: f"{place} is busy: {self.run(waiting)}")
+
+    def await_there(self, place, text=None):
+        """Waits until the page shows a part, with everything that was on its way."""
+        is_there = lambda: self.run("return document.querySelector('main').innerText.length > 3") and self.run(waiting) == [0, []]
+        self.eventually(is_there, what=lambda: f"{place} is there: {self.run(waiting)}")
+        if text is not None:
+            self.has(text)
 
     @property
     def text(self):

@@ -16,7 +16,7 @@ feed = """<?xml version="1.0"?><rss version="2.0"><channel><title>Radio</title><
 
 class FeedHandler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        self.server.gate.wait(20)
+        self.server.gate.wait()
         body = feed.encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/rss+xml")

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import pathlib
+import random
 import re
 import select
 import shutil
@@ -71,7 +72,7 @@ class Place:
     def try_call(self, method, params=None):
         try:
             return self.call(method, params)
-        except OSError:
+        except (OSError, ValueError):  # it is not there yet, or ends
             return None
 
     def call(self, method, params=None):
@@ -119,9 +120,14 @@ class Place:
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Returns a port that nobody has, below those that the kernel gives to connections, so that none gets it meanwhile."""
+    while True:
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", random.randrange(20000, 32768)))
+            except OSError:
+                continue
+            return probe.getsockname()[1]
 
 
 class Lines:

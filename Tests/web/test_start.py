@@ -64,7 +64,7 @@ class Start(Case):
         files = set(os.listdir(f"{self.place.directory}/binder"))
         self.assertEqual(len([name for name in files if name.endswith(".sock")]), 1)
         os.kill(self.place.web.pid, signal.SIGINT)
-        self.assertEqual(self.place.web.wait(10), 0)
+        self.assertEqual(self.place.web.wait(60), 0)
         self.assertFalse([name for name in os.listdir(f"{self.place.directory}/binder") if name.endswith(".sock")])
 
     def test_what_it_cannot_do(self):
