@@ -16,6 +16,7 @@ import changes
 from outcome import outcomes
 from plan import GROUPS, OTHERS, STEPS, Plan
 from record import Record
+from repeat import repeat
 from screen import Screen
 
 LOGS = ".build/test"
@@ -58,6 +59,27 @@ class Run:
             self.show(running)
             time.sleep(0.1)
         self.screen.clear()
+        if not self.plan.only:
+            repeat(self.outcomes("failed"), self.run_alone)
+
+    def run_alone(self, job, one):
+        """Runs one test again, and returns what has come of it."""
+        self.screen.line(f"again   {job.step}: {one.test}")
+        plan = Plan({job.step: one.pattern})
+        plan.add_step(job.step)
+        found = []
+        for again in plan.jobs:
+            if again.step == job.step and not again.is_build:
+                again.name += " again"
+                again.start(LOGS)
+                while not again.poll():
+                    time.sleep(0.1)
+                found += outcomes(again)
+        return found
+
+    def outcomes(self, state):
+        """Returns the tests with a state, and the job of each."""
+        return [(job, one) for job in self.jobs for one in self.results.get(job.name, []) if one.state == state]
 
     def blocked(self, waiting):
         """Returns the jobs that need one that has failed."""
@@ -96,27 +118,33 @@ class Run:
 
     def end(self):
         """Prints what failed and why, and returns the exit status."""
-        found = [(job, one) for job in self.jobs for one in self.results.get(job.name, [])]
-        failed = [(job, one) for job, one in found if one.state == "failed"]
-        for job, one in failed:
-            print(f"\nFAILED  {job.step}: {one.test}")
-            for line in one.reason.rstrip("\n").split("\n")[:25]:
-                print("        " + line[:300])
-            print(f"        output: {job.log}")
-            print("        again:  Scripts/test " + (f"--only {quoted(one.pattern)} " if one.pattern else "") + job.step)
-        for job, one in found:
-            if one.state == "skipped":
-                print(f"skipped {one.test}: {one.reason}")
+        failed, unsteady, skipped = (self.outcomes(state) for state in ("failed", "unsteady", "skipped"))
+        for job, one in unsteady + failed:
+            self.tell(job, one)
+        for _, one in skipped:
+            print(f"skipped {one.test}: {one.reason}")
         seconds = {job.name: round(job.seconds, 1) for job in self.jobs if job.begun}
-        self.record.add(self.steps, seconds, len(found), [[job.step, one.test, one.pattern] for job, one in failed])
-        self.remember_suites(failed)
+        count = sum(len(found) for found in self.results.values())
+        names = [[[job.step, one.test, one.pattern] for job, one in found] for found in (failed, unsteady)]
+        self.record.add(self.steps, seconds, count, *names)
+        self.remember_suites(failed + unsteady)
         for name, times in self.record.unsteady():
             print(f"unsteady: failed in {times} of the last {len(self.record.runs)} runs: {name}")
         if failed:
             print("all of them again: Scripts/test --failed")
-        counts = [sum(one.state == state for _, one in found) for state in ("passed", "failed", "skipped")]
-        print("{} passed, {} failed, {} skipped in {:.0f} s".format(*counts, time.monotonic() - self.begun))
-        return 1 if failed or not found else 0
+        counts = f"{len(self.outcomes('passed'))} passed, {len(failed)} failed, {len(skipped)} skipped"
+        more = f", {len(unsteady)} unsteady" if unsteady else ""
+        print(f"{counts}{more} in {time.monotonic() - self.begun:.0f} s")
+        return 1 if failed or not count else 0
+
+    def tell(self, job, one):
+        """Prints why a test failed, and how to repeat it."""
+        what = "FAILED  " if one.state == "failed" else "UNSTEADY, it passed when it ran alone: "
+        print(f"\n{what}{job.step}: {one.test}")
+        for line in one.reason.rstrip("\n").split("\n")[:25]:
+            print("        " + line[:300])
+        print(f"        output: {job.log}")
+        print("        again:  Scripts/test " + (f"--only {quoted(one.pattern)} " if one.pattern else "") + job.step)
 
     def remember_suites(self, failed):
         """Notes which suites need not run again until something changes."""

@@ -27,9 +27,11 @@ class Record:
         """Returns the number of tests when the same steps ran last; 0 if they did not."""
         return next((run["tests"] for run in reversed(self.runs) if run["steps"] == steps), 0)
 
-    def add(self, steps, seconds, tests, failed):
-        """Adds a run. `failed` holds step, name and pattern of each failed test."""
-        self.runs = (self.runs + [dict(steps=steps, seconds=seconds, tests=tests, failed=failed)])[-RUNS:]
+    def add(self, steps, seconds, tests, failed, unsteady=()):
+        """Adds a run. `failed` holds step, name and pattern of each failed test, `unsteady` of each that passed when
+        it ran once more."""
+        run = dict(steps=steps, seconds=seconds, tests=tests, failed=failed, unsteady=list(unsteady))
+        self.runs = (self.runs + [run])[-RUNS:]
         with open(self.path + ".new", "w", encoding="utf-8") as file:
             file.writelines(json.dumps(run) + "\n" for run in self.runs)
         os.replace(self.path + ".new", self.path)
@@ -39,9 +41,9 @@ class Record:
         return self.runs[-1]["failed"] if self.runs else []
 
     def unsteady(self):
-        """Returns the tests that failed in at least two runs and passed in the last one, with the count."""
+        """Returns the tests that failed in at least two runs, with the count."""
         counts = {}
         for run in self.runs:
-            for name in {f"{step}: {name}" for step, name, _ in run["failed"]}:
+            for name in {f"{step}: {name}" for step, name, _ in run["failed"] + run.get("unsteady", [])}:
                 counts[name] = counts.get(name, 0) + 1
         return sorted((name, count) for name, count in counts.items() if count >= 2)

@@ -10,9 +10,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import changes
 from job import Job
-from outcome import from_events, from_tap, outcomes
+from outcome import Outcome, from_events, from_tap, outcomes
 from plan import Plan, halves
 from record import Record
+from repeat import repeat
 
 
 def event(record, **payload):
@@ -107,12 +108,35 @@ class RecordTests(unittest.TestCase):
             Record(path).add(["user"], {"user a": 4.5}, 10, [["user", "a: x", "a: x$"]])
             record = Record(path)
             self.assertEqual(record.unsteady(), [("user: a: x", 2)])
+            record.add(["user"], {"user a": 4.5}, 10, [["user", "a: x", "a: x$"]], [["user", "a: y", "a: y$"]])
+            self.assertEqual(record.unsteady(), [("user: a: x", 3), ("user: a: y", 2)])
             self.assertEqual(record.failed_last(), [["user", "a: x", "a: x$"]])
             self.assertEqual(record.seconds("user a", 0), 4.5)
             self.assertEqual(record.tests(["user"]), 10)
             for _ in range(100):
                 record.add(["user"], {}, 10, [])
             self.assertEqual(Record(path).unsteady(), [])
+
+
+class RepeatTests(unittest.TestCase):
+    def states(self, count=1, step="suites", pattern="t", again="passed", other="t"):
+        failed = [(Job("j", step, ["true"]), Outcome("t", "failed", pattern=pattern)) for _ in range(count)]
+        repeat(failed, lambda job, one: [Outcome(other, again)] if again else [])
+        return {one.state for _, one in failed}
+
+    def test_a_test_that_passes_alone_is_unsteady(self):
+        self.assertEqual(self.states(), {"unsteady"})
+        self.assertEqual(self.states(count=2), {"unsteady"})
+
+    def test_what_fails_again_or_has_another_cause_stays_failed(self):
+        self.assertEqual(self.states(again="failed"), {"failed"})
+        self.assertEqual(self.states(again="skipped"), {"failed"})
+        self.assertEqual(self.states(again=None), {"failed"})
+        self.assertEqual(self.states(other="u"), {"failed"})
+        self.assertEqual(self.states(count=3), {"failed"})
+        self.assertEqual(self.states(pattern=""), {"failed"}, "a program that died")
+        for step in ["lint", "programs", "address", "thread", "units", "histories"]:
+            self.assertEqual(self.states(step=step), {"failed"}, step)
 
 
 class PlanTests(unittest.TestCase):
