@@ -132,9 +132,9 @@ class Run:
             print(f"unsteady: failed in {times} of the last {len(self.record.runs)} runs: {name}")
         if failed:
             print("all of them again: Scripts/test --failed")
-        counts = f"{len(self.outcomes('passed'))} passed, {len(failed)} failed, {len(skipped)} skipped"
-        more = f", {len(unsteady)} unsteady" if unsteady else ""
-        print(f"{counts}{more} in {time.monotonic() - self.begun:.0f} s")
+        passed = len(self.outcomes("passed")) + len(unsteady)
+        counts = f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped"
+        print(f"{counts} in {time.monotonic() - self.begun:.0f} s")
         return 1 if failed or not count else 0
 
     def tell(self, job, one):
