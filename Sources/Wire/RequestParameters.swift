@@ -210,6 +210,20 @@ public struct RequestParameters: Sendable {
     return value(of: member, in: line)
   }
 
+  /// Returns the ranges of the name and the value of a member, and whether the value is known to be
+  /// compact.
+  ///
+  /// - Parameter place: A number below ``count``.
+  public func member(
+    at place: Int
+  ) -> (name: Range<Int>, value: Range<Int>, isCompact: Bool) {
+    let member = members[place]
+    return (
+      Int(member.name)..<Int(member.nameEnd), Int(member.value)..<Int(member.valueEnd),
+      member.isCompact
+    )
+  }
+
   @inline(__always)
   private func value(of member: Member, in line: Span<UInt8>) -> JSONText {
     let bytes = line.extracting(Int(member.value)..<Int(member.valueEnd))

@@ -456,11 +456,46 @@ END
     bindctl call tally.add key=a
 }
 
-@test "a member that occurs twice is refused" {
-    tally 'rows[e.key] = e' > service.d/tally.service
+@test "parameters are read in every form, and a wrong one is refused with its name" {
+    cat > service.d/forms.service << 'END'
+service("forms", "Shows what a command gets.")
+local last = value("forms", "The last parameters.")
+on.called = function(e) last:set(e) end
+command.call = { "Keeps its parameters.", a = "text", b = "integer?", c = "text?", d = "list?", e = "yesno?",
+    run = function(p) record("called", p) end }
+END
     bindctl reload
-    echo '{"id":1,"method":"tally.add","params":{"key":"a","key":"b"}}' | bindctl pipe | jq -e '.error.message | contains("duplicate")'
-    run -4 bindctl get tally/b
+    # Each form of a request, and what the command gets.
+    while IFS='|' read -r given wanted; do
+        printf '{"id":1,"method":"forms.call","params":%s}\n' "$given" | bindctl pipe | jq -e 'has("result")'
+        [ "$(bindctl get forms)" = "$wanted" ]
+    done << 'END'
+{"a":"x"}|{"a":"x"}
+{ "b" : 5 , "a" : "y" }|{"a":"y","b":5}
+{"\u0061":"escaped name"}|{"a":"escaped name"}
+{"a":"a \"quote\" \u00e4"}|{"a":"a \"quote\" ä"}
+{"a":"","c":"c","e":true,"b":-7}|{"a":"","b":-7,"c":"c","e":true}
+{"a":"five","b":1,"c":"","d":[ 1, {"n": 2} ],"e":false}|{"a":"five","b":1,"c":"","d":[1,{"n":2}],"e":false}
+{"a":"null","b":null}|{"a":"null"}
+{"a":"with options","_meta":{}}|{"a":"with options"}
+["by place",3]|{"a":"by place","b":3}
+END
+    # Each wrong form, with the place and the rule.
+    while IFS='|' read -r given wanted; do
+        printf '{"id":1,"method":"forms.call","params":%s}\n' "$given" | bindctl pipe > answer
+        jq -e --arg wanted "$wanted" '"\(.error.data.path) \(.error.message)" | contains($wanted)' answer || { echo "$given"; cat answer; return 1; }
+    done << 'END'
+{"a":"x","a":"y"}|duplicate
+{"b":1}|/a
+{}|/a
+{"a":7}|/a
+{"a":"x","b":1.5}|/b
+{"a":"x","z":1}|/z
+{"a":"x","d":"no list"}|/d
+["x",1,"c",[],true,6]|at most 5 parameters
+END
+    jq -nc --arg long "$(head -c 300000 /dev/zero | tr '\0' x)" '{id: 1, method: "forms.call", params: {a: $long}}' | bindctl pipe | jq -e '.error.message | contains("262144 bytes")'
+    [ "$(bindctl get forms)" = '{"a":"by place","b":3}' ]
 }
 
 @test "the history of a row has the events of all streams that change it" {

@@ -280,8 +280,40 @@ struct ScriptParameters {
 
   /// Returns the parameters of a request as an object, without its options.
   func read(_ request: Request, _ line: Span<UInt8>) throws(WireError) -> JSONText {
+    if let plain = plain(request, line) { return plain }
     guard let range = request.params else { return try checked(nil) }
     return try checked(JSONText(scanned: line.extracting(range)))
+  }
+
+  /// Returns the parameters if the scan of the line has listed them, and each fits as it is; `nil` if
+  /// ``checked(_:)`` has to look at them.
+  private func plain(_ request: Request, _ line: Span<UInt8>) -> JSONText? {
+    let listed = request.parameters
+    guard !request.isPositional, listed.isComplete, listed.options == nil, times.isEmpty else {
+      return nil
+    }
+    var found = 0
+    var seen: UInt64 = 0
+    var object = ByteBuffer()
+    for i in 0..<listed.count {
+      let member = listed.member(at: i)
+      let (name, value) = (line.extracting(member.name), line.extracting(member.value))
+      guard member.isCompact, let place = index(of: name), seen & 1 << UInt64(place) == 0,
+        checks[place].fits(value, value[0])
+      else { return nil }
+      seen |= 1 << UInt64(place)
+      if !checks[place].isOptional { found += 1 }
+      object.append(i == 0 ? UInt8(ascii: "{") : UInt8(ascii: ","))
+      object.append(UInt8(ascii: "\""))
+      object.append(name)
+      object.append(UInt8(ascii: "\""))
+      object.append(UInt8(ascii: ":"))
+      object.append(value)
+    }
+    if listed.count == 0 { object.append(UInt8(ascii: "{")) }
+    object.append(UInt8(ascii: "}"))
+    let text = JSONText(trusted: object.span)
+    return found == required && ValueFault(text) == nil ? text : nil
   }
 
   /// Checks parameters by name or by position, and returns them as an object.
