@@ -330,7 +330,10 @@ package struct TableNotes<Note> {
       return fresh = []
     }
     // Keeps the memory. To move a note costs less than to copy it and remove the first one.
-    if count > 1 { fresh.reverse() }
+    if count > 1 {
+      var notes = fresh.mutableSpan
+      for i in 0..<count / 2 { notes.swapAt(i, count - 1 - i) }
+    }
     while let note = fresh.popLast() { queue.append(note) }
   }
 
