@@ -498,12 +498,18 @@ bool json_write_text(clua_bytes_buffer *buffer, const char *bytes, size_t count)
   return bytes_add(buffer, (const char *)start, (size_t)(p - start)) && bytes_add(buffer, "\"", 1);
 }
 
+// Adds one byte.
+static inline void add_byte(lua_State *L, clua_bytes_buffer *buffer, char byte) {
+  if (buffer->capacity > buffer->count) buffer->bytes[buffer->count++] = byte;
+  else add(L, buffer, &byte, 1);
+}
+
 static void write_text(lua_State *L, const char *bytes, size_t count, clua_bytes_buffer *buffer) {
   charge(L, count / 4 + 1);
   if (!json_write_text(buffer, bytes, count)) fail(L, "a text is not UTF-8");
 }
 
-static void write_value(lua_State *L, int index, clua_bytes_buffer *buffer, int depth);
+static bool write_value(lua_State *L, int index, clua_bytes_buffer *buffer, int depth);
 
 static void fail_nesting(lua_State *L) {
   fail(L, "a value is nested too deep, or contains itself: it cannot be stored");
@@ -511,15 +517,15 @@ static void fail_nesting(lua_State *L) {
 
 static void write_array(
     lua_State *L, int table, size_t count, clua_bytes_buffer *buffer, int depth) {
-  add(L, buffer, "[", 1);
+  add_byte(L, buffer, '[');
   for (size_t i = 1; i <= count; i++) {
     charge(L, 2);
-    if (i > 1) add(L, buffer, ",", 1);
+    if (i > 1) add_byte(L, buffer, ',');
     lua_rawgeti(L, table, (lua_Integer)i);
     write_value(L, lua_gettop(L), buffer, depth);
     lua_pop(L, 1);
   }
-  add(L, buffer, "]", 1);
+  add_byte(L, buffer, ']');
 }
 
 // One member of a small object.
@@ -528,8 +534,10 @@ typedef struct {
   size_t count;
 } name;
 
-static int name_order(const void *first, const void *second) {
+static inline int name_order(const void *first, const void *second) {
   const name *a = first, *b = second;
+  if (a->count > 0 && b->count > 0 && a->bytes[0] != b->bytes[0])
+    return (unsigned char)a->bytes[0] < (unsigned char)b->bytes[0] ? -1 : 1;
   size_t least = a->count < b->count ? a->count : b->count;
   int order = memcmp(a->bytes, b->bytes, least);
   return order != 0 ? order : a->count < b->count ? -1 : a->count > b->count;
@@ -552,9 +560,9 @@ static void write_object(
   qsort(names, count, sizeof(name), name_order);
   for (i = 0; i < count; i++) {
     charge(L, 4);
-    add(L, buffer, i == 0 ? "{" : ",", 1);
+    add_byte(L, buffer, i == 0 ? '{' : ',');
     write_text(L, names[i].bytes, names[i].count, buffer);
-    add(L, buffer, ":", 1);
+    add_byte(L, buffer, ':');
     lua_pushlstring(L, names[i].bytes, names[i].count);
     lua_rawget(L, table);
     write_value(L, lua_gettop(L), buffer, depth);
@@ -573,27 +581,9 @@ typedef struct {
   int value;
 } member;
 
-// Whether a value is the one that its JSON gives back, and nothing can change it. A whole number that is
-// a float is not: it may become an integer.
-static bool is_kept(lua_State *L, int index) {
-  switch (lua_type(L, index)) {
-    case LUA_TSTRING:
-    case LUA_TBOOLEAN: return true;
-    case LUA_TNUMBER: {
-      if (lua_isinteger(L, index)) return true;
-      double value = lua_tonumberx(L, index, NULL);
-      return value != floor(value);
-    }
-    default: return false;
-  }
-}
-
-// Keeps a copy of an object as what reading its JSON would give, if that is easy to tell.
+// Keeps a copy of an object whose values are all the same when their JSON is read.
 static void keep_copy(lua_State *L, const member *members, size_t count) {
   clua *s = clua_of(L);
-  s->has_copy = false;
-  for (size_t i = 0; i < count; i++)
-    if (!is_kept(L, members[i].value)) return;
   charge(L, 4 * count);
   lua_createtable(L, 0, (int)count);
   for (size_t i = 0; i < count; i++) {
@@ -628,15 +618,16 @@ static bool write_few(lua_State *L, int table, clua_bytes_buffer *buffer, int de
   }
   if (count == 0) return false;
   charge(L, 2 * count);
+  bool is_same = true;
   for (size_t i = 0; i < count; i++) {
     charge(L, 4);
-    add(L, buffer, i == 0 ? "{" : ",", 1);
+    add_byte(L, buffer, i == 0 ? '{' : ',');
     write_text(L, members[i].name.bytes, members[i].name.count, buffer);
-    add(L, buffer, ":", 1);
-    write_value(L, members[i].value, buffer, depth);
+    add_byte(L, buffer, ':');
+    is_same &= write_value(L, members[i].value, buffer, depth);
   }
-  add(L, buffer, "}", 1);
-  if (depth == 1 && clua_of(L)->wants_copy) keep_copy(L, members, count);
+  add_byte(L, buffer, '}');
+  if (is_same && depth == 1 && clua_of(L)->wants_copy) keep_copy(L, members, count);
   lua_settop(L, top);
   return true;
 }
@@ -667,42 +658,45 @@ static void write_table(lua_State *L, int table, clua_bytes_buffer *buffer, int 
     write_object(L, table, texts, buffer, depth);
 }
 
-static void write_value(lua_State *L, int index, clua_bytes_buffer *buffer, int depth) {
+// Writes a value. Returns whether it is the one that its JSON gives back, and nothing can change it. A whole
+// number that is a float is not: it may become an integer.
+static bool write_value(lua_State *L, int index, clua_bytes_buffer *buffer, int depth) {
   if (depth > MOST_DEPTH) fail_nesting(L);
   switch (lua_type(L, index)) {
-    case LUA_TNIL: add(L, buffer, "null", 4); return;
+    case LUA_TNIL: add(L, buffer, "null", 4); return false;
     case LUA_TBOOLEAN:
       if (lua_toboolean(L, index)) add(L, buffer, "true", 4);
       else add(L, buffer, "false", 5);
-      return;
+      return true;
     case LUA_TNUMBER: {
       char text[40];
       int count;
+      bool is_same = true;
       if (lua_isinteger(L, index)) {
         count = (int)integer_text(lua_tointegerx(L, index, NULL), text);
       } else {
         double value = lua_tonumberx(L, index, NULL);
         if (!isfinite(value)) fail(L, "a number is not finite: it cannot be stored");
         charge(L, 20);
-        count = value == floor(value) && fabs(value) < 1e15
-                    ? snprintf(text, sizeof text, "%.0f", value)
-                    : float_text(value, text, sizeof text);
+        is_same = value != floor(value);
+        count = !is_same && fabs(value) < 1e15 ? snprintf(text, sizeof text, "%.0f", value)
+                                               : float_text(value, text, sizeof text);
         if (value == 0) count = snprintf(text, sizeof text, signbit(value) ? "-0" : "0");
       }
       add(L, buffer, text, (size_t)count);
-      return;
+      return is_same;
     }
     case LUA_TSTRING: {
       size_t count;
       const char *bytes = lua_tolstring(L, index, &count);
       write_text(L, bytes, count, buffer);
-      return;
+      return true;
     }
-    case LUA_TTABLE: write_table(L, index, buffer, depth + 1); return;
+    case LUA_TTABLE: write_table(L, index, buffer, depth + 1); return false;
     case LUA_TLIGHTUSERDATA:
       if (lua_touserdata(L, index) == &null_key) {
         add(L, buffer, "null", 4);
-        return;
+        return false;
       }
       break;
     case LUA_TUSERDATA:
@@ -711,12 +705,13 @@ static void write_value(lua_State *L, int index, clua_bytes_buffer *buffer, int 
         size_t count = strlen(text);
         charge(L, count / 4 + 1);
         add(L, buffer, text, count);
-        return;
+        return false;
       }
       break;
     default: break;
   }
   fail(L, "a %s cannot be stored", type_name(L, index));
+  return false;
 }
 
 void json_write(lua_State *L, int index, clua_bytes_buffer *buffer) {

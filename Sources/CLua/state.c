@@ -89,7 +89,7 @@ static void *pool_take(clua_pool *pool, size_t size) {
   return block;
 }
 
-static void pool_give(clua_pool *pool, void *block, size_t size) {
+static inline void pool_give(clua_pool *pool, void *block, size_t size) {
   if (!is_pooled(pool, block)) {
     free(block);
     return;
@@ -134,14 +134,15 @@ static void *allocate(void *context, void *block, size_t old, size_t new) {
     void *small = allocate_small(s, new);
     if (small != NULL) return small;
   }
-  // Without a block, Lua passes the type of an object; 0 for the elements of a table.
-  bool is_vector = block != NULL || old == 0;
-  if (block == NULL) old = 0;
-  if (new == 0) {
-    if (block != NULL) pool_give(&s->pool, block, old);
+  if (new == 0 && block != NULL) {
+    pool_give(&s->pool, block, old);
     s->bytes -= old;
     return NULL;
   }
+  // Without a block, Lua passes the type of an object; 0 for the elements of a table.
+  bool is_vector = block != NULL || old == 0;
+  if (block == NULL) old = 0;
+  if (new == 0) return NULL;
   if (new > old && !s->is_allocating_freely &&
       (s->stopped == CLUA_MEMORY || s->bytes + (new - old) > s->most)) {
     if (s->bytes + (new - old) > s->most) keep_limit(s, CLUA_MEMORY, block != NULL);

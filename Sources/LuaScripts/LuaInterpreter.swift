@@ -300,7 +300,7 @@ extension clua_text {
   fileprivate var string: String? {
     let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
     // Nearly all texts are ASCII, whose check costs a small part of the other one.
-    guard bytes.allSatisfy({ $0 < 0x80 }) else {
+    guard clua_is_ascii(self) else {
       return bytes.withMemoryRebound(to: UInt8.self) { String(validating: $0, as: UTF8.self) }
     }
     return bytes.withMemoryRebound(to: UInt8.self) {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 // Loads liblua5.4 once, on any thread. Returns the reason for a failure, or NULL.
 const char *clua_load(void);
@@ -39,6 +40,18 @@ typedef struct {
   const char *bytes;
   size_t count;
 } clua_text;
+
+// Whether no byte is above 127.
+static inline bool clua_is_ascii(clua_text text) {
+  uint64_t all = 0, word;
+  size_t i = 0;
+  for (; i + 8 <= text.count; i += 8) {
+    memcpy(&word, text.bytes + i, 8);
+    all |= word;
+  }
+  for (; i < text.count; i++) all |= (unsigned char)text.bytes[i];
+  return (all & 0x8080808080808080) == 0;
+}
 
 // The place of an event.
 typedef struct {
