@@ -56,6 +56,16 @@ struct BindingTests {
 
   private func list() -> String { client.call(#"{"id":4,"method":"bindings.list"}"#) }
 
+  @Test
+  func `bindings that have ended leave nothing in the connection`() {
+    set("a", 1)
+    for _ in 0..<200 {
+      #expect(client.result(bind("cells/a ~> cells/b", "k", isKept: false)) != nil)
+      #expect(client.result(unbind("k"))?["was"] == .string("active"))
+    }
+    #expect(client.connection.attachedCount < 40)
+  }
+
   @Test(arguments: [true, false])
   func `the list shows a result that the other end had already`(isPlain: Bool) {
     let operators = isPlain ? "" : " | distinct"

@@ -185,11 +185,9 @@ extension CallContext {
   }
 
   private func watchFailures(of binding: LiveBinding, as handle: Handle) {
-    connection.attach(
-      .bindings,
-      binding.failures.observeNext { [weak connection, access] failure in
-        connection?.fail(binding: handle, access.error(failure))
-      })
+    binding.watchFailures { [weak connection, access] failure in
+      connection?.fail(binding: handle, access.error(failure))
+    }
   }
 
   private func keep(_ binding: HandoverBinding, as handle: Handle) {

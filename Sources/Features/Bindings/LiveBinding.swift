@@ -101,6 +101,11 @@ final class LiveBinding: Disposable {
     return automation.map { failures.merge(with: $0.faults.toSignal()) } ?? failures
   }
 
+  /// Calls a function with the error of each value that could not be passed on, until the binding ends.
+  func watchFailures(_ body: @escaping (any Error) -> Void) {
+    failures.observeNext { body($0) }.dispose(in: bag)
+  }
+
   /// Starts to pass values on.
   ///
   /// - Parameter assigns: Whether the present value is assigned to the other end at once; `nil`
