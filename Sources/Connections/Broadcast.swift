@@ -1,3 +1,4 @@
+internal import JSON
 internal import Signals
 
 /// Data that subscriptions of several clients share, so that it is encoded and stored once.
@@ -137,7 +138,9 @@ package final class BroadcastTable {
   private static let secondsBetweenMarks = 10.0
 
   private let scheduler: any Scheduler
-  private var broadcasts: [String: Broadcast] = [:]
+
+  /// The broadcasts by key; the key of a part of a value may have any characters.
+  private var broadcasts: [ExactText: Broadcast] = [:]
 
   /// The broadcasts that have changed in this turn.
   fileprivate var changed: [Broadcast] = []
@@ -166,14 +169,15 @@ package final class BroadcastTable {
   ///
   /// Creates it if there is none.
   func broadcast<B: Broadcast>(_ key: String, make: (_ key: String, BroadcastTable) -> B) -> B {
-    if let broadcast = broadcasts[key] as? B { return broadcast }
+    let exact = ExactText(key)
+    if let broadcast = broadcasts[exact] as? B { return broadcast }
     let broadcast = make(key, self)
-    broadcasts[key] = broadcast
+    broadcasts[exact] = broadcast
     return broadcast
   }
 
   fileprivate func drop(_ key: String) {
-    broadcasts[key] = nil
+    broadcasts[ExactText(key)] = nil
   }
 
   // MARK: Changes

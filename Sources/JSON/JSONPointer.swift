@@ -4,8 +4,8 @@
 /// ```swift
 /// let seven = JSONPointer("/a/0")?.find(in: try JSONText(parsing: #"{"a":[7]}"#))
 /// ```
-public struct JSONPointer: Hashable, Sendable {
-  struct Token: Hashable {
+public struct JSONPointer: Sendable {
+  struct Token {
     let name: String
 
     /// The token as an array index; `nil` if it is not one.
@@ -125,6 +125,14 @@ public struct JSONPointer: Hashable, Sendable {
   }
 }
 
+extension JSONPointer: Hashable {
+  /// Returns whether the texts have the same bytes.
+  public static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+  /// Hashes the text.
+  public func hash(into hasher: inout Hasher) { text.hash(into: &hasher) }
+}
+
 extension JSONScanner {
   /// Returns whether a string token equals a text.
   fileprivate func token(_ token: StringToken, is text: String) -> Bool {
@@ -139,7 +147,7 @@ extension JSONScanner {
 /// A set of pointers that are all looked up in one pass over a text.
 public final class JSONPointerSet {
   private final class Node {
-    var members: [String: Node] = [:]
+    var members: [ExactText: Node] = [:]
     var elements: [Int: Node] = [:]
 
     /// The pointer that ends here, and the number of its insertions.
@@ -163,8 +171,9 @@ public final class JSONPointerSet {
     var node = root
     for token in pointer.tokens {
       // A numeric token may also be the name of a member.
-      let next = node.members[token.name] ?? Node()
-      node.members[token.name] = next
+      let name = ExactText(token.name)
+      let next = node.members[name] ?? Node()
+      node.members[name] = next
       if let index = token.index { node.elements[index] = next }
       node = next
     }
@@ -184,10 +193,11 @@ public final class JSONPointerSet {
       if node.ends == nil { count -= 1 }
       return
     }
-    guard let next = node.members[token.name] else { return }
+    let name = ExactText(token.name)
+    guard let next = node.members[name] else { return }
     remove(tokens.dropFirst(), from: next)
     guard next.isLeaf, next.ends == nil else { return }
-    node.members[token.name] = nil
+    node.members[name] = nil
     if let index = token.index { node.elements[index] = nil }
   }
 
@@ -228,7 +238,7 @@ public final class JSONPointerSet {
     var more = try scanner.enterObject()
     while more {
       let key = try scanner.key()
-      if let next = node.members[scanner.text(key)] {
+      if let next = node.members[ExactText(scanner.text(key))] {
         // If a name occurs twice, the last member counts.
         if !seen.insert(ObjectIdentifier(next)).inserted { forget(next, &places) }
         try visit(next, &scanner, &places)

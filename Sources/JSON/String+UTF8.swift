@@ -37,6 +37,22 @@ extension Span<UInt8> {
   }
 }
 
+/// A text as a key that is compared by its bytes.
+///
+/// A `String` is equal to others that are canonically equivalent: `é` is one scalar or two.
+package struct ExactText: Hashable, Sendable {
+  private let text: String
+
+  package init(_ text: String) { self.text = text }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.text.hasSameBytes(as: right.text)
+  }
+
+  /// Hashes the text; equivalent texts have the same hash.
+  package func hash(into hasher: inout Hasher) { text.hash(into: &hasher) }
+}
+
 /// Validates UTF-8 sequences of more than one byte.
 ///
 /// Well-formed sequences follow The Unicode Standard, table 3-7. It excludes overlong forms,

@@ -36,6 +36,37 @@ struct PickTests {
     return watcher.settle()
   }
 
+  /// Names that are canonically equivalent, of one scalar and of two.
+  private static let names = ["\u{E9}", "e\u{301}"]
+
+  @Test(arguments: [false, true], [false, true])
+  func `parts whose names are canonically equivalent are watched apart`(
+    isPattern: Bool, isLong: Bool
+  ) {
+    let rest = isLong ? #","rest":"\#(String(repeating: "x", count: 2_000))""# : ""
+    func set(_ values: [Int]) {
+      let members = zip(Self.names, values).map { #""\#($0)":\#($1)"# }
+      self.set("a", "{" + members.joined(separator: ",") + rest + "}")
+    }
+    set([1, 2])
+    let watchers = Self.names.map { name in
+      let watcher = bench.connect()
+      let params = #""source":"\#(isPattern ? "cells/*" : "cells/a")","pick":"/\#(name)""#
+      let answer = watcher.call(
+        #"{"id":1,"method":"subscribe","params":{"sub":"s",\#(params)}}"#)
+      return (watcher, answer)
+    }
+    let present = isPattern ? #""values":{"cells/a":"# : #""value":"#
+    for (i, (_, answer)) in watchers.enumerated() {
+      #expect(answer.contains(present + "\(i + 1)}"))
+    }
+    set([3, 4])
+    for (i, (watcher, _)) in watchers.enumerated() {
+      let lines = hear(watcher)
+      #expect(lines.count == 1 && lines.first?.hasSuffix(#""value":\#(i + 3)}}"#) == true)
+    }
+  }
+
   @Test
   func `a part of a value is read, and gone if it is missing`() {
     #expect(

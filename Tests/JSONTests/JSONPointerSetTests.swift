@@ -55,4 +55,20 @@ struct JSONPointerSetTests {
     #expect(set.count == 0)
     #expect(set.places(in: try JSONText(parsing: #"{"a":1}"#)).isEmpty)
   }
+
+  @Test
+  func `names that are canonically equivalent are different members`() throws {
+    let (one, two) = ("\u{E9}", "e\u{301}")
+    let pointers = [try #require(JSONPointer("/" + one)), try #require(JSONPointer("/" + two))]
+    let set = JSONPointerSet()
+    for pointer in pointers { set.insert(pointer) }
+    #expect(set.count == 2 && Set(pointers).count == 2)
+    let value = try JSONText(parsing: #"{"\#(one)":1,"\#(two)":2}"#)
+    let places = set.places(in: value)
+    #expect(pointers.map { places[$0].map { value[$0].text } } == ["1", "2"])
+    set.remove(pointers[0])
+    #expect(set.places(in: value).keys.map(\.text).map { $0.hasSameBytes(as: "/" + two) } == [true])
+    set.remove(pointers[1])
+    #expect(set.count == 0)
+  }
 }
