@@ -1,5 +1,5 @@
 /// A parsed JSON value.
-public enum JSONValue: Hashable, Sendable {
+public enum JSONValue: Sendable {
   case null
   case bool(Bool)
   case number(JSONNumber)
@@ -131,7 +131,7 @@ public struct JSONObject: Sendable {
 
   /// Member indexes by name, if there are too many members to search and they are not in the order of
   /// their names.
-  private var places: [String: Int]?
+  private var places: [ExactText: Int]?
 
   private static let searchable = 16
 
@@ -159,7 +159,7 @@ public struct JSONObject: Sendable {
         let isInOrder = isInOrder(before: name)
         members.append(Member(name: name, value: value))
         if places != nil {
-          places?[name] = members.count - 1
+          places?[ExactText(name)] = members.count - 1
         } else if !isInOrder {
           index()
         }
@@ -169,29 +169,67 @@ public struct JSONObject: Sendable {
   }
 
   private func place(of name: String) -> Int? {
-    guard members.count > Self.searchable else { return members.firstIndex { $0.name == name } }
-    if let places { return places[name] }
+    guard members.count > Self.searchable else {
+      return members.firstIndex { $0.name.hasSameBytes(as: name) }
+    }
+    if let places { return places[ExactText(name)] }
     var (low, high) = (0, members.count)
     while low < high {
       let middle = (low + high) / 2
-      if members[middle].name < name { low = middle + 1 } else { high = middle }
+      if members[middle].name.comes(before: name) { low = middle + 1 } else { high = middle }
     }
-    return low < members.count && members[low].name == name ? low : nil
+    return low < members.count && members[low].name.hasSameBytes(as: name) ? low : nil
   }
 
   /// Whether the members are in the order of their names with a new last one, or few.
   private func isInOrder(before name: String) -> Bool {
     if members.count < Self.searchable { return true }
-    guard let last = members.last, last.name < name else { return false }
+    guard let last = members.last, last.name.comes(before: name) else { return false }
     return members.count > Self.searchable
-      || zip(members, members.dropFirst()).allSatisfy { $0.name < $1.name }
+      || zip(members, members.dropFirst()).allSatisfy { $0.name.comes(before: $1.name) }
   }
 
   private mutating func index() {
     guard members.count > Self.searchable else { return places = nil }
-    var places: [String: Int] = [:]
-    for (place, member) in members.enumerated() { places[member.name] = place }
+    var places: [ExactText: Int] = [:]
+    for (place, member) in members.enumerated() { places[ExactText(member.name)] = place }
     self.places = places
+  }
+}
+
+extension String {
+  /// Returns whether the text comes before another one; the bytes order equivalent ones.
+  fileprivate func comes(before other: String) -> Bool {
+    if self < other { return true }
+    guard self == other, !hasSameBytes(as: other) else { return false }
+    return utf8.lexicographicallyPrecedes(other.utf8)
+  }
+}
+
+extension JSONValue: Hashable {
+  /// Returns whether the values are equal: numbers by value, strings and names by their bytes.
+  public static func == (left: Self, right: Self) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let left), .bool(let right)): left == right
+    case (.number(let left), .number(let right)): left == right
+    case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
+    case (.array(let left), .array(let right)): left == right
+    case (.object(let left), .object(let right)): left == right
+    default: false
+    }
+  }
+
+  /// Hashes the value.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let bool): hasher.combine(bool)
+    case .number(let number): hasher.combine(number)
+    case .string(let string): hasher.combine(string)
+    case .array(let elements): hasher.combine(elements)
+    case .object(let object): hasher.combine(object)
+    }
   }
 }
 

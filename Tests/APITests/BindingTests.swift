@@ -57,6 +57,16 @@ struct BindingTests {
   private func list() -> String { client.call(#"{"id":4,"method":"bindings.list"}"#) }
 
   @Test
+  func `a binding passes on a value that is canonically equivalent to the one before`() {
+    // An é of one scalar and of two, as a text and as names of members.
+    for text in [#""\#u{E9}""#, #""e\#u{301}""#, #"{"\#u{E9}":1,"e\#u{301}":2}"#] {
+      _ = client.call(#"{"id":3,"method":"cells.set","params":["a",\#(text)]}"#)
+      if value("b") == nil { _ = client.call(bind("cells/a ~> cells/b", isKept: false)) }
+      #expect(value("b")?.hasSameBytes(as: text) == true)
+    }
+  }
+
+  @Test
   func `bindings that have ended leave nothing in the connection`() {
     set("a", 1)
     for _ in 0..<200 {

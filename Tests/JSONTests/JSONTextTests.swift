@@ -58,6 +58,29 @@ struct JSONTextTests {
     #expect(value.text.text == #"{"a":3,"b":2}"#)
   }
 
+  @Test(arguments: [0, 40])
+  func `strings and names are compared by their bytes`(others: Int) throws {
+    // Canonically equivalent: one scalar and two.
+    let (one, two) = ("\u{E9}", "e\u{301}")
+    #expect(JSONValue.string(one) != .string(two))
+    for isSorted in [true, false] {
+      var names = (0..<others).map { "k\(100 + $0)" } + [one, two, "z"]
+      names.sort()
+      if !isSorted { names.reverse() }
+      var object = JSONObject()
+      for (place, name) in names.enumerated() { object[name] = .number(JSONNumber(place)) }
+      #expect(object.members.count == names.count)
+      for (place, name) in names.enumerated() {
+        #expect(object[name] == .number(JSONNumber(place)))
+      }
+      let text = JSONValue.object(object).text
+      #expect(try JSONValue(parsing: text.text) == .object(object))
+      object[one] = nil
+      #expect(object[one] == nil && object[two] != nil)
+      #expect(JSONValue.object(object) != text.value)
+    }
+  }
+
   @Test
   func `members of a large object are found by name`() throws {
     var object = JSONObject()
