@@ -56,6 +56,23 @@ struct FileViewTests {
   }
 
   @Test
+  func `lines with canonically equivalent texts show different things`() {
+    // An é of one scalar and of two.
+    let texts = ["\u{E9}", "e\u{301}"]
+    set("a", "\"\(texts[1])\"")
+    set("r/a", #"{"name":"\#(texts[0])"}"#)
+    set("r/b", #"{"name":"\#(texts[1])"}"#)
+    for (i, text) in texts.enumerated() {
+      let opened = bench.connect().call(
+        open(
+          #"cells/a | equals("\#(text)") ~> same"#,
+          #"cells/r/* ~> rows where name == "\#(text)""#))
+      #expect(opened.contains(#""same":{"kind":"state","value":\#(i == 1)}"#))
+      #expect(opened.contains(#""rows":{"kind":"list","value":[{"id":"\#(i == 0 ? "a" : "b")""#))
+    }
+  }
+
+  @Test
   func `an intent may be for the rows of which a member says something`() {
     set("j/a", #"{"failed":true}"#)
     let opened = client.call(

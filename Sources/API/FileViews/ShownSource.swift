@@ -153,7 +153,7 @@ struct ShownSource {
       let pipeline = ShownPipeline(self, steps, first, for: user, in: context)
       let isAssigned = expression.operator.assignsAtOnce
       return Computed(
-        Identity(rights, "view", key, first ?? .null),
+        Identity(rights, "view", ExactText(key), first ?? .null),
         changes: pipeline.changes(following: changes.map { isOne ? $0.value : nil }, isAssigned),
         isBeginning: { pipeline.isBeginning }
       ) { pipeline.last ?? .null }
@@ -166,12 +166,12 @@ struct ShownSource {
     }
     guard forward != nil else {
       return Computed(
-        Identity(rights, "view", key), changes: changes.map { _ in }
+        Identity(rights, "view", ExactText(key)), changes: changes.map { _ in }
       ) { text ?? .null }
     }
     let conversion = Conversion(self, first: nil, for: user, in: context)
     return Computed(
-      Identity(rights, "view", key), changes: conversion.changes(following: changes),
+      Identity(rights, "view", ExactText(key)), changes: conversion.changes(following: changes),
       isBeginning: { conversion.isBeginning }
     ) {
       conversion.value ?? .null

@@ -46,19 +46,21 @@ package final class FileViewRegistry {
   /// Tells open views when a method that they offer was changed.
   package let methodChanges = MethodChanges()
 
-  private var shared: [String: Entry] = [:]
+  /// The objects that views share, by key; a transformer in it may have any text.
+  private var shared: [ExactText: Entry] = [:]
 
   /// The number of objects that open views share, for tests.
   package var sharedCount: Int { shared.count }
 
   /// Returns an object that views share while one of them uses it; `nil` if none does.
-  func object(_ key: String) -> AnyObject? { shared[key]?.object }
+  func object(_ key: String) -> AnyObject? { shared[ExactText(key)]?.object }
 
   /// Lets views share an object, until ``remove(_:)`` after its end.
-  func share(_ object: AnyObject, as key: String) { shared[key] = Entry(object) }
+  func share(_ object: AnyObject, as key: String) { shared[ExactText(key)] = Entry(object) }
 
   /// Removes the entry of an object that has ended.
   func remove(_ key: String) {
+    let key = ExactText(key)
     if shared[key]?.object == nil { shared[key] = nil }
   }
 
