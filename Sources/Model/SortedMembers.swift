@@ -40,6 +40,10 @@ package struct SortedMembers: Equatable, Sendable {
     }
   }
 
+  /// Returns a key as it is among the members, where one that is canonically equivalent counts as the
+  /// same; `nil` if it is not there.
+  package func known(_ key: String) -> String? { entry(key)?.key }
+
   private func entry(_ key: String) -> Entry? {
     guard let entry = entries.element(at: entries.place { $0.key < key }), entry.key == key else {
       return nil

@@ -107,6 +107,26 @@ struct CollectionServiceTests {
   }
 
   @Test
+  func `a key that is canonically equivalent to a known one is that key`() throws {
+    // An é of one scalar and of two.
+    let (one, two) = ("\u{E9}", "e\u{301}")
+    var steps: [String] = []
+    let observation = maps.ledger.changes(of: "maps/m").observeNext { change in
+      steps.append(change.step?.text ?? "")
+    }
+    try run { _ = try maps.put(JSONText(1), for: one, in: "m") }
+    try run { _ = try maps.put(JSONText(2), for: two, in: "m") }
+    store.commit()
+    #expect(maps.ledger.value(of: "maps/m")?.text.hasSameBytes(as: #"{"\#(one)":2}"#) == true)
+    try run { #expect(try maps.remove(two, from: "m")) }
+    store.commit()
+    observation.dispose()
+    #expect(steps.count == 3)
+    for step in steps { #expect(step.unicodeScalars.contains("\u{E9}"), "\(step)") }
+    #expect(maps.ledger.value(of: "maps/m") == nil)
+  }
+
+  @Test
   func `a map stores keys, and a command without effect records no event`() throws {
     var isRemoved: [Bool] = []
     try run { _ = try maps.put(JSONText(1), for: "k", in: "m") }

@@ -5,7 +5,7 @@ internal import Model
 /// Observable dictionaries for scripts; observers receive each change, not the whole dictionary.
 ///
 /// Each map is a stream and a source `maps/NAME`. Names follow the rules of cells. A map that was
-/// never written is empty.
+/// never written is empty. Of canonically equivalent keys a map has one, as it was written first.
 package final class MapsService {
   /// The maximum length of a key in bytes.
   package static let maxKeyBytes = 1024
@@ -34,7 +34,7 @@ package final class MapsService {
       throw .tooMany(max: Self.maxCount)
     }
     try checkTypes([(key, value)], of: map)
-    ledger.record(.put(key: key, value: value), in: map)
+    ledger.record(.put(key: values.known(key) ?? key, value: value), in: map)
     return value
   }
 
@@ -43,7 +43,7 @@ package final class MapsService {
   /// - Returns: Whether the key existed. If not, nothing is recorded.
   package func remove(_ key: String, from name: String) throws(CollectionError) -> Bool {
     let map = try whole(name)
-    guard ledger.pending[map][key] != nil else { return false }
+    guard let key = ledger.pending[map].known(key) else { return false }
     ledger.record(.removed(key: key), in: map)
     return true
   }
