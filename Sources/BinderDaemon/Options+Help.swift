@@ -21,7 +21,8 @@ extension Options {
                              for root /etc/\(directory)/\(directory).conf, else $XDG_CONFIG_HOME/\(directory)/\(directory).conf
                              (~/.config); options of the command line take precedence over it
         --bind-dir DIR       the directory of *.bind files, one binding per line; default bind.d beside
-                             the configuration; view.d beside it has *.view files, each a view
+                             the configuration; beside it are view.d with *.view files, service.d
+                             with *.service files, and types.d with *.types files
         --socket PATH        the socket for clients; default $XDG_RUNTIME_DIR/\(directory)/bus.sock, for root
                              /run/\(directory)/bus.sock; a socket passed by systemd takes precedence
         --journal FILE       the journal; default $STATE_DIRECTORY/journal.db, then

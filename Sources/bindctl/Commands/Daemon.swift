@@ -280,7 +280,7 @@ var errorsCommand: Command {
           ], bare: .string(name.rawValue), human: "")
       }
     }
-    if context.output.form == .human { context.output.table(table) }
+    if context.output.form == .human { context.output.table(table, wraps: true) }
     return .done
   }
 }

@@ -17,7 +17,7 @@ let diffSyntax = Syntax(
     left out. States of operators are not compared. Exits with 0 if there is no difference, else with 1.
     """,
   examples: [
-    "bindctl diff --with /run/binderd/bus.sock 'cells/**'",
+    "bindctl diff --with /run/binder/bus.sock 'cells/**'",
     "bindctl diff --with /var/backups/binder.db",
   ])
 

@@ -44,7 +44,8 @@ let helpTopics = [
     81234             a position of the journal
     -5m, 5 min ago    before now: ms, s, m, h, d, w, or min, hours, days, …; 1h30m
     08:30             today at that local time; also 08:30:15
-    today, yesterday  the beginning of the day; with a time: 'yesterday 18:00'
+    today, yesterday, tomorrow
+                      the beginning of the day; with a time: 'yesterday 18:00'
     2026-11-20T20:00  a local time; Z or +01:00 names a zone; without T…, the
                       beginning of that day
     @1795313984       seconds since 1970, as printed by date +%s

@@ -29,7 +29,7 @@ let sessionSyntax = Syntax(
     """,
   examples: [
     "bindctl session -- ./test.sh", "bindctl session bash",
-    "bindctl session --from /run/binderd/bus.sock --at -1d --speed 60 bash",
+    "bindctl session --from /run/binder/bus.sock --at -1d --speed 60 bash",
   ], endsOptionsAtOperand: true)
 
 var sessionCommand: Command {
