@@ -128,6 +128,7 @@ extension WireError {
   /// Returns a suggestion for the user; `nil` if there is none.
   fileprivate func nextStep(after asked: Asked) -> String? {
     let command = asked.command
+    if let condition = comparison { return "did you mean '\(condition)'?" }
     if case .string(let guess)? = data["did_you_mean"] { return "did you mean '\(guess)'?" }
     switch name {
     case .notFound where data["what"] == .string("connection"):
@@ -156,7 +157,11 @@ extension WireError {
       return typedArgument.map { "use ':=' for values other than text, as in \($0)" }
     case .conflict: return "read it again before you set it"
     case .rejected where data["reason"] == .string("changed_since"):
-      return "'\(bindctlCommand) undo --preview' shows all; add --force to overwrite it"
+      return "--preview shows all changes, --force overwrites it"
+    case .rejected where message.hasPrefix("source 'live/"):
+      return "'\(bindctlCommand) publish' sets live values"
+    case .invalidParams where command == "ack" && data["path"] == .string("/share"):
+      return "'\(bindctlCommand) work' acknowledges its events"
     case .alreadyExists where data["what"] == .string("reader"): return "--steal takes it over"
     case .internalError:
       guard case .string(let reference)? = data["ref"] else { return nil }
@@ -179,6 +184,14 @@ extension WireError {
     }
     return nearest(to: String(source[..<slash]), among: asked.services)
       .map { "did you mean '\($0)\(source[slash...])'?" }
+  }
+
+  /// The condition with `==` for a name that has a single `=`; `nil` for other names.
+  private var comparison: String? {
+    guard name == .notFound, case .string(let source)? = data["id"] else { return nil }
+    let words = source.split(separator: " ")
+    guard words.count > 2, words[1] == "=" else { return nil }
+    return "\(words[0]) == \(words[2...].joined(separator: " "))"
   }
 
   /// Returns the service in which a name was not found; `nil` if it is unknown.

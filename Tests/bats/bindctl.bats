@@ -310,13 +310,13 @@ start_false_daemon() { # script
     run --separate-stderr bindctl undo 2 --yes
     [ "$status" -eq 5 ]
     is "$output" '~ cells/a 3 -> 1'
-    is "$stderr" "bindctl: event 3 has changed 'cells/a' since; 'bindctl undo --preview' shows all; add --force to overwrite it"
+    is "$stderr" "bindctl: event 3 has changed 'cells/a' since; --preview shows all changes, --force overwrites it"
     gives 0 '~ cells/a 3 -> 1' undo 2 --force --yes -q
     gives 0 1 get cells/a
     run --separate-stderr bindctl undo 4
     is "$status $output" '2 ~ cells/a 1 -> 3'
     is "$stderr" "bindctl: there is no terminal to ask 'Undo this change?'; add --yes; see 'bindctl help undo'"
-    refuses 2 "what? Give the position of an event, or --since, --by or --cmd; see 'bindctl help undo'" undo 'cells/**'
+    refuses 2 "missing argument SEQ, the position of an event, or --since, --by or --cmd; see 'bindctl help undo'" undo 'cells/**'
     refuses 2 "no user 'nobody-here'; see 'bindctl help undo'" undo --since 1 --by nobody-here
 }
 

@@ -86,3 +86,23 @@ refuses() { # status sentence argument...
     [[ $stderr == "bindctl: $directory/methods/stock.add.sh.json: at /params/thing: expected "* ]]
     [[ $stderr == *'; write "params":{"type":"object","properties":{"thing":{"type":"string"}}}' ]]
 }
+
+@test "advice fits what was typed, and works" {
+    refuses 4 "no source 'cells/a = 1'; did you mean 'cells/a == 1'?" is 'cells/a = 1'
+    refuses 4 "no source 'cells/a = two words'; did you mean 'cells/a == two words'?" wait 'cells/a = two words'
+    refuses 5 "source 'live/a' is not writable; 'bindctl publish' sets live values" set live/a 1
+    refuses 2 "SOURCE has no 'live/' in front, as in a/b; see 'bindctl help publish'" publish live/a/b 1
+    refuses 2 "SOURCE has no 'services/' in front, as in a; see 'bindctl help publish'" publish services/a 1 --keep
+    refuses 2 "expected 'check', not 'a.view'; see 'bindctl help view'" view a.view
+    is "$(bindctl help diff | grep -o '/run/.*sock')" /run/binder/bus.sock
+    is "$(bindctl help session | grep -o '/run/.*sock')" /run/binder/bus.sock
+    beside bindctl work shared -- true
+    bindctl wait 'readers/shared exists' > /dev/null
+    refuses 5 "reader 'shared' is shared: it needs share; 'bindctl work' acknowledges its events" ack shared 1
+}
+
+@test "an idempotency key for a direct call is refused, and says why" {
+    beside bindctl serve lamp.blink=true
+    bindctl wait 'providers/lamp exists' > /dev/null
+    refuses 5 'no cmd, expect or lease: a direct call is not recorded' call lamp.blink --cmd a
+}

@@ -205,7 +205,8 @@ extension CallContext {
       throw WireError(error.below("/args"))
     }
     if let request = intent.request {
-      try options?.checkIsNoCommand("none: the method of this intent is no command")
+      try options?.checkIsNoCommand(
+        "no cmd, expect or lease: the method of this intent is no command")
       return try self.request(request, of: view, run, asked.args ?? .emptyObject, call)
     }
     let before = view.children

@@ -160,6 +160,9 @@ private struct Parser {
 
   private func check(_ word: String, _ operand: Operand) throws(UsageError) {
     guard !operand.choices.isEmpty, !operand.choices.contains(word) else { return }
+    if operand.choices.count == 1 {
+      throw misuse("expected '\(operand.choices[0])', not '\(word)'")
+    }
     let choices = operand.choices.joined(separator: " or ")
     throw misuse(
       "unknown \(operand.name) '\(word)' (\(choices))" + guess(word, among: operand.choices))

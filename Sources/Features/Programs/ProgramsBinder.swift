@@ -73,7 +73,8 @@ package func bindPrograms(_ catalog: Catalog, to programs: Programs) {
   ) { context, call, publish, options, command throws(WireError) in
     let source = try context.target(of: publish, programs)
     guard publish.isKept else {
-      try options?.checkIsNoCommand("none without keep: a live value is not recorded")
+      try options?.checkIsNoCommand(
+        "no cmd, expect or lease without keep: a live value is not recorded")
       try programs.live.check([(publish.source, publish.value)], by: context.caller.uid)
       programs.live.publish(publish.source, publish.value, by: context.caller.uid)
       return call.answer { buffer in buffer.object { _ in } }
@@ -443,7 +444,7 @@ extension Catalog {
         let params = try method.parameters(of: request, line)
         let call = try options?.applied(to: call) ?? call
         guard isQueued else {
-          try options?.checkIsNoCommand("none: a direct call is not recorded")
+          try options?.checkIsNoCommand("no cmd, expect or lease: a direct call is not recorded")
           programs.call(method, params.text.utf8.span, call, by: context.caller)
           return nil
         }

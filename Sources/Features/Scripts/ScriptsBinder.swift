@@ -127,7 +127,7 @@ private struct ScriptMethod {
       if try waits(call.connection) { return .work }
       guard !isQuery else {
         let call = try options?.applied(to: call) ?? call
-        try options?.checkIsNoCommand("none: a query is not recorded")
+        try options?.checkIsNoCommand("no cmd, expect or lease: a query is not recorded")
         let value = try runNamed(self.call(checked, context))
         call.answer { buffer in buffer.object { $0.member("value", value) } }
         return nil

@@ -175,7 +175,8 @@ private struct Doctor {
       return health.add(.init("group", .ok, "\(user) owns the socket, or is root"))
     }
     guard let obstacle = SocketAdvice.obstacle(to: path) else {
-      return health.add(.init("group", .ok, "\(user) may connect (group \(name))"))
+      let reason = status.st_mode & 0o002 == 0 ? "group \(name)" : "the socket is open to all users"
+      return health.add(.init("group", .ok, "\(user) may connect (\(reason))"))
     }
     guard obstacle.admitsGroup else {
       return health.add(

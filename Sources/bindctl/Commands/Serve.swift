@@ -474,7 +474,13 @@ let publishSyntax = Syntax(
 
 var publishCommand: Command {
   Command(publishSyntax) { context in
-    var params: JSONObject = ["source": .string(context.operand(0))]
+    let source = context.operand(0)
+    for service in ["live/", "services/"] where source.hasPrefix(service) {
+      throw UsageError(
+        "SOURCE has no '\(service)' in front, as in \(source.dropFirst(service.count))",
+        command: "publish")
+    }
+    var params: JSONObject = ["source": .string(source)]
     if context.invocation.operands.count > 1 {
       params["value"] = try context.value(context.operand(1)).value
     }
@@ -485,7 +491,7 @@ var publishCommand: Command {
         throw UsageError(
           "--expect takes a number, none, exists or any, not '\(version)'", command: "publish")
       }
-      meta["expect"] = .object(["services/\(context.operand(0))": expected])
+      meta["expect"] = .object(["services/\(source)": expected])
     }
     let conditions = context.invocation.values("if")
     guard params["keep"] != nil || conditions.isEmpty && meta.members.isEmpty else {

@@ -96,7 +96,7 @@ private func selection(
   if let id = context.invocation.value("cmd") { params["cmd"] = .string(id) }
   guard params["seq"] == nil, params["since"] == nil, params["cmd"] == nil else { return params }
   guard context.isOfLastHour else {
-    throw misuse("what? Give the position of an event, or --since, --by or --cmd")
+    throw misuse("missing argument SEQ, the position of an event, or --since, --by or --cmd")
   }
   let since = Timestamp(microseconds: context.now.microseconds - 3_600_000_000)
   note("what the user has changed in the last hour, since \(since.shownHere); see --since")
