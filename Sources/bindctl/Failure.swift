@@ -72,6 +72,9 @@ struct Asked {
     return "unknown parameter '\(unknown)'" + guess
   }
 
+  /// Whether the command goes on until somebody ends it, so that its end is no fault of the daemon.
+  fileprivate var isEndless: Bool { command == "watch" || command == "events" }
+
   /// Whether the request may have changed something.
   var isWrite: Bool {
     command.map { ["set", "remove", "call", "undo", "atomic"].contains($0) } ?? false
@@ -109,6 +112,7 @@ extension ClientError {
       "\(self); the request may have been run; check before you repeat it"
     case .timedOut where isWrite:
       "the daemon did not answer in time; the request may have been run; use -t TIME to wait longer"
+    case .timedOut where asked.isEndless: "the time is over; use -t TIME to wait longer"
     case .timedOut: "the daemon did not answer in time; use -t TIME to wait longer"
     case .refused(let error):
       error.message + (error.nextStep(after: asked).map { "; \($0)" } ?? "")

@@ -118,12 +118,17 @@ extension JSONObject {
         "the argument '\(word)' is neither name=text nor name:=json", command: command)
     }
     let text = String(word[word.index(after: equals)...])
-    guard word[..<equals].last == ":" else {
-      self[String(word[..<equals])] = .string(text)
+    let isJSON = word[..<equals].last == ":"
+    let name = String(isJSON ? word[..<equals].dropLast() : word[..<equals])
+    guard self[name] == nil else {
+      throw UsageError("the argument '\(name)' is given twice", command: command)
+    }
+    guard isJSON else {
+      self[name] = .string(text)
       return
     }
     do throws(JSONFault) {
-      self[String(word[..<equals].dropLast())] = try JSONValue(parsing: text)
+      self[name] = try JSONValue(parsing: text)
     } catch {
       throw UsageError("'\(text)' in '\(word)' is not JSON: \(error)", command: command)
     }

@@ -88,6 +88,10 @@ refuses() { # status sentence argument...
 }
 
 @test "advice fits what was typed, and works" {
+    refuses 2 "the argument 'by' is given twice; see 'bindctl help call'" call cells.add name=n by:=1 by:=2
+    refuses 2 "the argument 'name' is given twice; see 'bindctl help open'" open cell name=a name:='"b"'
+    run --separate-stderr bindctl watch cells/lamp -t 300ms
+    is "$status $stderr" '124 bindctl: the time is over; use -t TIME to wait longer'
     refuses 4 "no source 'cells/a = 1'; did you mean 'cells/a == 1'?" is 'cells/a = 1'
     refuses 4 "no source 'cells/a = two words'; did you mean 'cells/a == two words'?" wait 'cells/a = two words'
     refuses 5 "source 'live/a' is not writable; 'bindctl publish' sets live values" set live/a 1
