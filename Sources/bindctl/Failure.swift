@@ -115,7 +115,7 @@ extension ClientError {
     case .timedOut where asked.isEndless: "the time is over; use -t TIME to wait longer"
     case .timedOut: "the daemon did not answer in time; use -t TIME to wait longer"
     case .refused(let error):
-      error.message + (error.nextStep(after: asked).map { "; \($0)" } ?? "")
+      error.shownMessage(after: asked) + (error.nextStep(after: asked).map { "; \($0)" } ?? "")
     default: description
     }
   }
@@ -129,6 +129,28 @@ extension ClientError {
 }
 
 extension WireError {
+  /// The place of the refused call of an `atomic`, from 0, and the message without it; `nil` for
+  /// other errors.
+  var refusedCall: (place: Int, message: String)? {
+    guard case .number(let index)? = data["index"],
+      let place = index.int64.flatMap({ Int(exactly: $0) })
+    else { return nil }
+    let prefix = "call \(place): "
+    guard message.hasPrefix(prefix) else { return nil }
+    return (place, String(message.dropFirst(prefix.count)))
+  }
+
+  /// Returns the message; it counts the steps of `bindctl atomic` from 1, as its user does.
+  fileprivate func shownMessage(after asked: Asked) -> String {
+    guard let call = refusedCall else { return message }
+    return switch asked.command {
+    case "atomic": "step \(call.place + 1): \(call.message)"
+    // With a condition it is an `atomic` of one call.
+    case "publish": call.message
+    default: message
+    }
+  }
+
   /// Returns a suggestion for the user; `nil` if there is none.
   fileprivate func nextStep(after asked: Asked) -> String? {
     let command = asked.command

@@ -146,7 +146,7 @@ start_false_daemon() { # script
 
     run --separate-stderr bindctl set - <<< $'cells/a 7\nnowhere/x 1'
     is "$status" 4
-    is "$stderr" "bindctl: line 2, nowhere/x: call 1: no source 'nowhere/x'; nothing was set"
+    is "$stderr" "bindctl: line 2, nowhere/x: no source 'nowhere/x'; nothing was set"
     run --separate-stderr bindctl set - <<< $'cells/a 7\ncells/b'
     is "$status" 2
     is "$stderr" "bindctl: line 2, cells/b: expected 'SRC VALUE'"
@@ -168,7 +168,7 @@ start_false_daemon() { # script
     gives 0 '{"values":[2],"seq":6,"events":1,"replayed":true}' --json atomic --cmd x \
         -- call cells.add name=stock
     # Nothing of it happens if one step is refused.
-    refuses 5 "call 1: cell 'room' is not a number" atomic -- set cells/room2 1 -- call cells.add name=room
+    refuses 5 "step 2: cell 'room' is not a number" atomic -- set cells/room2 1 -- call cells.add name=room
     gives 4 '' get cells/room2
     refuses 2 "a step begins with --: bindctl atomic -- set …; see 'bindctl help atomic'" atomic set cells/a 1
     refuses 2 "missing a step, such as: -- set SRC VALUE; see 'bindctl help atomic'" atomic

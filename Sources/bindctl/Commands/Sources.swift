@@ -301,12 +301,13 @@ func setMany(_ context: Context) throws -> ExitCode {
   do throws(ClientError) {
     result = try context.client.call("atomic", ["calls": .array(calls)]).object
   } catch {
-    guard case .refused(let refusal) = error, case .number(let index)? = refusal.data["index"],
-      let place = index.int64.flatMap({ Int(exactly: $0) }), assignments.indices.contains(place)
+    guard case .refused(let refusal) = error, let call = refusal.refusedCall,
+      assignments.indices.contains(call.place)
     else { throw error }
-    let line = "line \(assignments[place].line), \(assignments[place].source)"
+    let assignment = assignments[call.place]
     throw Failure(
-      "\(line): \(refusal.message); nothing was set", ExitCode(ClientError.refused(refusal)))
+      "line \(assignment.line), \(assignment.source): \(call.message); nothing was set",
+      ExitCode(ClientError.refused(refusal)))
   }
   if context.output.form != .human {
     context.output.result(result, bare: result["values"], human: "")
