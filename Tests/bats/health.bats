@@ -129,6 +129,18 @@ check() { # name
     bindctl doctor | head -1 | grep -qE '^BINDERD (OK: 13 checks passed|WARNING: (disk|files)|CRITICAL: disk)'
 }
 
+@test "doctor: events that a reader has parked" {
+    start_daemon
+    bindctl set cells/a 1
+    beside bindctl work mail --stream cells/a --since start --max-deliveries 1 -- false
+    warns() { [ "$(check readers)" = "$1" ]; }
+    eventually warns "warning: 'mail' has a parked event | bindctl get readers/mail"
+    run bindctl doctor
+    [ "$status" -gt 0 ]
+    bindctl call readers.drop name=mail
+    eventually warns ''
+}
+
 @test "doctor: no daemon" {
     run bindctl doctor
     is "$status" 2

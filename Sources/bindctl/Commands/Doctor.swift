@@ -9,8 +9,8 @@ let doctorSyntax = Syntax(
   details: """
     Checks the socket, the units of systemd, the group, the versions, the cluster, the journal, the
     clock, the retention, the disk, the state, the clients, the bindings, the services in files, the
-    sources that are silent, and the configuration. Checks that do not apply, or that the user may not
-    make, are skipped; root makes most.
+    sources that are silent, the events that readers have parked, and the configuration. Checks that do
+    not apply, or that the user may not make, are skipped; root makes most.
 
     The exit codes are those of monitoring plugins: 0 ok, 1 warning, 2 critical, 3 unknown. The first
     line is a summary. With --host it runs on that machine.
@@ -118,6 +118,7 @@ private struct Doctor {
     checkBindings(connection)
     checkServices(connection)
     checkSilence(connection)
+    checkReaders(connection)
     checkConfiguration(connection)
     return health
   }
@@ -387,6 +388,20 @@ private struct Doctor {
           fix: "bindctl get daemon/silent"))
     }
     if silent.isEmpty { health.add(.init("silent", .ok, "no source is silent for too long")) }
+  }
+
+  /// Names durable readers with parked events: work that was given up.
+  private mutating func checkReaders(_ connection: BinderConnection) {
+    guard
+      let answer = try? connection.call("get", ["source": .string("daemon/readers")]).object
+    else { return }
+    for case .object(let reader) in answer.array("value") {
+      guard let parked = reader.uint("parked"), parked > 0, let name = reader.string("reader")
+      else { continue }
+      let events = parked == 1 ? "a parked event" : "\(parked) parked events"
+      health.add(
+        .init("readers", .warning, "'\(name)' has \(events)", fix: "bindctl get readers/\(name)"))
+    }
   }
 
   // MARK: Configuration
