@@ -155,6 +155,12 @@ extension WireError {
   fileprivate func nextStep(after asked: Asked) -> String? {
     let command = asked.command
     if let condition = comparison { return "did you mean '\(condition)'?" }
+    if name == .notFound, command == "bind", case .string(let source)? = data["id"] {
+      if source.contains("*") {
+        return "a binding has no pattern; list its sources, as in (cells/a, cells/b)"
+      }
+      if source.hasPrefix("bindings/") { return "your role may not make bindings of the daemon" }
+    }
     if case .string(let guess)? = data["did_you_mean"] { return "did you mean '\(guess)'?" }
     switch name {
     case .notFound where data["what"] == .string("connection"):

@@ -61,6 +61,8 @@ refuses() { # status sentence argument...
 }
 
 @test "a binding that cannot be is refused with 5" {
+    refuses 4 "no source 'cells/*/b'; a binding has no pattern; list its sources, as in (cells/a, cells/b)" \
+        bind --daemon '(cells/*/b) | avg ~> cells/mean'
     refuses 5 "'uppercase' is not reversible and cannot be used with <> at column 25" bind 'cells/a <> cells/lamp | uppercase'
     bindctl bind --daemon 'cells/a ~> cells/b'
     refuses 5 'the binding would close a cycle: cells/b → cells/a → cells/b' bind --daemon 'cells/b ~> cells/a'
