@@ -38,7 +38,7 @@ final class ScriptedDaemon: @unchecked Sendable {
   private let listener: CInt
   private let connections: [[Step]]
   /// A pipe that the thread writes to when it ends.
-  private var ends: [CInt] = [0, 0]
+  private let ends = makePipe()
 
   private var received: [[String]] = []
 
@@ -47,7 +47,7 @@ final class ScriptedDaemon: @unchecked Sendable {
     directory = try TemporaryDirectory()
     path = directory.path + "/s"
     self.connections = connections
-    listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+    listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
@@ -57,7 +57,6 @@ final class ScriptedDaemon: @unchecked Sendable {
       }
     }
     listen(listener, 8)
-    pipe(&ends)
     var thread = pthread_t()
     pthread_create(
       &thread, nil,
@@ -92,6 +91,8 @@ final class ScriptedDaemon: @unchecked Sendable {
     for steps in connections {
       let client = accept(listener, nil, nil)
       guard client >= 0 else { return }
+      // A process that another test starts would keep the connection open.
+      _ = fcntl(client, F_SETFD, FD_CLOEXEC)
       received.append([])
       var reader = LineReader(descriptor: client)
       for step in steps { perform(step, client, &reader) }

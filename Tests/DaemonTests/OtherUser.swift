@@ -36,10 +36,10 @@ final class OtherUser {
     """
 
   init(uid: uid_t, groups: [gid_t], socket: String) throws {
-    var (incoming, outgoing): ([CInt], [CInt]) = ([0, 0], [0, 0])
-    pipe(&incoming)
-    pipe(&outgoing)
-    for end in [incoming[1], outgoing[0]] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    // A line to a process that has ended is an error of a socket, and would be a signal of a pipe.
+    var incoming: [CInt] = [-1, -1]
+    socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC, 0, &incoming)
+    let outgoing = makePipe()
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -69,7 +69,7 @@ final class OtherUser {
 
   func send(_ line: String) {
     let bytes = Array((line + "\n").utf8)
-    _ = write(input, bytes, bytes.count)
+    _ = Glibc.send(input, bytes, bytes.count, CInt(MSG_NOSIGNAL))
   }
 
   /// Returns the next line; `nil` if the daemon has closed the connection.

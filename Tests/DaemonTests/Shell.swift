@@ -8,14 +8,12 @@ import Testing
 ///   - code: The expected exit code.
 ///   - isWithErrors: Whether to return standard error too.
 func run(_ words: [String], _ code: CInt = 0, isWithErrors: Bool = false) throws -> String {
-  var ends: [CInt] = [0, 0]
-  pipe(&ends)
+  let ends = makePipe()
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
   defer { posix_spawn_file_actions_destroy(&actions) }
   posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
   if isWithErrors { posix_spawn_file_actions_adddup2(&actions, ends[1], 2) }
-  posix_spawn_file_actions_addclose(&actions, ends[0])
   var argv = words.map { strdup($0) } + [nil]
   defer { argv.forEach { free($0) } }
   var pid: pid_t = 0

@@ -37,7 +37,7 @@ final class Peer {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+    descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
     let status = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
@@ -59,6 +59,12 @@ final class Peer {
     shutdown(descriptor, CInt(SHUT_WR))
   }
 
+  /// Waits for the end of the stream; returns whether it comes before any bytes.
+  func waitForEnd() -> Bool {
+    var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&ready, 1, 60_000) == 1 && receive() == nil
+  }
+
   /// Returns the bytes that have arrived, without waiting; `nil` at the end of the stream.
   func receive() -> [UInt8]? {
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -71,7 +77,8 @@ final class Peer {
 /// Returns a connected pair: the first end on the loop, the second for the test.
 func makePair(on loop: Loop) throws -> (StreamSocket, Peer) {
   var ends: [CInt] = [0, 0]
-  let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+  // A process that another test starts must not keep an end open.
+  let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | O_CLOEXEC
   guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
     throw SystemError(code: errno, call: "socketpair")
   }

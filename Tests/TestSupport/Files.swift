@@ -9,7 +9,7 @@ package enum Files {
 
   /// Returns the bytes of a file; empty if there is none.
   package static func bytes(of path: String) -> [UInt8] {
-    let file = open(path, O_RDONLY)
+    let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return [] }
     defer { close(file) }
     var bytes: [UInt8] = []
@@ -23,7 +23,7 @@ package enum Files {
 
   /// Creates or overwrites a file.
   package static func write(_ bytes: [UInt8], to path: String) {
-    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     defer { close(file) }
     _ = Glibc.write(file, bytes, bytes.count)
   }

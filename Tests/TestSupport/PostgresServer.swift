@@ -28,7 +28,7 @@ package final class PostgresServer: Sendable {
     directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let script = #filePath.replacing(
       "Tests/TestSupport/PostgresServer.swift", with: "Scripts/postgres")
-    let (into, from) = (Self.makePipe(), Self.makePipe())
+    let (into, from) = (makePipe(), makePipe())
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -70,13 +70,6 @@ package final class PostgresServer: Sendable {
   private static func reap(_ child: pid_t) {
     var status: CInt = 0
     while waitpid(child, &status, 0) < 0, errno == EINTR {}
-  }
-
-  private static func makePipe() -> [CInt] {
-    var ends: [CInt] = [0, 0]
-    pipe(&ends)
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    return ends
   }
 
   private static func spawn(

@@ -102,6 +102,8 @@ private final class Core: Sendable {
       while true {
         let client = accept(core.listener, nil, nil)
         guard client >= 0 else { return }
+        // A process that another test starts would keep the connection open.
+        _ = fcntl(client, F_SETFD, FD_CLOEXEC)
         core.state.withLock { $0.connections += 1 }
         core.run { $0.serve(client) }
       }

@@ -12,8 +12,7 @@ final class TLSServer {
   /// Starts the server with openssl(1).
   init() throws {
     directory = try TemporaryDirectory()
-    var ends: [CInt] = [0, 0]
-    guard pipe(&ends) == 0 else { throw Failure() }
+    let ends = makePipe()
     defer { close(ends[0]) }
     let script = """
       cd "$0" && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \
@@ -24,7 +23,6 @@ final class TLSServer {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-    posix_spawn_file_actions_addclose(&actions, ends[0])
     let words: [String] = ["sh", "-c", script, directory.path]
     var argv = words.map { strdup($0) } + [nil]
     defer { argv.forEach { free($0) } }
