@@ -6,7 +6,7 @@ private let present = ScriptedDaemon.Step.answer(#"{"sub":"s","epoch":"e","seq":
 private func cancelThisTask() { withUnsafeCurrentTask { $0?.cancel() } }
 
 /// Cancellation; `Protocol/clients/conformance` has the rest.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AsyncClientTests {
   @Test
   func `a cancelled call is given up in the daemon`() async throws {
