@@ -94,7 +94,7 @@ package final class Crowd {
   /// Receives the remaining output of a daemon that has ended or is ending.
   package func listenToTheEnd() {
     let start = monotonicMilliseconds()
-    while clients.contains(where: { $0.socket != nil }), monotonicMilliseconds() - start < 20_000 {
+    while clients.contains(where: { $0.socket != nil }), monotonicMilliseconds() - start < 60_000 {
       for client in clients { client.listen() }
       waitFor(clients.compactMap(\.socket), milliseconds: 5)
     }

@@ -49,7 +49,8 @@ package struct JournalReader {
       try answer(#"{"id":1,"method":"get","params":{"source":"\#(source)"}}"#).result?["value"]
         ?? .null
     }
-    for _ in 0..<2_000 {
+    let start = monotonicMilliseconds()
+    while monotonicMilliseconds() - start < 60_000 {
       if try value(source) == value(target) { return }
       waitFor([], milliseconds: 5)
     }
@@ -68,7 +69,8 @@ package struct JournalReader {
 
   /// Waits until no other client is connected, so that nothing changes any more.
   package func waitForSilence() throws(Failure) {
-    for _ in 0..<10_000 {
+    let start = monotonicMilliseconds()
+    while monotonicMilliseconds() - start < 60_000 {
       let stats = try call(#"{"id":1,"method":"stats"}"#)["stats"]?.members
       if stats?["connections"]?.int == 1 { return }
       waitFor([], milliseconds: 5)
