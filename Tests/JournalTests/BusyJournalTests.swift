@@ -19,16 +19,16 @@ struct BusyJournalTests {
   }
 
   /// Returns a connection that holds a write transaction until it is closed.
-  private func outsideWriter() -> OpaquePointer? {
-    var database: OpaquePointer?
-    sqlite3_open(directory.journal, &database)
+  private func outsideWriter(_ path: String? = nil) -> OpaquePointer? {
+    let database = openOutside(path ?? directory.journal)
     let code = sqlite3_exec(database, "BEGIN IMMEDIATE", nil, nil, nil)
     precondition(code == SQLITE_OK, String(cString: sqlite3_errmsg(database)))
     return database
   }
 
   /// Fills both files of the tail, whose events cannot be moved while another process writes.
-  private func fillTail() throws {
+  private func fillTail(of other: SQLiteJournal? = nil) throws {
+    let journal = other ?? journal
     for _ in 0..<2 {
       _ = try journal.store.append([draft("fill", Self.filler(40_000))])
       try journal.settle()
@@ -41,8 +41,7 @@ struct BusyJournalTests {
 
   /// Returns the number of events that other programs see.
   private func visible() -> Int {
-    var database: OpaquePointer?
-    sqlite3_open(directory.journal, &database)
+    let database = openOutside(directory.journal)
     defer { sqlite3_close(database) }
     var statement: OpaquePointer?
     sqlite3_prepare_v2(database, "SELECT count(*) FROM event", -1, &statement, nil)
@@ -128,8 +127,7 @@ struct BusyJournalTests {
   {
     var notices: [SQLiteStore.LogNotice] = []
     journal.store.onLogNotice = { notices.append($0) }
-    var reader: OpaquePointer?
-    sqlite3_open(directory.journal, &reader)
+    let reader = openOutside(directory.journal)
     _ = try journal.store.append([draft("s")])
     try journal.settle()
     sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM event", nil, nil, nil)
@@ -158,11 +156,14 @@ struct BusyJournalTests {
 
   @Test
   func `a full tail waits a moment for a foreign write`() throws {
+    let path = directory.path + "/patient.db"
+    // For as long as no test runs.
+    let journal = try SQLiteJournal(path, patience: 3_600_000)
     var reasons: [JournalError] = []
     let observer = StoreObserver(of: journal.store)
     observer.onRejected = { reasons.append($0) }
-    let other = outsideWriter()
-    try fillTail()
+    let other = outsideWriter(path)
+    try fillTail(of: journal)
     _ = try journal.store.append([draft("s", Self.filler(300_000))])
     journal.store.submit()
     let end = try EventLoop.Timer(on: journal.loop) { sqlite3_close(other) }
@@ -185,8 +186,7 @@ struct BusyJournalTests {
     let journal = try SQLiteJournal(path, durability: .os, patience: 3_600_000)
     _ = try journal.store.append([draft("s", "1")])
     try journal.settle()
-    var other: OpaquePointer?
-    sqlite3_open(path, &other)
+    let other = openOutside(path)
     sqlite3_exec(other, "BEGIN IMMEDIATE", nil, nil, nil)
     journal.store.keep("text", as: .filedBindings)
     _ = try journal.store.append([draft("s", "2")])
@@ -216,8 +216,7 @@ struct BusyJournalTests {
       for i in 1...3 { _ = try journal.store.append([draft("s", "\(i)")]) }
       try journal.settle()
     }
-    var reader: OpaquePointer?
-    sqlite3_open(directory.journal, &reader)
+    let reader = openOutside(directory.journal)
     let old = """
       DROP TABLE removal; DELETE FROM journal WHERE key <> 'epoch'; PRAGMA user_version = 1;
       PRAGMA wal_checkpoint(TRUNCATE); BEGIN; SELECT count(*) FROM event

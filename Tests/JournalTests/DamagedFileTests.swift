@@ -109,8 +109,7 @@ struct DamagedFileTests {
     "UPDATE snapshot SET seq = -1",
   ])
   func `17: any number in the file may be damaged`(sql: String) throws {
-    var database: OpaquePointer?
-    sqlite3_open(directory.journal, &database)
+    let database = openOutside(directory.journal)
     #expect(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK)
     sqlite3_close(database)
     // The daemon does not need the snapshot.

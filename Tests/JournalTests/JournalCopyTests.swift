@@ -209,7 +209,9 @@ struct JournalCopyTests {
     // One old backup is kept. A restored journal does not replace the file that it keeps.
     _ = try make(of: directory.journal, at: copy, for: .backup(epoch: "third"), isForced: true)
     #expect(try JournalSource(path: copy + ".old").epoch == "other")
-    let used = try make(of: directory.journal, at: copy, for: .use, isForced: true)
+    let used = try retrying {
+      try make(of: directory.journal, at: copy, for: .use, isForced: true)
+    }
     #expect(try JournalSource(path: copy).epoch == used.epoch)
     #expect(try JournalSource(path: copy + ".old").epoch == "other")
     #expect(try JournalSource(path: copy + ".old.2").epoch == "third")
@@ -228,7 +230,9 @@ struct JournalCopyTests {
       }
       return journal.store.epoch
     }()
-    let report = try make(of: copy, at: directory.journal, for: .use, isForced: true)
+    let report = try retrying {
+      try make(of: copy, at: directory.journal, for: .use, isForced: true)
+    }
     #expect(report.epoch != epoch)
     let journal = try SQLiteJournal(directory.journal)
     #expect(journal.store.lostEvents == 0)
@@ -259,23 +263,6 @@ struct JournalCopyTests {
     withExtendedLifetime(journal) {}
   }
 
-  /// Replaces the copy; again if its lock is still held.
-  ///
-  /// A process that another test starts holds the locks of this one until it has become its program.
-  private func replace() throws {
-    var attempts = 0
-    while true {
-      do {
-        _ = try make(of: directory.journal, at: copy, for: .use, isForced: true)
-        return
-      } catch {
-        attempts += 1
-        guard attempts < 200, "\(error)".contains("is in use") else { throw error }
-      }
-      usleep(5_000)
-    }
-  }
-
   @Test
   func `a journal exists at every moment during a replacement`() throws {
     _ = try makeJournal()
@@ -287,7 +274,9 @@ struct JournalCopyTests {
       }
     }
     watcher.post(())
-    for _ in 0..<50 { try replace() }
+    for _ in 0..<50 {
+      _ = try retrying { try make(of: directory.journal, at: copy, for: .use, isForced: true) }
+    }
     isDone.withLock { $0 = true }
     watcher.finish()
     #expect(missing.withLock { $0 } == 0)
@@ -296,8 +285,7 @@ struct JournalCopyTests {
   @Test
   func `17: a damaged journal is not copied`() throws {
     _ = try makeJournal()
-    var database: OpaquePointer?
-    sqlite3_open(directory.journal, &database)
+    let database = openOutside(directory.journal)
     sqlite3_exec(database, "UPDATE event SET data = '0' WHERE seq = 17", nil, nil, nil)
     sqlite3_close(database)
     let error = #expect(throws: JournalError.self) {
@@ -317,8 +305,7 @@ struct JournalCopyTests {
       #expect(try JournalCheck(path: directory.journal).run().damages.isEmpty)
       withExtendedLifetime(journal) {}
     }
-    var database: OpaquePointer?
-    sqlite3_open(directory.journal, &database)
+    let database = openOutside(directory.journal)
     sqlite3_exec(database, "DELETE FROM event WHERE seq = 5", nil, nil, nil)
     sqlite3_close(database)
     #expect(

@@ -51,9 +51,8 @@ struct TailTests {
     let directory = try TemporaryDirectory()
     var image = Image()
     let journal = try SQLiteJournal(directory.journal, durability: .os)
-    var other: OpaquePointer?
     // Nothing can be moved meanwhile.
-    sqlite3_open(directory.journal, &other)
+    let other = openOutside(directory.journal)
     #expect(sqlite3_exec(other, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
     let count = 60
     let end = Int.random(in: 20..<count, using: &random)
@@ -73,9 +72,8 @@ struct TailTests {
     image.files = ends.map { Files.bytes(of: directory.journal + $0) }
     image.records = try replayed(journal.store)
     // The database alone, without its log.
-    var (copy, source): (OpaquePointer?, OpaquePointer?)
-    sqlite3_open(directory.path + "/copy.db", &copy)
-    sqlite3_open(directory.journal, &source)
+    let copy = openOutside(directory.path + "/copy.db")
+    let source = openOutside(directory.journal)
     let backup = sqlite3_backup_init(copy, "main", source, "main")
     #expect(sqlite3_backup_step(backup, -1) == SQLITE_DONE)
     sqlite3_backup_finish(backup)
@@ -266,8 +264,7 @@ struct TailTests {
       for end in [".lock"] + Self.ends { files[end] = Files.bytes(of: directory.journal + end) }
     }
     // The clean end has moved all three; as if it had been killed after the first.
-    var database: OpaquePointer?
-    sqlite3_open(directory.journal, &database)
+    let database = openOutside(directory.journal)
     #expect(sqlite3_exec(database, "DELETE FROM event WHERE seq > 1", nil, nil, nil) == SQLITE_OK)
     sqlite3_close(database)
     if !isSameBoot {
