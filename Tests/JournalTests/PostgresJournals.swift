@@ -153,18 +153,29 @@ final class PostgresCluster {
   }
 
   /// Makes commits wait for a standby, or not any more; only on a server of one's own.
+  ///
+  /// The processes of the server read the setting at their own time.
   func waitForStandby(_ name: String?) throws {
     try sql("ALTER SYSTEM SET synchronous_standby_names = '\(name ?? "")'")
     try sql("SELECT pg_reload_conf()")
-    usleep(300_000)  // the processes of the server read the setting at their own time
+    guard name != nil else { return }
+    // A commit that waits shows that it holds.
+    let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%probe%'"
+    let end = Process.milliseconds + 60_000
+    repeat {
+      guard Process.milliseconds < end else { throw SystemError(code: ETIMEDOUT, call: "SyncRep") }
+      try server.begin("SELECT pg_logical_emit_message(true, 'probe', '')", on: database)
+      usleep(20_000)
+    } while try sql("SELECT count(*) \(waiting)") == "0\n"
+    while try sql("SELECT count(pg_cancel_backend(pid)) \(waiting)") != "0\n" { usleep(5_000) }
   }
 
   /// Runs the loops of all daemons but the paused ones until a condition holds.
   func run(
-    without paused: [PostgresTrial] = [], seconds: Int = 60, until condition: () -> Bool
+    without paused: [PostgresTrial] = [], until condition: () throws -> Bool
   ) throws {
-    let end = Process.milliseconds + UInt64(seconds) * 1000
-    while !condition() {
+    let end = Process.milliseconds + 60_000
+    while try !condition() {
       guard Process.milliseconds < end else { throw SystemError(code: ETIMEDOUT, call: "run") }
       for trial in trials where !paused.contains(where: { $0 === trial }) {
         trial.loop.skipWait()

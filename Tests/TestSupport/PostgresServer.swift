@@ -91,6 +91,12 @@ package final class PostgresServer: Sendable {
     return try Self.output(of: command)
   }
 
+  /// Runs SQL as the superuser on another connection, and does not wait for its end.
+  package func begin(_ text: String, on database: String) throws {
+    let command = ["psql", "-h", directory, "-U", "postgres", "-d", database, "-Xqc", text]
+    _ = try Self.output(of: ["sh", "-c", #""$@" >/dev/null 2>&1 </dev/null &"#, "sh"] + command)
+  }
+
   private static func output(of words: [String]) throws -> String {
     let ends = makePipe()
     var actions = posix_spawn_file_actions_t()
