@@ -1149,40 +1149,43 @@ _bindctl
 echo "${COMPREPLY[@]}"
 END
     complete() { bash "$directory/complete" bindctl "$@"; }
-    is "$(complete wa)" 'wait watch'
-    is "$(complete --socket "$BINDER_SOCKET" he)" help
-    is "$(complete get ce)" cells/lamp
-    is "$(complete call cells.t)" cells.toggle
-    is "$(complete set --if)" '--if --if-version'
-    for command in set call atomic; do is "$(complete $command --se)" --settle; done
-    is "$(complete journal '')" 'backup compact copy export import info init restore sql verify'
-    is "$(complete -t 5s get ce)" cells/lamp
-    is "$(complete -F x get ce)" cells/lamp
-    is "$(complete set cells/lamp '')" ''
-    is "$(complete get cells/lamp --at '')" ''
-    is "$(complete call cells.add '')" 'by:= name='
-    is "$(complete call cells.add name=lamp b)" by:=
-    is "$(complete call cells.add by:=1 na)" name=
-    is "$(complete open cell '')" name=
-    is "$(complete describe cells/)" cells/lamp
-    is "$(complete --color a)" 'always auto'
+    # A question to the daemon has a second, in which it may not be answered on a busy machine.
+    offers() { [ "$(complete "${@:2}")" = "$1" ]; }
+    completes() { eventually offers "$@"; } # words argument...
+    completes 'wait watch' wa
+    completes help --socket "$BINDER_SOCKET" he
+    completes cells/lamp get ce
+    completes cells.toggle call cells.t
+    completes '--if --if-version' set --if
+    for command in set call atomic; do completes --settle $command --se; done
+    completes 'backup compact copy export import info init restore sql verify' journal ''
+    completes cells/lamp -t 5s get ce
+    completes cells/lamp -F x get ce
+    completes '' set cells/lamp ''
+    completes '' get cells/lamp --at ''
+    completes 'by:= name=' call cells.add ''
+    completes by:= call cells.add name=lamp b
+    completes name= call cells.add by:=1 na
+    completes name= open cell ''
+    completes cells/lamp describe cells/
+    completes 'always auto' --color a
     bindctl bind --daemon --name warm 'cells/a ~> cells/b'
     bindctl set locks/none 1 2> /dev/null || bindctl call locks.acquire name=backup ttl_ms:=60000 > /dev/null
     bindctl publish door/open true
-    is "$(complete unbind '')" warm
-    is "$(complete lock '')" backup
-    is "$(complete tree ce)" cells
-    is "$(complete publish '')" door/open
-    is "$(complete bind cells/l)" cells/lamp
-    is "$(BINDER_SOCKET=/nowhere complete --socket "$BINDER_SOCKET" get ce)" cells/lamp
-    is "$(complete --socket /nowhere get ce)" ''
+    completes warm unbind ''
+    completes backup lock ''
+    completes cells tree ce
+    completes door/open publish ''
+    completes cells/lamp bind cells/l
+    BINDER_SOCKET=/nowhere completes cells/lamp --socket "$BINDER_SOCKET" get ce
+    completes '' --socket /nowhere get ce
     bindctl completions --line 'bindctl wai' | grep -q $'^wait\tWaits'
-    is "$(complete completions f)" fish
-    is "$(complete bo)" board
-    is "$(complete plot ce)" cells/lamp
-    is "$(complete open peo)" people
+    completes fish completions f
+    completes board bo
+    completes cells/lamp plot ce
+    completes people open peo
     complete kick '' | grep -qE '^[0-9]+( [0-9]+)*$'
-    is "$(complete help ex)" exit
+    completes exit help ex
     if command -v zsh; then bindctl completions zsh | zsh -n; fi
     if command -v fish; then
         bindctl completions fish > "$directory/fish"

@@ -74,10 +74,10 @@ writes_files() {
     done
 }
 
-# The same, and types the last command again if it only reads: what a binding writes may follow the answer to a `set`.
+# The same, and types the last command again if it only reads: what a binding or a worker writes may come later.
 prints() { # line
     printed "$1" && return
-    [[ $command = 'bindctl get '* ]] || return
+    [[ $command = 'bindctl get '* || $command = 'jq '* ]] || return
     types "$command"
     printed "$1"
 }
