@@ -85,10 +85,6 @@ waiting() { [ "$(bindctl get locks/backup -F '{value.waiting_count}' 2> "$direct
     run ! held
 }
 
-# A process that a command of a lock has left behind has ended; one that nobody waits for may be a zombie.
-# One look: between two, a zombie can vanish.
-gone() { ! grep -q '^State:.[^ZX]' "/proc/$1/status" 2> "$directory/no"; } # pid
-
 # Runs a command under the lock that starts another one, and waits for both.
 lock_a_family() { # what the other one does first
     rm -f "$directory/child"

@@ -26,16 +26,23 @@ remove_place() {
     for pid in "${background[@]}" ${daemon:-}; do
         if kill -KILL "$pid"; then wait "$pid" || true; fi
     done 2> /dev/null
+    # What they have started goes on, for example a stream that waits for the daemon.
     local status=0
+    eventually nothing_runs || status=1
     [ ! -e "$directory/trace" ] || "$BATS_TEST_DIRNAME/check-frames" "$directory/trace" || status=$?
-    # A process that a killed one has started may still make a file.
-    eventually removes_place || status=1
+    rm -r "$directory"
     return "$status"
 }
 
-removes_place() {
-    rm -rf "$directory" 2> /dev/null
-    [ ! -e "$directory" ]
+# Kills all processes that have a path of the place in their environment, and succeeds if there are none.
+nothing_runs() {
+    local files file pid
+    files=$(grep -lsF "$directory/" /proc/[0-9]*/environ) || true
+    for file in $files; do
+        pid=${file#/proc/}
+        kill -KILL "${pid%/*}" 2> /dev/null || true
+    done
+    [ -z "$files" ]
 }
 
 start_daemon() { # options...
@@ -76,6 +83,9 @@ not() { ! "$@"; } # command...
 
 # Succeeds if a file of the test has a line that matches.
 contains() { grep -qE -e "$2" "$directory/$1"; } # file pattern
+
+# Succeeds if a process has ended; one that nobody waits for may be a zombie. One look: between two, a zombie can vanish.
+gone() { ! grep -q '^State:.[^ZX]' "/proc/$1/status" 2> "$directory/no"; } # pid
 
 # Succeeds if the daemon has so many subscriptions.
 subscriptions() { [ "$(bindctl stats -F '{stats.subscriptions}')" = "$1" ]; } # count
