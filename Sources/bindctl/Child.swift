@@ -33,11 +33,12 @@ struct Child {
   ///   - errors: The descriptor for its stderr; `nil` to inherit.
   ///   - input: The descriptor for its stdin; `nil` to inherit.
   ///   - isApart: Whether it gets its own process group, so that Ctrl-C does not reach it.
+  ///   - mark: The mark of a command that is apart.
   /// - Throws: ``Failure`` with exit code 127 or 126, as in shells.
   init(
     _ words: [String], environment: [String: String] = [:], errorsTo output: String? = nil,
     printingTo descriptor: CInt? = nil, errorsInto errors: CInt? = nil,
-    readingFrom input: CInt? = nil, isApart: Bool = false
+    readingFrom input: CInt? = nil, isApart: Bool = false, mark: String = newCommandID()
   ) throws {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -56,7 +57,7 @@ struct Child {
     if let input { posix_spawn_file_actions_adddup2(&actions, input, 0) }
     if let descriptor { posix_spawn_file_actions_adddup2(&actions, descriptor, 1) }
     if let errors { posix_spawn_file_actions_adddup2(&actions, errors, 2) }
-    mark = newCommandID()
+    self.mark = mark
     var additional = environment
     if isApart { additional[ProcessTable.mark] = mark }
     var variables = Self.variables(adding: additional)

@@ -51,12 +51,13 @@ final class CommandGroup {
     adopts = cposix_adopt_orphans() == 0
     guardian = try Guardian()
     do {
-      child = try Child(words, environment: environment, isApart: true)
+      child = try guardian.start { mark in
+        try Child(words, environment: environment, isApart: true, mark: mark)
+      }
     } catch {
       guardian.end()
       throw error
     }
-    guardian.watch(child)
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
     let isForeground = terminal >= 0 && tcgetpgrp(terminal) == getpgrp()
     self.terminal = isForeground ? terminal : -1

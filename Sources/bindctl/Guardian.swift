@@ -1,3 +1,4 @@
+import BinderClient
 import Glibc
 
 /// A process that ends the commands of bindctl if bindctl is killed.
@@ -17,15 +18,17 @@ final class Guardian {
 
   /// Keeps commands, each in a line behind a sign as GROUP:MARK, and ends them at the end of its input.
   ///
-  /// A process that has left the group has kept the mark in its environment.
+  /// A process that has left the group has kept the mark in its environment. A command that is being
+  /// started has no group, and in a moment has the mark.
   private static let script = """
     trap '' HUP INT QUIT TERM
     commands=
     marked() { grep "$1" "^\(ProcessTable.mark)=${2#*:}\\$" /proc/[0-9]*/environ; }
-    runs() { kill -s 0 -- "-${1%%:*}" || marked -qsz "$1"; }
+    group() { [ "${2%%:*}" ] && kill -s "$1" -- "-${2%%:*}"; }
+    runs() { group 0 "$1" || marked -qsz "$1"; }
     send() {
       for command in $commands; do
-        kill -s "$1" -- "-${command%%:*}"
+        group "$1" "$command"
         for file in $(marked -lsz "$command"); do
           process=${file#/proc/}
           kill -s "$1" -- "${process%/*}"
@@ -38,6 +41,7 @@ final class Guardian {
       commands=$others
       [ "$sign" = - ] || commands="$commands $command"
     done
+    case $commands in *' :'*) sleep .5 ;; esac
     send TERM
     for _ in 1 2 3 4 5 6 7 8 9 10; do
       others=
@@ -72,8 +76,21 @@ final class Guardian {
     (output, input) = (ends[0], ends[1])
   }
 
-  /// Ends a command and all that it has started if bindctl is killed.
-  func watch(_ command: Child) { tell("+ \(command.pid):\(command.mark)\n") }
+  /// Starts a command, and ends it and all that it has started if bindctl is killed.
+  ///
+  /// - Parameter begin: Starts it with a mark.
+  func start(_ begin: (_ mark: String) throws -> Child) throws -> Child {
+    let mark = newCommandID()
+    tell("+ :\(mark)\n")
+    do {
+      let command = try begin(mark)
+      tell("+ \(command.pid):\(mark)\n- :\(mark)\n")
+      return command
+    } catch {
+      tell("- :\(mark)\n")
+      throw error
+    }
+  }
 
   /// The command has ended, and its number may be given to others.
   func release(_ command: Child) { tell("- \(command.pid):\(command.mark)\n") }
@@ -106,8 +123,10 @@ extension Child {
     defer { signals.end() }
     let file = try Child.input(input)
     defer { close(file) }
-    let child = try Child(words, environment: environment, readingFrom: file, isApart: true)
-    guardian?.watch(child)
+    let begin = { mark in
+      try Child(words, environment: environment, readingFrom: file, isApart: true, mark: mark)
+    }
+    let child = try guardian?.start(begin) ?? begin(newCommandID())
     defer { guardian?.release(child) }
     var received: CInt?
     while true {

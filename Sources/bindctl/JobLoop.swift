@@ -278,14 +278,15 @@ final class JobLoop {
     defer { for end in [output[1], errors[1]] where end >= 0 { close(end) } }
     let child: Child
     do {
-      child = try Child(
-        words, environment: environment, printingTo: readsOutput ? output[1] : nil,
-        errorsInto: readsOutput ? errors[1] : nil, readingFrom: file, isApart: true)
+      child = try guardian.start { mark in
+        try Child(
+          words, environment: environment, printingTo: readsOutput ? output[1] : nil,
+          errorsInto: readsOutput ? errors[1] : nil, readingFrom: file, isApart: true, mark: mark)
+      }
     } catch {
       for end in [output[0], errors[0]] where end >= 0 { close(end) }
       throw error
     }
-    guardian.watch(child)
     jobs[id] = Job(
       id, method, delivery, child, output[0], errors[0],
       limit.map { Deadline(inMilliseconds: $0) } ?? .never)

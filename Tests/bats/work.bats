@@ -125,7 +125,7 @@ w 2 lists.inserted lists/q 2 1 [2,"job2"]'
 
 @test "the command of a worker, a provider or a watcher that is killed ends" {
     local program pid
-    alone() { [ -s "$done" ] && ! kill -0 "$(tail -1 "$done")"; }
+    alone() { [ -s "$done" ] && gone "$(tail -1 "$done")"; }
     add_jobs 1 1
     for program in 'work r --stream lists/q --since start --' "serve p.go=echo" 'watch cells/w --'; do
         rm -f "$done"
@@ -149,6 +149,20 @@ w 2 lists.inserted lists/q 2 1 [2,"job2"]'
         kill -KILL "$pid"
         eventually alone
     done
+}
+
+@test "a command ends although bindctl is killed while it starts it" {
+    command -v strace > "$directory/no" || skip 'strace is missing'
+    bindctl set cells/w 1
+    # bindctl is slow to say what it has started, and the command kills it before.
+    status=0
+    # shellcheck disable=SC2016 # for the shell of the watcher
+    strace -qq -o "$directory/calls" -e trace=write -e inject=write:delay_enter=500ms \
+        bindctl watch cells/w -- sh -c 'kill -KILL $PPID; echo $$ > "$done"; while :; do sleep .1; done' \
+        > "$directory/out" 2> "$directory/err" 3>&- || status=$?
+    [ "$status" = 137 ] || skip "strace cannot be used here: $(cat "$directory/err")"
+    eventually [ -s "$done" ]
+    eventually gone "$(cat "$done")"
 }
 
 @test "a command that fails is retried; then the event is parked, and the next one comes" {
