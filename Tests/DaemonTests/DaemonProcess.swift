@@ -55,7 +55,18 @@ final class DaemonProcess {
     return String(name[..<(name.lastIndex(of: "/") ?? name.startIndex)])
   }()
 
+  /// The number of files that this process and its daemons may open, raised for crowds of clients.
+  static let descriptorLimit: rlim_t = {
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    var limit = rlimit()
+    getrlimit(resource, &limit)
+    limit.rlim_cur = min(max(limit.rlim_cur, 16_384), limit.rlim_max)
+    setrlimit(resource, &limit)
+    return limit.rlim_cur
+  }()
+
   func start(_ arguments: [String] = [], waits: Bool = true) throws {
+    _ = Self.descriptorLimit
     // Ignore the configuration of this machine.
     let configuration = arguments.contains("--config") ? [] : ["--config", "/dev/null"]
     let words =

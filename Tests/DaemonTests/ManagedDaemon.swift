@@ -46,6 +46,7 @@ final class ManagedDaemon {
     _ arguments: [String] = [], store: Int = 1_000, configuration text: String? = nil,
     wrapper: [String] = [], prepare: (_ directory: String) -> Void = { _ in }
   ) throws {
+    _ = DaemonProcess.descriptorLimit
     directory = try TemporaryDirectory()
     prepare(directory.path)
     if let text { Files.write(text, to: directory.path + "/binder.conf") }
