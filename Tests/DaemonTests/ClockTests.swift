@@ -70,8 +70,10 @@ struct ClockTests {
     let times = try times(client)
     #expect(times.count == jumps.count)
     #expect(times == times.sorted())
-    #expect(times[0].prefix(4) == times[2].prefix(4))
-    #expect(Int(times[3].prefix(4)) ?? 0 >= (Int(times[0].prefix(4)) ?? 0) + 9)
+    let years = times.map { Int($0.prefix(4)) ?? 0 }
+    // The test may run at the turn of a year.
+    #expect(0...1 ~= years[2] - years[0])
+    #expect(years[3] >= years[0] + 9)
     // Events after the jump forward have its time, until the clock reaches that time.
     #expect(Set(times[3...]).count == 1)
 

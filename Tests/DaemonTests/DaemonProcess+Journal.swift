@@ -25,14 +25,26 @@ extension DaemonProcess {
     return Int(last.int64 ?? -1)
   }
 
+  /// Waits until so many events have positions and are not durable, because the disk is held.
+  func hasInFlight(events: Int) throws -> Bool {
+    let client = try TestSocket(socket)
+    defer { client.close() }
+    return try holds {
+      guard
+        case .object(let stats)? = try client.result(#"{"id":1,"method":"stats"}"#)["stats"]
+      else { return false }
+      return stats["waiting_events"] == .number(JSONNumber(events))
+    }
+  }
+
   func epoch() throws -> JSONValue? {
     try TestSocket(socket).result(#"{"id":1,"method":"hello"}"#)["epoch"]
   }
 
   /// Waits until the database has a number of events, which are in the tail first.
   func waitUntilMoved(_ count: Int) throws {
-    for _ in 0..<6_000 where try sqlite("SELECT count(*) FROM event") != "\(count)\n" {
-      usleep(20_000)
+    guard try holds({ try sqlite("SELECT count(*) FROM event") == "\(count)\n" }) else {
+      throw Failure(description: "the events are not moved")
     }
   }
 
@@ -57,7 +69,7 @@ extension DaemonProcess {
 
   /// Runs SQL on the journal, usually after the daemon has ended.
   func sqlite(_ sql: String) throws -> String {
-    try run(["sqlite3", journal, sql])
+    try run(["sqlite3", "-cmd", ".timeout 60000", journal, sql])
   }
 
   /// Appends an event as another version of this program would write it, 2⁶⁰ µs after 1970.

@@ -84,28 +84,24 @@ final class DaemonProcess {
     }
     isRunning = true
     guard waits else { return }
-    for _ in 0..<12_000 {
+    let isListening = try holds {
       if let probe = try? TestSocket(socket) {
         probe.close()
-        return
+        return true
       }
       var status: CInt = 0
       if waitpid(pid, &status, WNOHANG) == pid {
         isRunning = false
         throw Failure(description: "ended at once: \(log)")
       }
-      usleep(5_000)
+      return false
     }
-    throw Failure(description: "does not listen: \(log)")
+    if !isListening { throw Failure(description: "does not listen: \(log)") }
   }
 
   /// Waits until a process listens at a socket, for daemons with another socket.
   func waitUntilListening(at path: String) -> Bool {
-    for _ in 0..<2_000 {
-      if (try? TestSocket(path)) != nil { return true }
-      usleep(5_000)
-    }
-    return false
+    holds { (try? TestSocket(path)) != nil }
   }
 
   /// Sends a signal and waits for the end.
@@ -144,6 +140,9 @@ final class DaemonProcess {
     try start(arguments)
   }
 
+  /// Waits until the log contains a text.
+  func logs(_ text: String) -> Bool { holds { log.contains(text) } }
+
   // MARK: Resources
 
   /// Whether tests and daemon run with a sanitizer, so that memory figures are meaningless.
@@ -167,6 +166,17 @@ final class DaemonProcess {
       let count = readlink("/proc/\(pid)/fd/\(name)", &target, target.count)
       let bytes = target[..<max(0, count)].map { UInt8(bitPattern: $0) }
       return bytes.starts(with: "socket:".utf8)
+    }
+  }
+
+  /// Waits for a third of a second in which the daemon does next to nothing.
+  ///
+  /// A loop that spins has none. The work of other threads ends some time.
+  func comesToRest() -> Bool {
+    holds {
+      let before = processorSeconds
+      usleep(300_000)
+      return processorSeconds - before < 0.05
     }
   }
 

@@ -23,10 +23,3 @@ enum Disturbance {
     wrapper("fdatasync:delay_enter=\(milliseconds * 1000)")
   }
 }
-
-/// Returns the monotonic clock in milliseconds.
-func milliseconds() -> Int {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
-}

@@ -106,7 +106,7 @@ final class LineFuzzTests {
     _ client: TestSocket, until missing: inout [String: Int]
   ) throws -> String? {
     while !missing.isEmpty {
-      guard let line = try client.line(within: 20_000) else { return "the daemon has hung up" }
+      guard let line = try client.line() else { return "the daemon has hung up" }
       guard let value = try? JSONValue(parsing: line) else { return "no JSON: \(line)" }
       if let fault = Frames.schema.fault(in: value) { return "\(fault): \(line)" }
       for id in Self.answered(by: value) {

@@ -82,11 +82,9 @@ final class ManagedDaemon {
   private var readyCount: Int { steps.count { $0 == "ready" } }
 
   private func waitUntilReady(_ count: Int) throws {
-    for _ in 0..<12_000 {
-      if readyCount >= count { return }
-      usleep(5_000)
+    guard holds({ readyCount >= count }) else {
+      throw DaemonProcess.Failure(description: "is not ready: \(log)")
     }
-    throw DaemonProcess.Failure(description: "is not ready: \(log)")
   }
 
   /// Ends the daemon with a signal and waits for the next one.
@@ -116,10 +114,6 @@ final class ManagedDaemon {
 
   /// Waits until the manager holds a number of clients.
   func waitForStored(clients count: Int) -> Bool {
-    for _ in 0..<2_000 {
-      if stored.count(where: { $0.hasPrefix("kept-client-") }) == count { return true }
-      usleep(5_000)
-    }
-    return false
+    holds { stored.count { $0.hasPrefix("kept-client-") } == count }
   }
 }

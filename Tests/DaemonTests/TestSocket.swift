@@ -95,7 +95,7 @@ final class TestSocket {
   /// Returns the next line; `nil` at the end of the stream.
   ///
   /// - Throws: ``Failure`` if none arrives in time.
-  func line(within milliseconds: CInt = 60_000) throws -> String? {
+  func line(within milliseconds: CInt = 180_000) throws -> String? {
     while true {
       if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
         let line = String(decoding: rest[..<end], as: UTF8.self)
