@@ -70,23 +70,17 @@ struct JournalDiskTests {
 
   // MARK: 19: an unreliable write
 
-  @Test(.needs("strace"))
+  @Test(.needs("gcc"))
   func `a command that waits for the disk is answered after the flush, and others earlier`() throws
   {
-    let place = try TemporaryDirectory()
-    let trace = place.path + "/trace"
-    let daemon = try DaemonProcess(
-      ["--durability", "os"],
-      wrapper: [
-        "env", "ASAN_OPTIONS=detect_leaks=0", "strace", "-D", "-f", "-qq", "-o", trace, "-e",
-        "trace=fdatasync",
-      ])
+    let disk = try DiskGate()
+    let daemon = try DaemonProcess(["--durability", "os"], wrapper: disk.wrapper)
     let client = try TestSocket(daemon.socket)
     func syncs(after meta: String) throws -> Int {
       let answer = try client.call(
         #"{"id":1,"method":"cells.set","params":{"name":"a","value":1,"_meta":{\#(meta)}}}"#)
       #expect(answer.contains(#""seq":"#))
-      return Files.text(of: trace).split(separator: "\n").count { $0.contains(" = 0") }
+      return disk.count(on: "-tail1")
     }
     let before = try syncs(after: #""cmd":"c""#)
     #expect(try syncs(after: #""wait":"policy""#) == before)

@@ -3,71 +3,74 @@ import Testing
 
 /// Fault 20: slow, short and interrupted system calls.
 struct SlowDiskTests {
-  @Test(.needs("strace"))
+  @Test(.needs("gcc"))
   func `20: a slow disk delays answers to commands, and other requests are served`() throws {
     let manager = try ServiceManagerSocket()
-    let wrapper = Disturbance.slowDisk(milliseconds: 2_000)
-    let daemon = try DaemonProcess()
-    daemon.end()
+    let disk = try DiskGate()
     let slow = try DaemonProcess(
-      wrapper: manager.wrapper + ["WATCHDOG_USEC=200000"] + wrapper, in: daemon.directory)
+      wrapper: manager.wrapper + ["WATCHDOG_USEC=200000"] + disk.wrapper)
     let writer = try TestSocket(slow.socket)
     let other = try TestSocket(slow.socket)
     #expect(manager.wait(for: "READY=1"))
+    disk.hold()
+    let before = disk.count(on: "-tail1")
     try writer.send(#"{"id":"w","method":"cells.set","params":["a",1]}"#)
-    let start = milliseconds()
-    var pings = 0
-    var answers = 0
-    while writer.isSilent(for: 50) {
+    #expect(holds { disk.count(on: "-tail1") > before }, "the flush has begun")
+    for _ in 0..<10 {
       let answer = try other.call(#"{"id":1,"method":"get","params":["cells/a"]}"#)
-      answers += answer.contains(#""not_found""#) ? 1 : 0
-      while manager.told(within: 0)?.contains("WATCHDOG=1") == true { pings += 1 }
+      #expect(answer.contains(#""not_found""#), "what is not durable is not seen")
+      #expect(manager.wait(for: "WATCHDOG=1"))
     }
-    #expect(milliseconds() - start >= 1_900)
-    #expect(answers > 5, "what is not durable is not seen")
-    #expect(pings > 5)
+    #expect(writer.isSilent())
+    disk.release()
     #expect(try writer.line()?.contains(#""id":"w","result":{"value":1,"seq":1"#) == true)
     #expect(
       try other.call(#"{"id":1,"method":"get","params":["cells/a"]}"#).contains(#""value":1"#))
   }
 
-  @Test(.needs("strace"))
+  @Test(.needs("gcc"))
   func `20: other requests are served while a file of the tail grows`() throws {
-    let slow = try DaemonProcess(
-      ["--durability", "os"], wrapper: Disturbance.wrapper("fallocate:delay_enter=2000000"))
+    let disk = try DiskGate()
+    let slow = try DaemonProcess(["--durability", "os"], wrapper: disk.wrapper)
     let writer = try TestSocket(slow.socket)
     let other = try TestSocket(slow.socket)
     let long = String(repeating: "x", count: 100_000)
+    disk.hold("fallocate")
     try writer.send(#"{"id":"w","method":"cells.set","params":["a","\#(long)"]}"#)
+    #expect(holds { disk.count("fallocate", on: "-tail2") > 0 }, "the growth has begun")
     try other.send(#"{"id":"o","method":"cells.set","params":["b",1]}"#)
     let third = try TestSocket(slow.socket)
-    var answers = 0
-    while writer.isSilent(for: 50) {
-      let answer = try third.call(#"{"id":1,"method":"ping"}"#)
-      answers += answer.contains(#""result""#) ? 1 : 0
+    for _ in 0..<10 {
+      #expect(try third.call(#"{"id":1,"method":"ping"}"#).contains(#""result""#))
     }
-    #expect(answers > 5)
+    #expect(writer.isSilent() && other.isSilent())
+    disk.release("fallocate")
     #expect(try writer.line()?.contains(#""id":"w","result""#) == true)
     #expect(try other.line()?.contains(#""id":"o","result""#) == true)
   }
 
-  @Test(.needs("strace"))
+  @Test(.needs("gcc"))
   func `20: commands that arrive during a flush share the next one`() throws {
-    let wrapper = Disturbance.slowDisk(milliseconds: 1_000)
-    let daemon = try DaemonProcess()
-    daemon.end()
-    let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
-    let start = milliseconds()
+    let disk = try DiskGate()
+    let slow = try DaemonProcess(wrapper: disk.wrapper)
+    disk.hold()
+    let before = disk.count(on: "-tail1")
     var clients: [TestSocket] = []
     for i in 0..<20 {
       clients.append(try TestSocket(slow.socket))
       try clients[i].send(#"{"id":\#(i),"method":"cells.set","params":["n\#(i)",1]}"#)
-      usleep(20_000)
+      // The others arrive during the flush of the first.
+      if i == 0 { #expect(holds { disk.count(on: "-tail1") > before }) }
     }
+    #expect(try slow.hasInFlight(events: 20))
+    // The writer has all of them at the end of the turn.
+    _ = try slow.last()
+    #expect(disk.count(on: "-tail1") == before + 1)
+    disk.release()
     for (i, client) in clients.enumerated() {
       #expect(try client.line()?.contains(#""id":\#(i),"result""#) == true)
     }
-    #expect(milliseconds() - start < 20 * 1_000)
+    #expect(disk.count(on: "-tail1") == before + 2)
   }
 
   @Test(.needs("strace"))
