@@ -149,8 +149,16 @@ package final class StreamSocket {
     let sent = bytes.withUnsafeBufferPointer {
       cposix_send(descriptor, $0.baseAddress, $0.count)
     }
-    guard sent >= 0 || sent == -Int(EAGAIN) else { return nil }
-    setBlocked(sent < bytes.count)
+    return endSending(sent, of: bytes.count)
+  }
+
+  /// Waits for room if fewer bytes than given were sent.
+  ///
+  /// - Parameter sent: The number of bytes that the kernel took, or a negative error.
+  /// - Returns: See ``send(_:)``.
+  func endSending(_ sent: Int, of count: Int) -> Int? {
+    guard handle != nil, sent >= 0 || sent == -Int(EAGAIN) else { return nil }
+    setBlocked(sent < count)
     return max(0, sent)
   }
 
