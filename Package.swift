@@ -221,7 +221,9 @@ let package = Package(
       dependencies: ["Configuration", "JSON", "Model", "TestSupport", "Wire"]),
     .testTarget(
       name: "ConnectionsTests",
-      dependencies: ["Connections", "JSON", "Model", "Signals", "TestSupport", "Wire"]),
+      dependencies: [
+        "Connections", "EventLoop", "JSON", "Model", "Signals", "TestSupport", "Wire",
+      ]),
     .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Model", "Wire"]),
     .testTarget(
       name: "DaemonTests",

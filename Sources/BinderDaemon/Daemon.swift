@@ -96,6 +96,7 @@ final class Daemon {
       engine.table, on: engine.loop, log: log, store: descriptorStore,
       admits: access.control.admits, onConnection: access.control.bind)
     managerQueue = manager.queue
+    engine.table.context.sendTogether(with: SendBatch())
     fillCatalog(log)
     services.scripts?.onChange = { [unowned self] in offerScripts() }
     precondition(

@@ -77,6 +77,7 @@ final class DaemonMeasures {
     stats.outputBytes = table.outputBytes
     stats.stateBytes = host.stateBytes
     stats.openFilesLimit = Process.descriptorLimit
+    if table.context.batch?.usesRing == true { stats.sending = "io_uring" }
     stats.residentBytes = LinuxProbe.residentBytes
     if let disk, let room = disk.room {
       (stats.diskFreeBytes, stats.diskReservedBytes) = (room.available, disk.reserve(on: room))

@@ -1,3 +1,4 @@
+package import EventLoop
 internal import JSON
 package import Model
 package import Wire
@@ -150,6 +151,11 @@ package protocol Transport: AnyObject {
   ///   host calls ``Connection/becameWritable()`` when there is room.
   func send(_ bytes: Span<UInt8>) -> Int?
 
+  /// Adds bytes to a batch, which must have room, instead of sending them.
+  ///
+  /// - Returns: `false` if the transport does not do that.
+  func add(_ bytes: Span<UInt8>, to batch: SendBatch) -> Bool
+
   /// Starts or pauses reading from the client.
   func setReading(_ isReading: Bool)
 
@@ -168,6 +174,7 @@ package protocol Transport: AnyObject {
 }
 
 extension Transport {
+  package func add(_ bytes: Span<UInt8>, to batch: SendBatch) -> Bool { false }
   package func store(as name: String) {}
   package func leave() { close() }
 }

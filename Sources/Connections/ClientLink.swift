@@ -14,6 +14,15 @@ struct ClientLink {
   /// Whether the socket stays open for the next daemon when the connection ends.
   var isLeft = false
 
+  /// The place of the output among those that are sent together; `nil` if there is none.
+  var gatheredPlace: Int? {
+    get { place < 0 ? nil : Int(place) }
+    set { place = newValue.map(Int8.init) ?? -1 }
+  }
+
+  /// A byte, because each idle connection has it.
+  private var place: Int8 = -1
+
   /// Whether the client has closed its sending side, and the daemon did not close the connection.
   var hasEndedItself: Bool { isAtEnd && closing == nil }
 

@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import JSON
 package import Wire
 
@@ -185,9 +186,52 @@ extension Connection {
 
   private func send(_ bytes: Span<UInt8>) -> Int? {
     let sent = link.transport?.send(bytes)
-    context.traffic.sentBytes &+= UInt64(sent ?? 0)
-    context.charge(sent ?? 0, to: user)
+    countSent(sent ?? 0)
     return sent
+  }
+
+  private func countSent(_ bytes: Int) {
+    context.traffic.sentBytes &+= UInt64(bytes)
+    context.charge(bytes, to: user)
+  }
+
+  /// Gathers the answers and updates of this turn, if all that is left to do for the client is to
+  /// send them.
+  ///
+  /// - Returns: Whether they were gathered, so that ``endGatheredSending()`` follows.
+  private func gather() -> Bool {
+    let count = context.scratch.count
+    guard let gathered = context.gathered, gathered.isOpen, count > 0, count <= SendBatch.maxBytes,
+      outputBytes == 0, intake.parked == nil, lateCalls.syncs.isEmpty, followUps.isEmpty,
+      !link.isAtEnd, !isEnded, !isGone, add(context.scratch, to: gathered.batch)
+    else { return false }
+    link.gatheredPlace = gathered.append(self)
+    context.scratch.removeAll(keepingCapacity: ConnectionContext.scratchSize)
+    return true
+  }
+
+  private func add(_ buffer: borrowing ByteBuffer, to batch: SendBatch) -> Bool {
+    link.transport?.add(buffer.span, to: batch) ?? false
+  }
+
+  /// Sends gathered output before the others', because the connection is about to end.
+  func sendGathered() {
+    guard link.gatheredPlace != nil else { return }
+    context.handover?.markCut(self)
+    endGathered()
+  }
+
+  /// Does what follows from the result of gathered output; sends it if that was not done.
+  func endGathered() {
+    guard let place = link.gatheredPlace, let gathered = context.gathered else { return }
+    link.gatheredPlace = nil
+    guard let sent = gathered.result(of: place) else { return context.removeAtTurnEnd(self) }
+    countSent(sent)
+    gathered.batch.withBytes(of: place) { bytes in
+      guard sent < bytes.count else { return }
+      output.putBack(bytes.extracting(sent..<bytes.count))
+      monitorStall()
+    }
   }
 
   private func monitorStall() {
@@ -205,6 +249,8 @@ extension Connection {
   /// writes as possible.
   func sendDue() {
     guard !isEnded, !isGone else { return }
+    // What was sent already would not be known if the daemon were killed before the rest.
+    var mayGather = outputBytes == 0
     guard sendOutput() else { return pumpBlocked() }
     let hasBegun =
       (subscribed.costlyCount > 0 || openViews?.all.isEmpty == false)
@@ -236,8 +282,15 @@ extension Connection {
         }
         if let openViews, !openViews.isEmpty, !openViews.fill(&context.scratch) { isMore = true }
       }
+      if mayGather, !isMore, gather() { return }
+      mayGather = false
       sendScratch()
     }
+    endDue()
+  }
+
+  /// Does what follows after everything due was sent.
+  func endDue() {
     guard !isEnded else { return }
     if !lateCalls.syncs.isEmpty { answerSyncs() }
     if !held.isEmpty { context.await(self) }
@@ -354,6 +407,17 @@ extension WireError {
     data.add(.lineOut, max: max)
     return WireError(
       .resultTooLarge, "\(what) has \(size) bytes or more; this client takes \(max) per line", data)
+  }
+}
+
+extension Connection: GatheredClient {
+  func beginGatheredSending() { context.handover?.markCut(self) }
+
+  func endGatheredSending() {
+    serve {
+      endGathered()
+      endDue()
+    }
   }
 }
 

@@ -251,7 +251,14 @@ package final class Connection: Client {
 
   // MARK: Calls from the context
 
-  override func pump() { serve { sendDue() } }
+  override func pump() {
+    let isServed = beginServing()
+    sendDue()
+    guard isServed else { return }
+    // Nothing was sent of what is gathered.
+    if link.gatheredPlace == nil { endServing(hasSent: true) } else { stopServing() }
+  }
+
   override func goOnAfterInterruption() { continueInput() }
 
   // MARK: Ending
@@ -261,7 +268,8 @@ package final class Connection: Client {
   /// - Parameter limit: The exceeded limit; `nil` for the usual limit of the reason.
   package func close(_ reason: Closing, _ limit: LimitName? = nil) {
     guard !isEnded else { return }
-    context.handover?.beginEnd(self)
+    context.handover?.markCut(self)
+    sendGathered()
     context.writeClosing(reason, limit, of: limits, &output.tail)
     _ = sendOutput()
     link.closing = reason
@@ -277,6 +285,7 @@ package final class Connection: Client {
   /// Releases all resources of the client and closes the connection.
   override package func end() {
     guard !isEnded else { return }
+    sendGathered()
     isEnded = true
     let ended = subscribed.removeAll()
     context.counts.subscriptions -= ended.count

@@ -1,3 +1,4 @@
+package import EventLoop
 internal import JSON
 package import Signals
 package import Wire
@@ -75,6 +76,9 @@ package final class ConnectionContext {
   /// Called when a client has ended.
   var onEnd: (Client) -> Void = { _ in }
 
+  /// The output that is sent together; `nil` if each is sent by itself.
+  private(set) var gathered: GatheredOutput?
+
   private var agenda = TurnAgenda()
   private var slow = SlowClients()
 
@@ -103,6 +107,12 @@ package final class ConnectionContext {
     get { users.owners }
     set { users.owners = newValue }
   }
+
+  /// Sends small outputs of several clients together from now on.
+  package func sendTogether(with batch: SendBatch) { gathered = GatheredOutput(batch) }
+
+  /// The batch of outputs that are sent together; `nil` if there is none.
+  package var batch: SendBatch? { gathered?.batch }
 
   /// Whether new requests are no longer run.
   package var isStopping: Bool { stoppingSince != nil }
@@ -195,10 +205,7 @@ package final class ConnectionContext {
     time.beginDelivery()
     while broadcasts.hasChanges || agenda.hasClients {
       broadcasts.markSubscribers()
-      for client in agenda.removeListed() {
-        client.isListed = false
-        client.pump()
-      }
+      pump(agenda.removeListed())
       for client in agenda.removeGone() { client.endSoon() }
     }
     broadcasts.dropFrames()
@@ -208,6 +215,17 @@ package final class ConnectionContext {
     time.endTurn()
     // A client that has ended in this turn may have left something to do.
     return agenda.hasPostponed || agenda.hasActions || time.hasInterrupted
+  }
+
+  private func pump(_ clients: [Client]) {
+    let gathered = gathered
+    gathered?.open(forClients: clients.count)
+    for client in clients {
+      client.isListed = false
+      client.pump()
+      gathered?.sendIfFull()
+    }
+    gathered?.close()
   }
 
   // MARK: Slow clients

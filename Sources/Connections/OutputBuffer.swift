@@ -28,6 +28,15 @@ struct OutputBuffer: ~Copyable {
     if start < buffer.count { tail.append(buffer.span.extracting(start..<buffer.count)) }
   }
 
+  /// Puts bytes before all others, of which none was sent.
+  mutating func putBack(_ bytes: Span<UInt8>) {
+    var later = ByteBuffer()
+    appendUnsent(to: &later)
+    removeAll()
+    tail.append(bytes)
+    append(later)
+  }
+
   /// Appends a long answer without a copy of it.
   mutating func append(_ answer: consuming PieceBuffer) {
     content.append(answer)

@@ -79,7 +79,8 @@ struct HandoverTests {
   private static let properties: [String: ConnectionPart] = [
     "id": .number, "peer": .peer, "acting": .actingUser, "context": .turn, "user": .peer,
     "takesItems": .greeting, "lineOut": .greeting, "bufferedBytes": .turn, "isListed": .turn,
-    "isPostponed": .turn, "isWaiting": .turn, "isMonitored": .turn, "slowPlace": .turn,
+    "link.place": .turn, "isPostponed": .turn, "isWaiting": .turn, "isMonitored": .turn,
+    "slowPlace": .turn,
     "subscribed.next": .turn,
     "isEnded": .socket, "isGone": .socket, "link.isAtEnd": .socket, "link.isReading": .socket,
     "link.transport": .socket, "link.closing": .socket, "link.isLeft": .socket, "kept": .socket,

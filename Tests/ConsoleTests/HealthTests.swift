@@ -51,6 +51,14 @@ struct HealthTests {
   }
 
   @Test
+  func `a system without io_uring is healthy too`() {
+    #expect(HealthCheck.sending(by: "io_uring").text.hasPrefix("io_uring sends"))
+    let slow = HealthCheck.sending(by: "send")
+    #expect(slow.state == .ok)
+    #expect(slow.text.hasPrefix("each client needs a call"))
+  }
+
+  @Test
   func `a user who has most of a limit of the role is named`() {
     func check(_ clients: UInt64, _ state: UInt64) -> HealthCheck {
       HealthCheck.limits(

@@ -121,12 +121,59 @@ check() { # name
     run bindctl doctor -j
     is "$(jq -c '[.checks[] | select((.name | IN("disk", "files") | not) and .state != "ok") | .name]' <<< "$output")" '["unit"]'
     is "$(jq -r '[.checks[].name] | join(" ")' <<< "$output")" \
-        'socket unit group version journal clock retention disk state clients files log bindings config'
+        'socket unit group version journal clock retention disk state clients files sending log bindings config'
     states=(ok warning critical unknown)
     is "$(jq -r .state <<< "$output")" "${states[$status]}"
     is "$(check journal)" "ok: $directory/journal.db: 1 event, all since the first"
     is "$(bindctl doctor -r)" "${states[$status]}"
-    bindctl doctor | head -1 | grep -qE '^BINDERD (OK: 13 checks passed|WARNING: (disk|files)|CRITICAL: disk)'
+    bindctl doctor | head -1 | grep -qE '^BINDERD (OK: 14 checks passed|WARNING: (disk|files)|CRITICAL: disk)'
+}
+
+# Starts a daemon under a filter of system calls that refuses a new io_uring, as in many containers.
+start_without_ring() {
+    cat > "$directory/refuse" <<'END'
+import ctypes, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+LOAD, IF_EQUAL, RETURN, ALLOW, EPERM = 0x20, 0x15, 0x06, 0x7FFF0000, 0x00050001
+IO_URING_SETUP = 425  # on all machines
+steps = [(LOAD, 0, 0, 0), (IF_EQUAL, 0, 1, IO_URING_SETUP), (RETURN, 0, 0, EPERM), (RETURN, 0, 0, ALLOW)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+program = struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(code))
+assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+assert libc.prctl(22, 2, program, 0, 0) == 0  # PR_SET_SECCOMP
+os.execvp(sys.argv[1], sys.argv[1:])
+END
+    python3 "$directory/refuse" binderd --socket "$BINDER_SOCKET" --journal "$directory/journal.db" 2>> "$directory/log" 3>&- &
+    daemon=$!
+    eventually bindctl ping > /dev/null 2>&1
+}
+
+# Lets six clients watch a cell that changes twice in two turns, and prints what each has got.
+six_watch() {
+    local i
+    for i in 1 2 3 4 5 6; do
+        bindctl watch cells/lamp --changes-only -n 2 -r > "$directory/watch.$i" 3>&- &
+        background+=($!)
+    done
+    six_are_there() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 6 ]; }
+    eventually six_are_there
+    bindctl set cells/lamp 7
+    bindctl set cells/lamp 8
+    for i in 1 2 3 4 5 6; do
+        eventually grep -q 8 "$directory/watch.$i"
+        paste -sd ' ' "$directory/watch.$i"
+    done | sort | uniq -c | awk '{ print $1 ": " $2 " " $3 }'
+}
+
+@test "several clients get their lines with an io_uring, and without one if the system refuses it" {
+    start_daemon
+    is "$(six_watch)" '6: 7 8'
+    kill_daemon
+    start_without_ring
+    is "$(bindctl stats -F '{stats.sending}')" send
+    is "$(check sending)" 'ok: each client needs a call, because the system has no io_uring or does not allow it'
+    bindctl set cells/lamp 0
+    is "$(six_watch)" '6: 7 8'
 }
 
 @test "doctor: events that a reader has parked" {

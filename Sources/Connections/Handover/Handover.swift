@@ -99,10 +99,12 @@ package final class Handover {
     connection.kept = nil
   }
 
-  /// Records that a client is about to get its last line, perhaps only a part of it.
+  /// Records that a client is about to get bytes while it is not being served, or its last line,
+  /// perhaps only a part of it.
   ///
-  /// If the process is killed from here on, the next daemon closes the connection without a line.
-  func beginEnd(_ connection: some Keepable) {
+  /// If the process is killed before ``leave(_:hasSent:)``, the next daemon closes the connection
+  /// without a line.
+  func markCut(_ connection: some Keepable) {
     guard !isOver else { return }
     connection.kept?.markCut(in: memory)
   }

@@ -186,6 +186,11 @@ final class SocketClient: Transport, StreamSocketDelegate {
     return sent
   }
 
+  func add(_ bytes: Span<UInt8>, to batch: SendBatch) -> Bool {
+    batch.add(bytes, to: socket)
+    return true
+  }
+
   func setReading(_ isReading: Bool) { socket.setReading(isReading) }
 
   func close() {

@@ -120,6 +120,15 @@ extension HealthCheck {
       fix: "raise LimitNOFILE= of the unit, or 'ulimit -n', and restart the daemon")
   }
 
+  /// Shows how the daemon sends small outputs to several clients.
+  package static func sending(by way: String) -> HealthCheck {
+    let text =
+      way == "io_uring"
+      ? "io_uring sends to several clients with one call"
+      : "each client needs a call, because the system has no io_uring or does not allow it"
+    return .init("sending", .ok, text)
+  }
+
   /// The limits of one user that `daemon/users` has figures for, with the figure of each.
   package static let usesOfUser = [
     ("connections_user", "connections"), ("state_user", "state_bytes"),

@@ -72,6 +72,10 @@ package struct DaemonStats: Codable, Equatable {
   /// The number of files and sockets that the daemon may have open.
   package var openFilesLimit = 0
 
+  /// The way in which small outputs of several clients in a turn are sent: `io_uring`, or `send` for
+  /// each.
+  package var sending = "send"
+
   /// Seconds since the start.
   package var uptimeSeconds = 0.0
 
@@ -90,6 +94,7 @@ package struct DaemonStats: Codable, Equatable {
     case diskFreeBytes = "disk_free_bytes"
     case diskReservedBytes = "disk_reserved_bytes"
     case openFilesLimit = "open_files_limit"
+    case sending
     case uptimeSeconds = "uptime_s"
   }
 }

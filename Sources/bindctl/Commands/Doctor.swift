@@ -267,6 +267,7 @@ private struct Doctor {
     health.add(
       .clients(stats.uint("connections") ?? 0, of: limits.uint("connections") ?? .max))
     if let limit = stats.uint("open_files_limit") { health.add(.files(limit: limit)) }
+    if let sending = stats.string("sending") { health.add(.sending(by: sending)) }
     checkRoleLimits(connection)
     let dropped = metrics(connection)["binderd_log_lines_dropped"] ?? 0
     health.add(
