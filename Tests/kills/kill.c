@@ -5,12 +5,14 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -76,4 +78,19 @@ CALL(int, epoll_ctl, (int fd, int what, int other, struct epoll_event *event), (
 CALL(int, epoll_wait, (int fd, struct epoll_event *events, int most, int limit), (fd, events, most, limit))
 CALL(int, epoll_pwait, (int fd, struct epoll_event *events, int most, int limit, const sigset_t *mask),
      (fd, events, most, limit, mask))
+
+// The ring has no functions in the C library. Of the calls by number only those that send are counted.
+long syscall(long number, ...) {
+  static long (*real)(long, ...);
+  if (!real) real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+  long words[6];
+  va_list list;
+  va_start(list, number);
+  for (int i = 0; i < 6; i++) words[i] = va_arg(list, long);
+  va_end(list);
+  if (number == SYS_io_uring_enter) point("before ", "io_uring_enter");
+  long result = real(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+  if (number == SYS_io_uring_enter) point("after ", "io_uring_enter");
+  return result;
+}
 #endif
