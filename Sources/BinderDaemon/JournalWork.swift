@@ -63,10 +63,7 @@ struct JournalWork {
       case .branch(let target, let moment):
         // The daemon of the journal goes on meanwhile, on the same machine.
         Process.lowerPriority()
-        var source = try journalOrigin()
-        try checkOwner(source.daemon, of: source.name)
-        if let moment { source = JournalCut(source, at: moment) }
-        try copy(source, to: makeBranch(at: target), as: target, "branch")
+        try branch(try journalOrigin(), to: target, at: moment)
       case .export(let target): try export(to: target)
       case .import(let origin): try read(from: origin)
       }
@@ -131,12 +128,6 @@ struct JournalWork {
     if case .file(let path) = location { source = path }
     return try JournalBuilder(
       at: path, of: source, for: .backup(epoch: origin.epoch), isForced: isForced)
-  }
-
-  private func makeBranch(at path: String) throws(JournalError) -> any JournalTarget {
-    var source: String?
-    if case .file(let path) = location { source = path }
-    return try JournalBuilder(at: path, of: source, for: .use, isForced: isForced)
   }
 
   /// Returns a new journal for a daemon.
@@ -242,11 +233,58 @@ struct JournalWork {
   /// The pause after each page, which leaves disk and processor time to a daemon.
   private static let pauseMicroseconds: UInt32 = 2_000
 
+  /// Copies a journal, or its state at a moment, for another daemon.
+  private func branch(
+    _ origin: any JournalOrigin, to target: String, at moment: JournalCut.Moment?
+  ) throws(JournalError) {
+    try checkOwner(origin.daemon, of: origin.name)
+    guard let file = origin as? JournalSource else {
+      let builder = try JournalBuilder(at: target, for: .branch, isForced: isForced)
+      return try copy(
+        moment.map { JournalCut(origin, at: $0) } ?? origin, to: builder, as: target, "branch")
+    }
+    let end = try moment.map { moment throws(JournalError) in try file.position(of: moment) }
+    let builder = try JournalBuilder(
+      at: target, of: file.path, for: .branch, isForced: isForced)
+    let shown = Shown("branch", progress, total: end ?? file.last)
+    func copyRows(while goesOn: () -> Bool) -> Result<UInt64, JournalError> {
+      Result { () throws(JournalError) in
+        try file.copyRows(into: builder, upTo: end) {
+          shown.show($0)
+          usleep(Self.shortPauseMicroseconds)
+          return goesOn()
+        }
+      }
+    }
+    var copied = Result<UInt64, JournalError>.success(0)
+    let deadline = Process.milliseconds + Self.idleMilliseconds
+    Process.runWhenIdle { copied = copyRows { Process.milliseconds < deadline } }
+    _ = try copied.get()
+    // Nothing is left to copy, unless the machine was busy all the time.
+    let last = try copyRows { true }.get()
+    let source: any JournalOrigin = end.map { JournalCut(file, at: .position($0)) } ?? file
+    try copy(source, after: last, to: builder, as: target, shown)
+  }
+
+  /// The time in which a branch waits for a processor that nobody else wants.
+  private static let idleMilliseconds: UInt64 = 60_000
+
+  /// The pause after each step of a branch, which is short itself.
+  private static let shortPauseMicroseconds: UInt32 = 500
+
   private func copy(
     _ source: any JournalOrigin, to builder: any JournalTarget, as target: String, _ work: String
   ) throws(JournalError) {
-    let shown = Shown(work, progress, total: source.last)
-    try source.read {
+    try copy(
+      source, after: 0, to: builder, as: target, Shown(work, progress, total: source.last))
+  }
+
+  /// - Parameter seq: The last position whose event the target has already.
+  private func copy(
+    _ source: any JournalOrigin, after seq: UInt64, to builder: any JournalTarget,
+    as target: String, _ shown: Shown
+  ) throws(JournalError) {
+    try source.read(after: seq) {
       shown.show($0)
       usleep(Self.pauseMicroseconds)
     } _: { part throws(JournalError) in

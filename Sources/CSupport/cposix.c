@@ -8,6 +8,8 @@
 #include <malloc.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -244,6 +246,10 @@ int cposix_write_in_place(int fd) {
   return ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0 ? 0 : -errno;
 }
 
+void cposix_begin_writing(int fd) {
+  sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE);
+}
+
 int cposix_is_clock_synchronized(void) {
   struct timex time = {.modes = 0};
   int state = adjtimex(&time);
@@ -363,6 +369,30 @@ void cposix_lower_thread_priority(void) {
   // On Linux niceness is per thread, unlike in POSIX: setpriority(2), "C library/kernel
   // differences".
   setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10);
+}
+
+struct idle_work {
+  void (*run)(void *context);
+  void *context;
+};
+
+static void *run_idle(void *context) {
+  const struct idle_work *work = context;
+  struct sched_param none = {0};
+  // Without it the thread has the priority of the caller.
+  pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
+  work->run(work->context);
+  return NULL;
+}
+
+void cposix_run_when_idle(void (*run)(void *context), void *context) {
+  struct idle_work work = {.run = run, .context = context};
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, run_idle, &work) != 0) {
+    run(context);
+    return;
+  }
+  pthread_join(thread, NULL);
 }
 
 void cposix_keep_heap_small(void) {

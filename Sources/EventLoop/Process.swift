@@ -18,6 +18,20 @@ package enum Process {
   /// Lowers the priority of the calling thread, and of threads that it makes.
   package static func lowerPriority() { cposix_lower_thread_priority() }
 
+  /// Runs a function on a thread that has only the processor time that nobody else wants, and waits for
+  /// it.
+  ///
+  /// While all processors are in use it gets nearly none, and a thread cannot be raised again.
+  package static func runWhenIdle(_ body: () -> Void) {
+    withoutActuallyEscaping(body) { body in
+      var body = body
+      withUnsafeMutablePointer(to: &body) { pointer in
+        cposix_run_when_idle(
+          { $0?.assumingMemoryBound(to: (() -> Void).self).pointee() }, pointer)
+      }
+    }
+  }
+
   /// Writes the buffered output of `print` to stdout.
   ///
   /// - Throws: ``OutputFailure`` if stdout is closed or has no room.
@@ -180,6 +194,11 @@ package enum Process {
   package static func writeInPlace(_ file: Int32) {
     _ = cposix_write_in_place(file)
   }
+
+  /// Has the disk begin to write the changed pages of a file, once those of the last call are written.
+  ///
+  /// So there are never many of them, for which another process would wait when it flushes its file.
+  package static func beginWriting(_ file: Int32) { cposix_begin_writing(file) }
 
   /// Releases the memory of the program's code, most of which only a start runs.
   package static func releaseProgram() {

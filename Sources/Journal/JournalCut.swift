@@ -26,13 +26,14 @@ package struct JournalCut: JournalOrigin {
 
   /// - Throws: ``JournalError/outOfRange(first:last:)`` if the journal has no such moment.
   package func read(
-    onPage: (UInt64) -> Void, _ body: (JournalPart) throws(JournalError) -> Void
+    after seq: UInt64, onPage: (UInt64) -> Void,
+    _ body: (JournalPart) throws(JournalError) -> Void
   ) throws(JournalError) {
     if case .position(let seq) = moment, seq > base.last || seq + 1 < base.first {
       throw .outOfRange(first: base.first, last: base.last)
     }
     var (last, isEarly): (UInt64, Bool) = (0, false)
-    try base.read(onPage: onPage) { part throws(JournalError) in
+    try base.read(after: seq, onPage: onPage) { part throws(JournalError) in
       switch part {
       case .events(let records):
         let kept = records.prefix(while: isBefore)

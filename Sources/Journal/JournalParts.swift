@@ -21,15 +21,26 @@ package protocol JournalOrigin {
   var first: UInt64 { get }
   var last: UInt64 { get }
 
-  /// Passes the whole journal to `body`: events in order, then removals, notes and snapshots.
+  /// Passes the journal to `body`: events in order, then removals, notes and snapshots.
   ///
   /// - Parameters:
+  ///   - seq: The position after which the events begin; 0 for all.
   ///   - onPage: Called with the last position after each page, to show progress or to pause.
   /// - Throws: ``JournalError/corrupt(seq:detail:)`` at the first damaged event, and errors of
   ///   `body`.
   func read(
-    onPage: (UInt64) -> Void, _ body: (JournalPart) throws(JournalError) -> Void
+    after seq: UInt64, onPage: (UInt64) -> Void,
+    _ body: (JournalPart) throws(JournalError) -> Void
   ) throws(JournalError)
+}
+
+extension JournalOrigin {
+  /// Passes the whole journal to `body`; see ``read(after:onPage:_:)``.
+  package func read(
+    onPage: (UInt64) -> Void, _ body: (JournalPart) throws(JournalError) -> Void
+  ) throws(JournalError) {
+    try read(after: 0, onPage: onPage, body)
+  }
 }
 
 /// A journal that is made of the parts of another one: the complete one, or none.

@@ -7,6 +7,8 @@ final class Database {
 
   enum Mode {
     case create, readWrite, readOnly
+    /// As `create`; other files can be attached by URI.
+    case build
     /// Read-only, while nobody writes.
     ///
     /// SQLite creates no files beside it.
@@ -18,12 +20,14 @@ final class Database {
     let access =
       switch mode {
       case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      case .build: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI
       case .readWrite: SQLITE_OPEN_READWRITE
       case .readOnly, .still: SQLITE_OPEN_READONLY | (isStill ? SQLITE_OPEN_URI : 0)
       }
     var pointer: OpaquePointer?
     let code = sqlite3_open_v2(
-      isStill ? Self.immutable(path) : path, &pointer, access | SQLITE_OPEN_NOMUTEX, nil)
+      isStill ? Self.uri(path, "immutable=1") : mode == .build ? Self.uri(path, "mode=rwc") : path,
+      &pointer, access | SQLITE_OPEN_NOMUTEX, nil)
     guard code == SQLITE_OK, let pointer else {
       let error = SQLiteError(code: code, on: pointer)
       sqlite3_close_v2(pointer)
@@ -60,10 +64,11 @@ final class Database {
     return UInt64(status.f_bavail) * UInt64(status.f_frsize) >= 64 << 10
   }
 
-  /// Returns a path as an SQLite URI with `immutable=1`.
-  private static func immutable(_ path: String) -> String {
+  /// Returns a path as an SQLite URI with a parameter such as `immutable=1`.
+  static func uri(_ path: String, _ parameter: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
-    var uri = Array("file:".utf8)
+    // Otherwise a path that begins with two slashes would begin with the name of a host.
+    var uri = Array((path.hasPrefix("/") ? "file://" : "file:").utf8)
     for byte in path.utf8 {
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -73,7 +78,7 @@ final class Database {
       default: uri += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
       }
     }
-    return String(decoding: uri + "?immutable=1".utf8, as: UTF8.self)
+    return String(decoding: uri, as: UTF8.self) + "?" + parameter
   }
 
   /// The time, in milliseconds, for which a call waits for another writer such as `sqlite3`.

@@ -6,15 +6,18 @@ package import Model
 ///
 /// The destination holds either the complete journal or none.
 package final class JournalBuilder: JournalTarget {
-  private let partial: String
+  let partial: String
   private let lock: JournalLock?
   private let place: JournalDestination
   private let path: String
   private let isForced: Bool
-  private var database: Database?
+  private let isBranch: Bool
+  private(set) var database: Database?
   private let events: EventTable
   private let snapshots: SnapshotTable
-  private var last: UInt64 = 0
+
+  /// The number of events so far.
+  var count = 0
 
   /// The path of the journal that was replaced; `nil` if there was none.
   package var replaced: String? { place.replaced }
@@ -27,6 +30,8 @@ package final class JournalBuilder: JournalTarget {
     ///
     /// The destination stays locked meanwhile.
     case use
+    /// A journal for a daemon that is removed with it: it is neither verified nor flushed.
+    case branch
   }
 
   /// - Parameters:
@@ -40,12 +45,13 @@ package final class JournalBuilder: JournalTarget {
   ) throws(JournalError) {
     self.path = path
     self.isForced = isForced
+    isBranch = if case .branch = purpose { true } else { false }
     place = try JournalDestination(at: path, besides: source)
     partial = place.partial
     let epoch: String
     switch purpose {
     case .backup(let kept): (epoch, lock) = (kept, nil)
-    case .use:
+    case .use, .branch:
       place.unlock()
       (epoch, lock) = (
         Schema.makeEpoch(), try JournalLock(writing: CanonicalPath.resolved(path) + ".lock")
@@ -59,9 +65,11 @@ package final class JournalBuilder: JournalTarget {
     let mask = umask(0o077)
     defer { umask(mask) }
     do throws(SQLiteError) {
-      let database = try Database(path: partial, .create)
+      let database = try Database(path: partial, .build)
       try database.execute("PRAGMA synchronous = OFF")
       try Schema.create(on: database, epoch: epoch)
+      // A file that fails is removed, so each page is written once only.
+      try database.execute("PRAGMA journal_mode = OFF")
       // A daemon that opens a backup for writing gives it a new epoch.
       if lock == nil {
         try database.execute("INSERT INTO journal VALUES ('file', 'backup')")
@@ -88,7 +96,7 @@ package final class JournalBuilder: JournalTarget {
     try write { (_) throws(SQLiteError) in
       try events.write(RecordBatch(records))
     }
-    last = records.last?.seq ?? last
+    count += records.count
   }
 
   package func add(_ snapshot: Snapshot) throws(JournalError) {
@@ -149,12 +157,12 @@ package final class JournalBuilder: JournalTarget {
         """)
     }
     do throws(SQLiteError) {
-      try database?.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+      try database?.execute("PRAGMA journal_mode = WAL")
     } catch {
       throw error.isNoSpace ? error.refusal : .unavailable(detail: "\(partial): \(error)")
     }
     database = nil
-    let report = try JournalCheck(path: partial).run()
+    let report = try report()
     guard report.damages.isEmpty else {
       throw .corrupt(seq: report.first, detail: "the copy: \(report.damages[0])")
     }
@@ -164,10 +172,19 @@ package final class JournalBuilder: JournalTarget {
       try JournalOwner.give(
         partial, lock: CanonicalPath.resolved(path) + ".lock", inPlaceOf: path)
     }
-    try JournalDestination.synchronize(partial)
+    if !isBranch { try JournalDestination.synchronize(partial) }
     // A backup can be made again; a journal that was in use is the only one.
     try place.put(isForced: isForced, keepsAll: lock != nil)
     lock?.mark = report.last
+    return report
+  }
+
+  /// Returns the report of the verification; a branch is not read for it.
+  private func report() throws(JournalError) -> JournalReport {
+    guard isBranch else { return try JournalCheck(path: partial).run() }
+    let files = try OpenJournal(path: partial, for: .checking)
+    var report = JournalReport(epoch: files.epoch, first: files.first, last: files.last)
+    report.count = count
     return report
   }
 }

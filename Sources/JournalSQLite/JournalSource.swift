@@ -23,15 +23,39 @@ package struct JournalSource: JournalOrigin {
   }
 
   package var name: String { path }
+
+  /// The last position that a copy of rows may reach; later events belong to the last transaction.
+  var lastOfRows: UInt64 { files.last - min(files.last, Self.rest) }
+
+  /// The path under which SQLite attaches the file to another connection, which only reads it.
+  var uri: String { Database.uri(path, files.isStill ? "immutable=1" : "mode=ro") }
+
+  /// Returns the position of a moment.
+  ///
+  /// - Throws: ``JournalError`` if the journal does not hold the moment.
+  package func position(of moment: JournalCut.Moment) throws(JournalError) -> UInt64 {
+    switch moment {
+    case .position(let seq):
+      guard seq <= last, seq + 1 >= first else { throw .outOfRange(first: first, last: last) }
+      return seq
+    case .time(let time):
+      let seq = try files.reader.position(at: time)
+      guard seq >= first || last < first else {
+        throw .unavailable(detail: "\(name) has no events that are so old")
+      }
+      return seq
+    }
+  }
   package var daemon: String { files.notes.daemon }
   package var epoch: String { files.epoch }
   package var first: UInt64 { files.first }
   package var last: UInt64 { files.last }
 
   package func read(
-    onPage: (UInt64) -> Void, _ body: (JournalPart) throws(JournalError) -> Void
+    after seq: UInt64, onPage: (UInt64) -> Void,
+    _ body: (JournalPart) throws(JournalError) -> Void
   ) throws(JournalError) {
-    var position = files.first - 1
+    var position = max(files.first - 1, seq)
     while position + Self.rest < files.last {
       guard let end = try page(after: position, body) else { break }
       position = end

@@ -34,6 +34,9 @@ final class OpenJournal {
   /// `nil` if another process may be writing it.
   private let still: FileStamp?
 
+  /// Whether it was opened as a file that nobody writes.
+  var isStill: Bool { still != nil }
+
   private let path: String
   private let lock: JournalLock
 

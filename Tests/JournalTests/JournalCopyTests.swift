@@ -194,6 +194,102 @@ struct JournalCopyTests {
     #expect(try SQLiteJournal(copy).store.lastRemoval(of: "b") == 20_255)
   }
 
+  /// Makes a branch; `onStep` may change the source meanwhile.
+  private func makeBranch(
+    at moment: JournalCut.Moment? = nil, onStep: (UInt64) -> Bool = { _ in true }
+  ) throws -> JournalReport {
+    let source = try JournalSource(path: directory.journal)
+    let end = try moment.map { try source.position(of: $0) }
+    unlink(copy)
+    let builder = try JournalBuilder(at: copy, of: directory.journal, for: .branch, isForced: false)
+    _ = try source.copyRows(into: builder, upTo: end, onStep: onStep)
+    let copied = try source.copyRows(into: builder, upTo: end) { _ in true }
+    let origin: any JournalOrigin = end.map { JournalCut(source, at: .position($0)) } ?? source
+    try origin.read(after: copied, onPage: { _ in }) { part throws(JournalError) in
+      try builder.add(part)
+    }
+    return try builder.finish()
+  }
+
+  @Test
+  func `35: a branch is complete while events are appended and removed`() throws {
+    let journal = try makeJournal()
+    for i in 31...25_000 { _ = try journal.store.append([draft("b/x", "\(i)")]) }
+    try journal.settle()
+    var steps = 0
+    let report = try makeBranch { seq in
+      steps += 1
+      guard steps == 3 else { return steps < 4 }
+      for _ in 0..<10 { _ = try? journal.store.append([draft("b/x")]) }
+      try? journal.settle()
+      try? remove(
+        Removal(first: 20, last: 30, runs: [21...29], services: ["a": 27, "b": 29, "*": 29]),
+        from: journal)
+      try? remove(
+        Removal(
+          first: 10_000, last: 10_255, runs: [10_000...10_255],
+          services: ["b": 10_255, "*": 10_255]),
+        from: journal)
+      return true
+    }
+    #expect(steps == 4, "another call goes on")
+    #expect(report.last == 25_010)
+    #expect(report.epoch != journal.store.epoch)
+    #expect(try JournalCheck(path: copy).run().damages.isEmpty)
+    let branch = try SQLiteJournal(copy)
+    let events = try replayed(branch.store)
+    #expect(report.count == events.count)
+    let kept = Set(1...25_010).subtracting([1, 2, 9, 12]).subtracting(10_000...10_255)
+    #expect(events.map { Int($0.seq) } == kept.sorted())
+    #expect(events.last == (try replayed(journal.store).last))
+    #expect(try branch.store.lastRemoval(of: "b") == 10_255)
+    #expect(try branch.store.snapshot(of: "a")?.data == "\"a at 20\"")
+    #expect(branch.store.note(.filedBindings) == "{\"a\":1}")
+  }
+
+  @Test
+  func `35: a branch at a moment has the events, removals and snapshots up to it`() throws {
+    let records = try {
+      let journal = try makeJournal()
+      for i in 31...25_000 { _ = try journal.store.append([draft("b/x", "\(i)")]) }
+      try journal.settle()
+      return try replayed(journal.store)
+    }()
+    // Nothing is left beside a file that nobody writes.
+    let names = Files.names(in: directory.path)
+    for (seq, snapshot) in [(25, 20), (10, 0), (14_000, 20), (20_000, 20), (25_000, 20)] {
+      let report = try makeBranch(at: .position(UInt64(seq)))
+      #expect(report.last == UInt64(seq))
+      #expect(
+        Set(Files.names(in: directory.path)).isSubset(of: names + ["copy.db", "copy.db.lock"]))
+      let branch = try SQLiteJournal(copy)
+      #expect(try replayed(branch.store) == records.filter { $0.seq <= seq })
+      #expect(try branch.store.snapshot(of: "a")?.seq ?? 0 == UInt64(snapshot))
+    }
+    let time = try #require(records.first { $0.seq == 9000 }).time
+    let report = try makeBranch(at: .time(time))
+    #expect(report.last == records.last { $0.time <= time }?.seq)
+    for moment in [JournalCut.Moment.position(25_001), .position(1), .time(1)] {
+      #expect(throws: JournalError.self) { try makeBranch(at: moment) }
+    }
+  }
+
+  @Test
+  func `17: a damaged event is damaged in a branch too, and the others are there`() throws {
+    do {
+      let journal = try makeJournal()
+      for i in 31...12_000 { _ = try journal.store.append([draft("b/x", "\(i)")]) }
+      try journal.settle()
+    }
+    var database: OpaquePointer?
+    sqlite3_open(directory.journal, &database)
+    sqlite3_exec(database, "UPDATE event SET data = '0' WHERE seq = 17", nil, nil, nil)
+    sqlite3_close(database)
+    #expect(try makeBranch().count == 11_996)
+    let check = try JournalCheck(path: copy).run()
+    #expect(check.damages.count == 1 && check.damages[0].hasPrefix("event 17: "))
+  }
+
   @Test
   func `an existing file is replaced only with force, and then kept`() throws {
     let journal = try makeJournal()

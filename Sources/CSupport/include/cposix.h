@@ -88,6 +88,9 @@ int cposix_identity(int fd, char *text, size_t count);
 // need no free space. Returns 0, or -errno if it is not supported.
 int cposix_write_in_place(int fd);
 
+// Has the disk begin to write the changed pages of a file, once those of the last call are written.
+void cposix_begin_writing(int fd);
+
 // Returns 1 if the kernel reports a synchronized clock, else 0. Where the call is forbidden, it
 // returns whether systemd-timesyncd has set the clock since the boot.
 int cposix_is_clock_synchronized(void);
@@ -121,6 +124,9 @@ const char *cposix_program(void);
 
 // Lowers the priority of the calling thread below that of the others.
 void cposix_lower_thread_priority(void);
+
+// Runs a function on a thread that has only the processor time that nobody else wants, and waits for it.
+void cposix_run_when_idle(void (*run)(void *context), void *context);
 
 // Makes the allocator return freed memory early and share few heaps between threads.
 void cposix_keep_heap_small(void);

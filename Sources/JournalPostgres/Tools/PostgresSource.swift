@@ -32,9 +32,10 @@ package final class PostgresSource: JournalOrigin {
   package var name: String { "\(journal.string)" }
 
   package func read(
-    onPage: (UInt64) -> Void, _ body: (JournalPart) throws(JournalError) -> Void
+    after seq: UInt64, onPage: (UInt64) -> Void,
+    _ body: (JournalPart) throws(JournalError) -> Void
   ) throws(JournalError) {
-    var position = first - 1
+    var position = max(first - 1, seq)
     while position + Self.rest < last {
       guard let end = try page(after: position, body) else { break }
       position = end
