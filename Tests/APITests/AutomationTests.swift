@@ -424,6 +424,31 @@ struct AutomationTests {
   }
 
   @Test
+  func
+    `a date of a year counts once, also at a start after it, and again if the clock is set back`()
+    throws
+  {
+    do {
+      let daemon = try open()
+      daemon.bind(#"every("2026-01-03 08:00", catch_up) | count ~> cells/caught"#, "caught")
+      daemon.bind(#"every("2026-01-04 08:00") | count ~> cells/n"#, "n")
+    }
+    time.advance(30 * 3600 * 1000)
+    let daemon = try open()
+    daemon.settle()
+    daemon.wait(60)
+    #expect(daemon.value("caught") == "1")
+    daemon.wait(24 * 3600)
+    #expect(daemon.value("n") == "1")
+    daemon.wait(3 * 86_400)
+    #expect(daemon.value("n") == "1")
+    // It had been wrong by days.
+    daemon.shift -= 5 * 86_400 * 1_000_000
+    daemon.wait(3 * 86_400)
+    #expect(daemon.value("n") == "2")
+  }
+
+  @Test
   func `38: a daily time counts once if the clock is set back`() throws {
     let daemon = try open()
     var shift: Int64 = 5 * 3600 * 1_000_000

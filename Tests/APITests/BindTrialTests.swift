@@ -94,6 +94,20 @@ struct BindTrialTests {
 
   // MARK: The past
 
+  @Test
+  func `a trial goes through the dates of a schedule`() throws {
+    set("cells/a", "1")
+    wait(40 * 86_400)
+    set("cells/a", "2")
+    let report = try attempt(
+      #"every("*-31,02-01,2026-02-03 08:00") ~> cells/x"#, #","since":{"seq":1}"#)
+    let days = ["31", "01", "03"].map { $0 == "31" ? "2026-01-31" : "2026-02-\($0)" }
+    #expect(report.rows.count == 3)
+    for (row, day) in zip(report.rows, days) {
+      #expect(row.contains(#"cells/x "\#(day)T08:00:00.000000Z""#), "\(row)")
+    }
+  }
+
   /// Sources change at irregular times while a binding lives.
   private static let expressions = [
     "cells/a ~> cells/x", "cells/a | round(0) ~> cells/x", "cells/a | debounce(5s) ~> cells/x",

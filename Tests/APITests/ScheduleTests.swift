@@ -40,7 +40,7 @@ struct ScheduleTests {
     let daily = try schedule(text)
     var (time, found) = (start, [Int64]())
     for _ in expected {
-      time = daily.next(after: time, offset: Self.offset)
+      time = try #require(daily.next(after: time, offset: Self.offset))
       found.append(time - start)
     }
     #expect(found == expected)
@@ -51,7 +51,7 @@ struct ScheduleTests {
     for text in [#""02:30""#, #""00:00""#, #""23:59:59""#, #""03:00""#] {
       let daily = try schedule(text)
       for start in stride(from: Int64(1_774_656_000), to: 1_774_656_000 + 4 * 86_400, by: 600) {
-        let next = daily.next(after: start, offset: Self.offset)
+        let next = try #require(daily.next(after: start, offset: Self.offset))
         #expect(next > start && next <= start + 90_000)
         #expect(daily.next(after: next - 1, offset: Self.offset) == next)
       }
@@ -75,6 +75,12 @@ struct ScheduleTests {
     ("*-01 08:00", [31, 59, 90]), ("02-01 08:00", [31, 396]), ("*-31 08:00", [30, 89, 150]),
     // The next leap year is 2028.
     ("02-29 08:00", [789, 789 + 1461]), ("12-31 08:00", [364, 729]),
+    ("*-01,*-15 08:00", [14, 31, 45, 59]), ("12-24,12-25 08:00", [357, 358, 722]),
+    ("mon,*-01 08:00", [4, 11, 18, 25, 31, 32]), ("*-30 08:00", [29, 88, 119]),
+    // Days of one year end with it.
+    ("2026-12-24 08:00", [357]), ("2025-12-24 08:00", []), ("2026-01-01 08:00", []),
+    ("2028-02-29 08:00", [789]), ("2027-*-31 08:00", [395, 454, 515, 576, 607, 668, 729]),
+    ("2026-02-01,2028-02-01 08:00", [31, 761]), ("2500-01-01 08:00", [173_125]),
   ]
 
   @Test(arguments: someDays)
@@ -83,9 +89,57 @@ struct ScheduleTests {
     let begin: Int64 = 1_767_225_600
     var time = begin + 12 * 3600
     for day in days {
-      time = schedule.next(after: time) { _ in 0 }
+      time = try #require(schedule.next(after: time) { _ in 0 })
       #expect(time == begin + day * 86_400 + 8 * 3600)
     }
+    if text.hasPrefix("20") || text.hasPrefix("2500") {
+      #expect(schedule.next(after: time) { _ in 0 } == nil)
+    }
+  }
+
+  @Test
+  func `21: the time of a date follows the clock on the wall`() throws {
+    // 02:30 does not exist on 29 March, and is there twice on 25 October; the first one counts.
+    let texts = [
+      ("03-29 02:30", 1_774_746_000), ("2026-10-25 02:30", 1_792_888_200),
+      ("*-25 08:00", 1_774_422_000), ("*-29 08:00", 1_774_764_000),
+    ]
+    for (text, expected) in texts {
+      let after: Int64 = text.contains("10-25") ? 1_792_800_000 : 1_774_400_000
+      #expect(
+        try schedule("\"\(text)\"").next(after: after, offset: Self.offset) == Int64(expected))
+    }
+    // The second 02:30 of that day is none, and the year has no other.
+    #expect(
+      try schedule(#""2026-10-25 02:30""#).next(after: 1_792_888_200, offset: Self.offset) == nil)
+  }
+
+  private static let rules = [
+    ("02-30 08:00", "'02-30': the month has no day 30"),
+    ("04-31 08:00", "'04-31': the month has no day 31"),
+    ("2027-02-29 08:00", "'2027-02-29': the month has no day 29"),
+    ("2100-02-29 08:00", "'2100-02-29': the month has no day 29"),
+    ("13-01 08:00", "'13-01': '13' is no month from 01 to 12, and not *"),
+    ("*-32 08:00", "'*-32': no month has a day 32"),
+    ("*-00 08:00", "'*-00': no month has a day 00"),
+    ("26-12-24 08:00", "'26' is no year from 1970 to 9999"),
+    ("*-12-24 08:00", "'*' is no year from 1970 to 9999"),
+    ("12-24 8:00", "'8:00' is no time from 00:00 to 23:59:59"),
+    ("12-24 24:00", "'24:00' is no time from 00:00 to 23:59:59"),
+    ("mon,12-4 08:00", "'12-4' is no day such as mon, mon-fri, 12-24, *-01 or 2026-12-24"),
+    ("mo 08:00", "'mo' is no day such as mon, mon-fri, 12-24, *-01 or 2026-12-24"),
+    (
+      "12-24-26-01 08:00", "'12-24-26-01' is no day such as mon, mon-fri, 12-24, *-01 or 2026-12-24"
+    ),
+    ("08:00 Europe/../Berlin", "a time zone is named as in /usr/share/zoneinfo"),
+  ]
+
+  @Test(arguments: rules)
+  func `30: the error of a day names the place and the rule`(text: String, rule: String) throws {
+    let error = #expect(throws: BindFault.self) { try schedule("\"\(text)\"") }
+    #expect(
+      error?.message.hasSuffix(#", not "\#(text)": \#(rule)"#) == true, "\(error?.message ?? "")")
+    #expect(error?.column == 7)
   }
 
   @Test(arguments: [
@@ -108,7 +162,7 @@ struct ScheduleTests {
     // Friday 27 March 2026, 12:00 UTC; the clock changes on Sunday.
     var time: Int64 = 1_774_612_800
     for next in [1_774_846_800, 1_774_933_200] as [Int64] {
-      time = schedule.next(after: time, offset: rules.offset)
+      time = try #require(schedule.next(after: time, offset: rules.offset))
       #expect(time == next)
     }
     #expect(try self.schedule(#""07:00 UTC""#).zone == "UTC")
@@ -124,6 +178,15 @@ struct ScheduleTests {
     #expect(weekdays.last(upTo: friday + 86_400, after: friday + 9 * 3600) { _ in 0 } == nil)
     #expect(try schedule("5m, catch_up").last(upTo: 1000, after: 0) { _ in 0 } == 900)
     #expect(try schedule("5m, catch_up").last(upTo: 1000, after: 950) { _ in 0 } == nil)
+    // 29 February 2096; the next one is of 2104.
+    let leap = try schedule(#""02-29 08:00", catch_up"#)
+    let last: Int64 = 3_981_312_000 + 8 * 3600
+    #expect(leap.last(upTo: last + 2920 * 86_400, after: last - 1) { _ in 0 } == last)
+    #expect(
+      leap.last(upTo: last + 2922 * 86_400, after: last - 1) { _ in 0 } == last + 2921 * 86_400)
+    let once = try schedule(#""2026-01-02 08:00", catch_up"#)
+    #expect(once.last(upTo: friday + 86_400, after: friday) { _ in 0 } == friday + 8 * 3600)
+    #expect(once.last(upTo: friday + 86_400, after: friday + 9 * 3600) { _ in 0 } == nil)
     #expect(weekdays.catchesUp)
     #expect(try !schedule("5m").catchesUp)
   }

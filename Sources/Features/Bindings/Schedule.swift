@@ -61,15 +61,20 @@ package struct Schedule: Equatable {
       let whole = Int64(exactly: seconds)
     {
       (times, zone) = (.interval(whole), nil)
-    } else if let text = argument.string, let daily = Self.daily(text) {
-      (times, zone) = daily
-    } else {
-      let expected = [
-        "interval of whole seconds such as 5m", #"time such as "08:00" or "mon-fri 08:00""#,
-      ]
-      throw BindFault(
-        misused: "'every' takes an \(expected.joined(separator: " or a ")), not \(argument)",
-        argument, expected: expected)
+      return
+    }
+    let expected = [
+      "interval of whole seconds such as 5m", #"time such as "08:00" or "mon-fri 08:00""#,
+    ]
+    let rule = "'every' takes an \(expected.joined(separator: " or a ")), not \(argument)"
+    guard let text = argument.string else {
+      throw BindFault(misused: rule, argument, expected: expected)
+    }
+    do throws(DayFault) {
+      (times, zone) = try Self.daily(text)
+    } catch {
+      let reason = error.reason.map { ": \($0)" } ?? ""
+      throw BindFault(misused: rule + reason, argument, expected: expected)
     }
   }
 
@@ -86,20 +91,23 @@ package struct Schedule: Equatable {
   }
 
   /// Reads `08:00`, `mon-fri 08:00` or `12-24 08:00`, with or without a time zone behind it.
-  private static func daily(_ text: String) -> (Times, zone: String?)? {
+  private static func daily(_ text: String) throws(DayFault) -> (Times, zone: String?) {
     var parts = text.split(separator: " ", omittingEmptySubsequences: false)
     var zone: String?
     // No day begins with a capital letter, and each zone does.
     if parts.count > 1, let last = parts.last, last.first.map({ "A"..."Z" ~= $0 }) == true {
-      guard last.utf8.count <= 64, last.utf8.allSatisfy(isOfZone) else { return nil }
+      guard last.utf8.count <= 64, last.utf8.allSatisfy(isOfZone) else {
+        throw DayFault("a time zone is named as in /usr/share/zoneinfo")
+      }
       zone = String(last)
       parts.removeLast()
     }
-    guard 1...2 ~= parts.count, let seconds = secondsOfDay(parts[parts.count - 1]) else {
-      return nil
+    guard 1...2 ~= parts.count else { throw DayFault(nil) }
+    let time = parts[parts.count - 1]
+    guard let seconds = secondsOfDay(time) else {
+      throw DayFault(parts.count == 2 ? "'\(time)' is no time from 00:00 to 23:59:59" : nil)
     }
-    guard parts.count == 2 else { return (.daily(seconds, .all), zone) }
-    return Days(parts[0]).map { (.daily(seconds, $0), zone) }
+    return (.daily(seconds, parts.count == 2 ? try Days(parts[0]) : .all), zone)
   }
 
   /// Whether a character can be part of the name of a time zone; no dot, so no path leads elsewhere.
@@ -125,10 +133,11 @@ package struct Schedule: Equatable {
   }
 
   fileprivate static func twoDigits(_ text: Substring) -> Int64? {
-    guard text.utf8.count == 2, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-      return nil
-    }
-    return Int64(text)
+    text.utf8.count == 2 ? digits(text) : nil
+  }
+
+  fileprivate static func digits(_ text: Substring) -> Int64? {
+    text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
   }
 
   /// Returns the first time after another one, in seconds since 1970.
@@ -137,21 +146,23 @@ package struct Schedule: Equatable {
   /// on a day counts once, the first time.
   ///
   /// - Parameter offset: Returns the seconds that local time is ahead of UTC.
-  package func next(after seconds: Int64, offset: (Int64) -> Int64) -> Int64 {
+  /// - Returns: `nil` if the years of all days are over.
+  package func next(after seconds: Int64, offset: (Int64) -> Int64) -> Int64? {
     switch times {
     case .interval(let interval):
       let (quotient, remainder) = seconds.quotientAndRemainder(dividingBy: interval)
       return (quotient + (remainder < 0 ? 0 : 1)) * interval
     case .daily(let time, let days):
       let local = seconds + offset(seconds)
-      let midnight = local - (local % Self.day + Self.day) % Self.day
-      // The day before, in case the clock was set back across midnight; 29 February may be 8 years
-      // away.
-      for day in -1...2930 where days.contain(midnight / Self.day + Int64(day)) {
-        let found = Self.time(midnight + Int64(day) * Self.day + time, offset)
+      let today = (local - (local % Self.day + Self.day) % Self.day) / Self.day
+      // The day before, in case the clock was set back across midnight.
+      var day = today - 1
+      while let next = days.next(from: day) {
+        let found = Self.time(next * Self.day + time, offset)
         if found > seconds { return found }
+        day = next + 1
       }
-      return seconds + 2930 * Self.day
+      return nil
     }
   }
 
@@ -163,12 +174,14 @@ package struct Schedule: Equatable {
       let last = seconds - (seconds % interval + interval) % interval
       return last > start ? last : nil
     }
-    // The days of one year are enough to look at.
+    guard case .daily(_, let days) = times else { return nil }
+    // The days of a week are enough to look at, or else the years until 29 February is again.
+    let span = days.areOfWeeks ? 9 * Self.day : Days.longestGap * Self.day
     var found: Int64?
-    var time = next(after: max(start, seconds - 366 * Self.day), offset: offset)
-    while time <= seconds {
-      found = time
-      time = next(after: time, offset: offset)
+    var time = next(after: max(start, seconds - span), offset: offset)
+    while let next = time, next <= seconds {
+      found = next
+      time = self.next(after: next, offset: offset)
     }
     return found
   }
@@ -188,58 +201,116 @@ package struct Schedule: Equatable {
   }
 }
 
-/// The days on which a time of the day counts.
-private enum Days: Equatable {
-  case all
+/// The rule that the text of a time breaks; no reason if it is no time at all.
+private struct DayFault: Error {
+  let reason: String?
 
-  /// Days of the week, from Monday as bit 0.
-  case weekdays(UInt8)
+  init(_ reason: String?) { self.reason = reason }
+}
 
-  /// A day of each month; `nil` for each month.
-  case date(month: Int64?, day: Int64)
+/// The days on which a time of the day counts: all that one of its parts names.
+private struct Days: Equatable {
+  /// A day of a month, of each if ``month`` is `nil`, and of each year if ``year`` is.
+  private struct Date: Equatable {
+    let year: Int64?
+    let month: Int64?
+    let day: Int64
+  }
+
+  /// The days of the week, from Monday as bit 0.
+  private var weekdays: UInt8 = 0
+  private var dates: [Date] = []
+
+  static let all = Days()
+
+  /// The most days from one 29 February to the next, over a year such as 2100.
+  static let longestGap: Int64 = 2922
 
   private static let names: [Substring] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
-  /// Reads `mon-fri`, `sat,sun`, `12-24` or `*-01`.
-  init?(_ text: Substring) {
-    if let dash = text.firstIndex(of: "-"), let day = Schedule.twoDigits(text[dash...].dropFirst()),
-      1...31 ~= day
-    {
-      let month = Schedule.twoDigits(text[..<dash])
-      guard month.map({ 1...12 ~= $0 && day <= Self.longest($0) }) ?? (text[..<dash] == "*") else {
-        return nil
-      }
-      self = .date(month: month, day: day)
-      return
-    }
-    var bits: UInt8 = 0
+  /// The number of days of each month; of February in a leap year.
+  private static let lengths: [Int64] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+  private init() { weekdays = 0x7F }
+
+  /// Reads `mon-fri`, `sat,sun`, `12-24`, `*-01,*-15` or `2026-12-24`.
+  init(_ text: Substring) throws(DayFault) {
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      let ends = part.split(separator: "-", omittingEmptySubsequences: false)
-        .map { Self.names.firstIndex(of: $0) }
-      guard 1...2 ~= ends.count, let first = ends[0], let last = ends[ends.count - 1] else {
-        return nil
+      guard let last = part.last, last.isNumber else {
+        weekdays |= try Self.weekdays(part)
+        continue
       }
-      // fri-mon goes over Sunday.
-      for i in first...(last < first ? last + 7 : last) { bits |= 1 << UInt8(i % 7) }
+      dates.append(try Self.date(part))
     }
-    self = .weekdays(bits)
   }
 
-  /// The most days of a month.
-  private static func longest(_ month: Int64) -> Int64 {
-    [4, 6, 9, 11].contains(month) ? 30 : month == 2 ? 29 : 31
+  private static func weekdays(_ part: Substring) throws(DayFault) -> UInt8 {
+    let ends = part.split(separator: "-", omittingEmptySubsequences: false)
+      .map { Self.names.firstIndex(of: $0) }
+    guard 1...2 ~= ends.count, let first = ends[0], let last = ends[ends.count - 1] else {
+      throw DayFault("'\(part)' is no day such as mon, mon-fri, 12-24, *-01 or 2026-12-24")
+    }
+    // fri-mon goes over Sunday.
+    return (first...(last < first ? last + 7 : last)).reduce(0) { $0 | 1 << UInt8($1 % 7) }
   }
 
-  /// Whether a day counts, given in days since 1970.
-  func contain(_ day: Int64) -> Bool {
-    switch self {
-    case .all: return true
-    // 1 January 1970 was a Thursday.
-    case .weekdays(let bits): return bits >> UInt8(((day + 3) % 7 + 7) % 7) & 1 == 1
-    case .date(let month, let wanted):
-      let date = CalendarDay(day)
-      return date.day == wanted && (month ?? date.month) == date.month
+  private static func date(_ part: Substring) throws(DayFault) -> Date {
+    var words = part.split(separator: "-", omittingEmptySubsequences: false)
+    var year: Int64?
+    if words.count == 3 {
+      let word = words.removeFirst()
+      guard word.utf8.count == 4, let number = Schedule.digits(word), 1970...9999 ~= number else {
+        throw DayFault("'\(word)' is no year from 1970 to 9999")
+      }
+      year = number
     }
+    guard words.count == 2, let day = Schedule.twoDigits(words[1]) else {
+      throw DayFault("'\(part)' is no day such as mon, mon-fri, 12-24, *-01 or 2026-12-24")
+    }
+    guard 1...31 ~= day else { throw DayFault("'\(part)': no month has a day \(words[1])") }
+    if words[0] == "*" { return Date(year: year, month: nil, day: day) }
+    guard let month = Schedule.twoDigits(words[0]), 1...12 ~= month else {
+      throw DayFault("'\(part)': '\(words[0])' is no month from 01 to 12, and not *")
+    }
+    let isLeapDay = month == 2 && day == 29
+    guard day <= lengths[Int(month) - 1], !isLeapDay || year.map(CalendarDay.isLeap) != false else {
+      throw DayFault("'\(part)': the month has no day \(words[1])")
+    }
+    return Date(year: year, month: month, day: day)
+  }
+
+  /// Whether a day of the week counts, so that there is one in each week.
+  var areOfWeeks: Bool { weekdays != 0 }
+
+  /// Returns the first day that counts, not before another one; both in days since 1970.
+  func next(from day: Int64) -> Int64? {
+    var found = dates.compactMap { Self.next($0, from: day) }.min()
+    if areOfWeeks {
+      // 1 January 1970 was a Thursday.
+      let week = (day...day + 6).first { weekdays >> UInt8((($0 + 3) % 7 + 7) % 7) & 1 == 1 }
+      found = [found, week].compactMap(\.self).min()
+    }
+    return found
+  }
+
+  /// Returns the first such day, not before another one; a month that has none is left out.
+  private static func next(_ date: Date, from day: Int64) -> Int64? {
+    let from = CalendarDay(day)
+    var (year, month) = (from.year, from.month)
+    if let wanted = date.year {
+      guard wanted >= year else { return nil }
+      if wanted > year { (year, month) = (wanted, 1) }
+    }
+    // 29 February may be eight years away.
+    for _ in 0..<100 {
+      if date.year.map({ $0 == year }) == false { return nil }
+      let first = CalendarDay.first(ofMonth: month, year)
+      let found = first + date.day - 1
+      let isThere = CalendarDay(found).month == month
+      if found >= day, isThere, date.month.map({ $0 == month }) != false { return found }
+      (year, month) = month == 12 ? (year + 1, 1) : (year, month + 1)
+    }
+    return nil
   }
 }
 
@@ -254,7 +325,9 @@ final class ScheduleTimer {
   private let scheduler: any Scheduler
   private let body: (_ seconds: Int64) -> Void
   private var timer: (any Disposable)?
-  private var due: Int64 = 0
+
+  /// The next time of the schedule; `nil` if there is none, unless the clock is set back.
+  private var due: Int64?
 
   /// The time zone as it was read last: a zone that is removed later goes on.
   private var zoneOffset: ((Int64) -> Int64)?
@@ -312,7 +385,7 @@ final class ScheduleTimer {
   }
 
   private func wait() {
-    let left = Double(due * 1_000_000 - time.now()) / 1_000_000
+    let left = due.map { Double($0 * 1_000_000 - time.now()) / 1_000_000 } ?? Self.longest
     timer = scheduler.schedule(after: min(max(left, 0.001), Self.longest)) { [weak self] in
       self?.check()
     }
@@ -323,11 +396,10 @@ final class ScheduleTimer {
     defer { seen = now }
     // The clock was set back: the next time may be earlier than planned.
     if now < seen { return plan(after: last(before: now / 1_000_000)) }
-    guard now >= due * 1_000_000 else { return wait() }
-    let time = due
-    reached = time
+    guard let due, now >= due * 1_000_000 else { return wait() }
+    reached = due
     plan(after: now / 1_000_000)
-    body(time)
+    body(due)
   }
 
   /// Returns the time after which the next one is planned once the clock was set back.

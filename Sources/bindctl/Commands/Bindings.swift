@@ -15,8 +15,10 @@ let bindSyntax = Syntax(
   ] + trialOptions,
   details: """
     EXPR is source [| transformer]… op path [| transformer]…. source is a path, a list of paths in
-    parentheses, every(5m), every("08:00") or every("mon-fri 07:00 Europe/Berlin"). op is ~> (left to
-    right), <~ (right to left), <> (both), or !~> <~! <!>, which do not assign the present value.
+    parentheses, every(5m), every("08:00") or every("mon-fri 07:00 Europe/Berlin"). The days are those
+    of the week, of a year, of each month or of one year: "mon-fri", "12-24", "*-01", "2026-12-24", or
+    several with commas. op is ~> (left to right), <~ (right to left), <> (both), or !~> <~! <!>, which
+    do not assign the present value.
     'bindctl help transformers' lists the transformers. A value that a transformer or a source rejects
     is reported on stderr; the binding stays. --try runs EXPR over the journal, with its operators and
     its clock as they would have been, and shows each write beside what was written in truth.
