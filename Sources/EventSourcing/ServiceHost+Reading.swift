@@ -331,6 +331,35 @@ extension ServiceHost {
     }
   }
 
+  /// The number of events to examine in a stream for one that a binding has written.
+  private static let maxRunSteps = 256
+
+  /// Returns the newest event of a source that a binding has written, among the last ones, and the value
+  /// if it follows from the event alone.
+  ///
+  /// Reads the journal synchronously, so use it only at the start.
+  ///
+  /// - Parameter binding: See ``Command/Cause/binding``.
+  package func lastRun(
+    of binding: String, in source: String
+  ) throws(JournalError) -> (time: Int64, value: JSONText?)? {
+    guard let fold = ledger(source.firstSegment)?.makeProjection() else { return nil }
+    let head = head(of: source).seq
+    return try readNow { reader throws(JournalError) in
+      var (next, left) = (head, Self.maxRunSteps)
+      while next > 0, left > 0 {
+        let records = try reader.records(ofStream: source, from: next, limit: 64)
+        guard let oldest = records.last else { break }
+        for record in records where JournalEvent(record).cause?.binding == binding {
+          let change = fold.given(by: record)?.first { $0.source == source }
+          return (record.time, change?.step == nil ? change?.value : nil)
+        }
+        (next, left) = (oldest.previous, left - records.count)
+      }
+      return nil
+    }
+  }
+
   /// Returns the streams whose events may change each source: those with the source's name, with
   /// a prefix of it, or with the source as prefix.
   private func streams(for sources: Set<String>) -> [String: [String]] {

@@ -532,6 +532,24 @@ struct AutomationTests {
       "after a restart it is read from the journal")
   }
 
+  @Test
+  func `the last run of a schedule is known after a restart, if others have changed its target`()
+    throws
+  {
+    do {
+      let daemon = try open()
+      daemon.bind(#"every("08:00") | constant(7) ~> cells/x"#, "k")
+      daemon.bind(#"every("20:00") | constant(8) ~> cells/x"#, "l")
+      daemon.wait(6 * 3600)
+      for i in 0..<100 { daemon.set("x", "\(i)") }
+      daemon.settle()
+    }
+    let daemon = try open()
+    daemon.settle()
+    #expect(daemon.list.contains(#""value":7,"ran_at":"2026-01-02T08:00:"#))
+    #expect(daemon.list.ranges(of: "ran_at").count == 1, "the other one has not run")
+  }
+
   // MARK: Errors
 
   private static let faulty: [(String, Int, String?)] = [

@@ -181,6 +181,12 @@ extension Rights {
       else { continue }
       restored.binding.restore(LiveBinding.Run(time: time, value: value(name)?.text.short))
     }
+    // Nobody else knows whether a schedule has run. Something may have changed its target since.
+    guard case .every = expression.source, restored.binding.lastRun == nil else { return }
+    let host = catalog.host
+    if let run = try? host.lastRun(of: expression.textOfCause, in: expression.right) {
+      restored.binding.restore(LiveBinding.Run(time: run.time, value: run.value?.short))
+    }
   }
 
   private func isJournaled(_ source: String) -> Bool {
