@@ -327,11 +327,11 @@ const ends = {
 };
 
 /** Says what an event has changed, and by what. */
-function reasonOf({ source, value, time, type, binding, who, cmd, cause, end }) {
+function reasonOf({ source, value, time, type, binding, name, file, line, ended, who, cmd, cause, end }) {
   if (end) return end === "not_journaled" ? `${source} ${ends[end]}` : ends[end] ?? end;
   const by = [who && `${who.program ?? "binderd"} of user ${who.uid}, ${who.method}`, cmd && `command ${cmd}`, cause === "client" && "cause said by the client"].filter(Boolean).join(", ");
   return [
     h("strong", {}, source), value === undefined ? ` (${type})` : ` became ${short(value)}`, ` at ${clock(Date.parse(time), { milliseconds: true })}`,
-    binding ? [" by the binding ", h("code", {}, binding)] : "", by ? h("span.hint", {}, ` ${by}`) : "",
+    binding ? [" by the binding ", h("code", {}, binding), name ? ` (${[name, file && `${file}:${line}`].filter(Boolean).join(", ")})` : "", ended ? " (no longer there)" : ""] : "", by ? h("span.hint", {}, ` ${by}`) : "",
   ];
 }

@@ -54,6 +54,6 @@ package struct StandardFeatures {
     bindViews(catalog)
     bindHistory(catalog)
     bindUndo(catalog)
-    bindWhy(catalog)
+    bindWhy(catalog, liveBindings)
   }
 }

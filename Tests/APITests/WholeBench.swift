@@ -121,7 +121,7 @@ final class WholeBench {
           bindCluster(catalog, to: PolledValue(every: 1, on: time) { activeNode })
           bindJournal(catalog, to: journal)
           bindUndo(catalog)
-          bindWhy(catalog)
+          bindWhy(catalog, parts.live)
           catalog.offerSource("daemon/journal", "How far the work is.", journal.progress)
           bindAdministration(catalog, to: administration)
         }

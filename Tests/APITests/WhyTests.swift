@@ -19,7 +19,7 @@ struct WhyTests {
       let bindings = BindingsService(in: parts.host)
       return { catalog in
         bindBindings(catalog, to: bindings, parts.live)
-        bindWhy(catalog)
+        bindWhy(catalog, parts.live)
       }
     })
     client = bench.connect()

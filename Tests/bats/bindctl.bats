@@ -246,7 +246,7 @@ start_false_daemon() { # script
     bindctl set cells/a 1.6
     eventually bindctl is cells/b 2
     is "$(why cells/b)" $'cells/b 2\ncells/a 1.6'
-    bindctl why cells/b | grep -q "binding cells/a | round(0) ~> cells/b"
+    bindctl why cells/b | grep -q "binding 1: cells/a | round(0) ~> cells/b"
     bindctl why cells/b | grep -q "$(id -un) bindctl.* set$"
     bindctl bind --daemon 'every(1s) ~> cells/tick' > /dev/null
     eventually bindctl is 'cells/tick exists'

@@ -29,6 +29,15 @@ teardown() { remove_place; }
     sed -i '$d' types.d/house.types
     run -0 bindctl reload
     [[ "$output" == *"$directory/bind.d/a.bind:1:28: 'cells/mode' takes one of day, night, not \"dusk\""* ]]
+    # A binding of a file has its line for why.
+    bindctl set cells/z 1
+    printf '%s\n' '# one' 'heat: cells/z ~> cells/zz' > bind.d/z.bind
+    bindctl reload > /dev/null
+    eventually bindctl is 'cells/zz exists'
+    bindctl why cells/zz | grep -qF 'binding heat (z.bind:2): cells/z ~> cells/zz'
+    rm bind.d/z.bind
+    bindctl reload > /dev/null
+    bindctl why cells/zz | grep -qF 'binding that is no longer there: cells/z ~> cells/zz'
     rm types.d/house.types bind.d/a.bind
     run -0 bindctl reload
     bindctl set cells/mode dusk

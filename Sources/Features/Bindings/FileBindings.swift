@@ -90,7 +90,7 @@ extension FileBinding {
   /// Identifies the binding across restarts.
   ///
   /// A different expression is a different binding.
-  fileprivate var key: String { "\(identity) \(expression)" }
+  var key: String { "\(identity) \(expression)" }
 }
 
 extension FileBinding {

@@ -55,6 +55,44 @@ private struct ShownBinding: Codable {
   }
 }
 
+/// The binding that has written an event, if it is still there.
+struct PresentBinding {
+  let name: String
+
+  /// The place in a file; `nil` for a binding of the journal.
+  let place: (file: String, line: Int)?
+}
+
+extension LiveBindings {
+  /// Returns the binding of a file or of the journal that has written an event.
+  ///
+  /// - Parameters:
+  ///   - text: See ``Command/Cause/binding``.
+  ///   - target: The source that the event has changed.
+  ///   - seq: The position of the event. A binding that was made later has not written it.
+  /// - Returns: `nil` if there is none, and whether another binding of this text is there, such as one of
+  ///   a connection.
+  func present(
+    _ text: String, _ target: String, at seq: UInt64, _ host: ServiceHost
+  ) -> (found: PresentBinding?, isThere: Bool) {
+    func isMeant(_ binding: LiveBinding?) -> Bool {
+      guard let expression = binding?.expression else { return false }
+      return expression.writes.contains(target) && expression.textOfCause == text
+    }
+    let made = host.filedBindings
+    for filed in filed.values
+    where isMeant(filed.binding) && (made[filed.source.key].map { $0 < seq } ?? false) {
+      let source = filed.source
+      return (PresentBinding(name: source.name, place: (source.file, source.line)), true)
+    }
+    for (name, binding) in kept
+    where isMeant(binding) && host.lastPosition(of: "bindings/\(name)") < seq {
+      return (PresentBinding(name: name, place: nil), true)
+    }
+    return (nil, isOfConnection(isMeant))
+  }
+}
+
 extension LiveBinding.Failure {
   fileprivate var shownTime: String { Timestamp(microseconds: time).text }
 }

@@ -35,6 +35,13 @@ package final class LiveBindings {
     bindings.values.filter(isMeant).sorted { $0.number < $1.number }
   }
 
+  /// Returns whether a binding of a connection meets a condition.
+  func isOfConnection(_ isMeant: (LiveBinding) -> Bool) -> Bool {
+    let others = Set(
+      (Array(kept.values) + filed.values.compactMap(\.binding)).map { ObjectIdentifier($0) })
+    return bindings.values.contains { isMeant($0) && !others.contains(ObjectIdentifier($0)) }
+  }
+
   private var persistent = PersistentBindings()
 
   /// The persistent bindings of the journal by name, including changes that are not durable yet.

@@ -8,7 +8,9 @@ internal import Signals
 internal import Wire
 
 /// Offers `why`: the chain of events behind a value.
-package func bindWhy(_ catalog: Catalog) {
+///
+/// - Parameter live: Names the bindings that have written the events; `nil` if there are none.
+package func bindWhy(_ catalog: Catalog, _ live: LiveBindings?) {
   catalog.query(
     "why", "Returns the events behind the value of a source, the newest first.", Why.self,
     .value([WhyLink].self), kind: .long
@@ -25,7 +27,7 @@ package func bindWhy(_ catalog: Catalog) {
       throw WireError.seqFuture(seq, last: context.host.durable)
     }
     guard let call = call.later(isLong: true) else { return }
-    let chain = WhyChain(context, call)
+    let chain = WhyChain(context, call, live)
     switch place {
     case nil: chain.goOn([source], upTo: context.host.durable)
     case .position(let seq): chain.goOn([source], upTo: seq)
@@ -63,6 +65,14 @@ private struct WhyLink: Codable {
   /// The expression of the binding that has written it.
   var binding: String?
 
+  /// The name of this binding, and its place, if a file or the journal has it.
+  var name: String?
+  var file: String?
+  var line: Int?
+
+  /// Whether no binding that is there now has written it; `nil` if one has.
+  var ended: Bool?
+
   /// `client` if the client has named the cause, which the daemon does not check; `nil` if the daemon
   /// knows it, or if there is none.
   var cause: String?
@@ -82,12 +92,12 @@ private final class WhyChain {
 
   private let context: CallContext
   private let call: Call
+  private let live: LiveBindings?
   private var links: [WhyLink] = []
   private let withWho: Bool
 
-  init(_ context: CallContext, _ call: Call) {
-    self.context = context
-    self.call = call
+  init(_ context: CallContext, _ call: Call, _ live: LiveBindings?) {
+    (self.context, self.call, self.live) = (context, call, live)
     withWho = (try? context.showsOrigin(true)) ?? false
   }
 
@@ -143,10 +153,22 @@ private final class WhyChain {
     link.cmd = event.command
     if let cause = event.cause, cause.sources?.allSatisfy(context.role.mayRead) == true {
       link.binding = cause.binding
+      if let text = cause.binding { addBinding(text, change, to: &link) }
     }
     if event.cause?.client == true { link.cause = "client" }
     if withWho { link.who = event.origin }
     return link
+  }
+
+  private func addBinding(_ text: String, _ change: FoundChange, to link: inout WhyLink) {
+    guard
+      let (found, isThere) = live?.present(text, change.source, at: change.event.seq, context.host)
+    else { return }
+    guard let found, context.role.mayRead("bindings/\(found.name)") else {
+      link.ended = isThere ? nil : true
+      return
+    }
+    (link.name, link.file, link.line) = (found.name, found.place?.file, found.place?.line)
   }
 
   private func end(_ source: String?, _ reason: String) {

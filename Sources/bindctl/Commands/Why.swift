@@ -10,7 +10,8 @@ let whySyntax = Syntax(
     Option("at", value: "WHEN", "of the value at a position or time; see 'bindctl help when'")
   ],
   details: """
-    Each line is an event, caused by the one below it: by a binding, the end of a lease, or a queued call. With
+    Each line is an event, caused by the one below it: by a binding, the end of a lease, or a queued call. A binding
+    has its name, and the line of its file, unless it has ended or was changed since. With
     'cause said by the client', the client has named the event below, and the daemon does not know whether that is
     true. The last one was begun by a person or a program. Who it was is shown to roles that may read daemon/connections.
     """,
@@ -48,13 +49,22 @@ private func cells(of link: JSONObject, _ isTerminal: Bool) -> [String] {
   let time = link.string("time") ?? ""
   let source = link.string("source") ?? ""
   if let end = link.string("end") { return ["", "", source, "", meaning(of: end)] }
-  let binding = link.string("binding").map { "binding \($0)" }
+  let binding = link.string("binding").map { "binding \(place(of: link))\($0)" }
   let cause = link["cause"] == .string("client") ? "cause said by the client" : nil
   let by = [binding, link.who, link.string("cmd").map { "cmd \($0)" }, cause].compactMap(\.self)
   return [
     link["seq"]?.bare ?? "", isTerminal ? Timestamp(time)?.shownHere ?? time : time, source,
     link["value"]?.text.text ?? link.string("type") ?? "", by.joined(separator: ", "),
   ]
+}
+
+/// Returns the name of the binding, and the line of the file that declares it; its file without directory.
+private func place(of link: JSONObject) -> String {
+  if link["ended"] == .bool(true) { return "that is no longer there: " }
+  guard let name = link.string("name") else { return "" }
+  guard let file = link.string("file"), let line = link["line"]?.bare else { return "\(name): " }
+  let place = "\(file.split(separator: "/").last ?? ""):\(line)"
+  return name == place ? "\(place): " : "\(name) (\(place)): "
 }
 
 private func meaning(of end: String) -> String {
