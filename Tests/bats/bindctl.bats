@@ -303,6 +303,26 @@ start_false_daemon() { # script
     [[ $stderr == *'what the user has changed in the last hour, since '*'; see --since'* ]]
 }
 
+@test "undo takes back declared types and kept bindings" {
+    bindctl describe cells/a --set number
+    bindctl bind --daemon --name n 'cells/a | count ~> cells/n' 2> /dev/null
+    bindctl set cells/a 1
+    bindctl set cells/a 2 --settle 2> /dev/null
+    bindctl unbind n
+    bindctl describe cells/a --unset > /dev/null
+    bindctl describe 'cells/b' --set boolean
+    seq=$(bindctl events -j -n 4 | jq -s '.[0].seq - 1')
+    run -0 --separate-stderr bindctl undo --since "$seq" --preview
+    is "$output" $'+ bindings/n "cells/a | count ~> cells/n"\n~ types/declared {"cells/b":"boolean"} -> {"cells/a":"number"}'
+    run -0 --separate-stderr bindctl undo --since "$seq" --yes
+    is "$(bindctl describe --types)" $'cells/a\tnumber\t'
+    bindctl set cells/a 3 --settle
+    is "$(bindctl get cells/n)" 3
+    bindctl ${stderr#*undo that: bindctl} --yes
+    is "$(bindctl bindings -r)" ''
+    is "$(bindctl describe --types)" $'cells/b\tboolean\t'
+}
+
 @test "undo refuses what has changed since, and names it" {
     bindctl set cells/a 1
     bindctl set cells/a 2

@@ -47,6 +47,9 @@ package final class Catalog {
     /// Removes the value of a source; `nil` if the sources always have one.
     package var clearer: Clearer?
 
+    /// Gives sources their past values back that have no ``writer``; `nil` if `undo` does not.
+    package var undo: (any SourceUndo)?
+
     /// The sources of its ledger; `nil` if it has none.
     var journaled: SourceProvider?
 

@@ -265,6 +265,22 @@ extension CallContext {
     answer(call) { () throws(Refusal) in try run(command, call, body) }
   }
 
+  /// Runs a command, and answers it once its events are durable; see ``perform(_:_:_:_:)``.
+  ///
+  /// - Parameter onEnd: Called with the last position at once; with `nil` if the command has failed.
+  package func perform(
+    _ command: Command, _ call: Call, onEnd: (_ seq: UInt64?) -> Void,
+    _ body: () throws -> JSONText?
+  ) -> Connection.Parking? {
+    var seq: UInt64?
+    defer { onEnd(seq) }
+    return answer(call) { () throws(Refusal) in
+      let accepted = try run(command, call, body)
+      seq = accepted.seq
+      return accepted
+    }
+  }
+
   /// Runs a command, and answers it once its events are durable.
   private func answer(
     _ call: Call, _ run: () throws(Refusal) -> Accepted

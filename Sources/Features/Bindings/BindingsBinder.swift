@@ -19,6 +19,7 @@ package func bindBindings(
       .init("bindings/*/state", "The state of its operators.", .any),
     ],
     exists: { SourceName.isSource($0, of: "bindings") })
+  catalog.offerUndo(of: service.ledger.service, BindingsUndo(service, live))
   bindBindingList(catalog, service, live)
   bindBindingTrials(catalog, live)
   catalog.commandParts.effects = live.effects

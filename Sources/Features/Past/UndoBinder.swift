@@ -12,7 +12,7 @@ package func bindUndo(_ catalog: Catalog) {
   catalog.query(
     "undo", "Gives sources the values that they had before some events, in one commit.",
     Undo.self, .command(Undone.self), kind: .long, site: .active,
-    errors: ["changed_since", "too_expensive"],
+    errors: ["changed_since", "too_expensive", "in_file", "not_bindable"],
     writes: nil
   ) { context, call, undo in
     let selection = try undo.selection(context)

@@ -18,6 +18,9 @@ struct UndoPlan {
   /// The most bytes of all values, before and after, of one undo, which is one turn of the loop.
   private static let maxBytes = 2 << 20
 
+  /// The most bindings of one undo.
+  private static let maxBindings = 100
+
   private static var tooExpensive: TooExpensive {
     TooExpensive(
       "the values have more than \(maxBytes) bytes before and after: undo fewer sources at once")
@@ -56,6 +59,9 @@ struct UndoPlan {
     /// The position of the last selected event.
     let lastSelected: UInt64
     let service: Catalog.Service
+
+    /// The source whose past value comes back too.
+    var companion: String? { service.undo?.companion(of: source) }
   }
 
   /// Makes the plan from the selected changes, and carries it out.
@@ -68,12 +74,21 @@ struct UndoPlan {
     }
     var parts: [Part] = []
     var left = found.left.map { Undone.Left(stream: $0.stream, reason: $0.reason) }
-    for stream in streams {
+    let companions = Set(
+      streams.compactMap {
+        context.rights.service(of: $0.stream)?.undo?.companion(of: $0.stream)
+      })
+    for stream in streams where !companions.contains(stream.stream) {
       let source = stream.stream
-      guard let service = context.rights.service(of: source), service.writer != nil,
+      guard let service = context.rights.service(of: source),
+        service.writer != nil || service.undo != nil,
         context.rights.sources(of: source)?.exists(source) == true
       else {
         left.append(.init(stream: source, reason: Self.reason(against: source)))
+        continue
+      }
+      if let obstacle = service.undo?.obstacle(to: source) {
+        left.append(.init(stream: source, reason: obstacle))
         continue
       }
       let last = context.host.lastPosition(of: source)
@@ -82,21 +97,28 @@ struct UndoPlan {
           source: source, last: last, other: stream.other ?? (last > stream.last ? last : 0),
           before: stream.first - 1,
           hadLease: stream.hadLease || context.host.holdsLease(source, before: stream.first - 1),
-          isMergeable: !stream.isMixed
-            && context.rights.sources(of: source)?.emptyValue(of: source) != nil,
+          isMergeable: !stream.isMixed && emptyValue(of: source, service) != nil,
           lastSelected: stream.last, service: service))
     }
     let merged = parts.filter(\.isMergeable)
-    let places = parts.map { ($0.source, $0.before) } + merged.map { ($0.source, $0.lastSelected) }
+    let together = parts.compactMap { part in part.companion.map { ($0, part.before) } }
+    let places =
+      parts.map { ($0.source, $0.before) } + merged.map { ($0.source, $0.lastSelected) } + together
     context.host.values(at: places, bytes: Self.maxBytes)
       .answer(call, context.catalog) { values in
         guard values.count == places.count else {
           return call.refuse(context.access.error(Self.tooExpensive))
         }
-        let after = Dictionary(
-          zip(merged.map(\.source), values.suffix(merged.count)), uniquingKeysWith: { $1 })
-        carryOut(zip(parts, values.prefix(parts.count)), after, found.rows, left)
+        let others = Dictionary(
+          zip(places, values).dropFirst(parts.count).map { ($0.0, $1) }, uniquingKeysWith: { $1 })
+        carryOut(zip(parts, values.prefix(parts.count)), others, found.rows, left)
       }
+  }
+
+  /// The value of a source whose entries are undone one by one, without entries.
+  private func emptyValue(of source: String, _ service: Catalog.Service) -> JSONText? {
+    context.rights.sources(of: source)?.emptyValue(of: source)
+      ?? service.undo?.emptyValue(of: source)
   }
 
   /// Returns why a stream cannot be undone.
@@ -108,9 +130,10 @@ struct UndoPlan {
     }
   }
 
-  /// - Parameter after: The lists and maps after their last selected events.
+  /// - Parameter others: The lists and maps after their last selected events, and the past values of
+  ///   companions.
   private func carryOut(
-    _ before: Zip2Sequence<[Part], ArraySlice<JSONText?>>, _ after: [String: JSONText?],
+    _ before: Zip2Sequence<[Part], ArraySlice<JSONText?>>, _ others: [String: JSONText?],
     _ changed: [ChangedRow], _ left: [Undone.Left]
   ) {
     let rows = changed.compactMap { row in context.host.present(row).map { (row, $0) } }
@@ -124,7 +147,7 @@ struct UndoPlan {
         old.append((part, value))
         continue
       }
-      if let merged = merged(part, value, after[source] ?? nil) {
+      if let merged = merged(part, value, others[source] ?? nil) {
         old.append((part, merged))
       } else {
         old.append((part, value))
@@ -145,7 +168,7 @@ struct UndoPlan {
     if isPreview {
       do {
         var bytes = 0
-        undone.changes = try changes(old, &bytes).map(\.change) + changes(rows, &bytes)
+        undone.changes = try changes(old, others, &bytes).map(\.change) + changes(rows, &bytes)
         context.answer(call, with: undone)
       } catch {
         call.refuse(context.access.error(error))
@@ -153,15 +176,18 @@ struct UndoPlan {
       return
     }
     undone.after = context.host.last
-    _ = context.perform(context.command("undo"), call) {
+    var restored: [RestoredSource] = []
+    _ = context.perform(context.command("undo"), call) { seq in
+      for one in restored { if let seq { one.onAccept(seq) } else { one.onFailure() } }
+    } _: {
       var bytes = 0
-      let parts = try changes(old, &bytes)
-      let others = try changes(rows, &bytes)
-      for (part, value, change) in parts {
-        try restore(part, to: value)
+      let parts = try changes(old, others, &bytes)
+      let ofRows = try changes(rows, &bytes)
+      for (part, past, change) in parts {
+        if let one = try restore(part, to: past) { restored.append(one) }
         undone.changes.append(change)
       }
-      undone.changes += others
+      undone.changes += ofRows
       context.host.restore(rows.filter(\.1.differs).map(\.0))
       return try context.catalog.text(undone)
     }
@@ -170,7 +196,7 @@ struct UndoPlan {
   /// Returns a list or a map without what the selected events have changed; `nil` if that is a conflict.
   private func merged(_ part: Part, _ before: JSONText?, _ after: JSONText?) -> JSONText? {
     guard part.isMergeable, let sources = context.rights.sources(of: part.source),
-      let empty = sources.emptyValue(of: part.source)
+      let empty = emptyValue(of: part.source, part.service)
     else { return nil }
     return UndoMerge.merge(
       before ?? empty, after ?? empty, sources.newest(part.source) ?? empty)
@@ -180,14 +206,23 @@ struct UndoPlan {
   ///
   /// - Throws: ``TooExpensive``.
   private func changes(
-    _ old: [(part: Part, value: JSONText?)], _ bytes: inout Int
-  ) throws -> [(part: Part, value: JSONText?, change: Undone.Change)] {
-    var changes: [(Part, JSONText?, Undone.Change)] = []
+    _ old: [(part: Part, value: JSONText?)], _ others: [String: JSONText?], _ bytes: inout Int
+  ) throws -> [(part: Part, past: PastSource, change: Undone.Change)] {
+    var changes: [(Part, PastSource, Undone.Change)] = []
+    var bindings = 0
     for (part, value) in old {
       bytes += value?.text.utf8.count ?? 0
-      let change = change(of: part, to: value, &bytes)
+      let past = PastSource(
+        part.source, value ?? emptyValue(of: part.source, part.service),
+        companion: part.companion.flatMap { others[$0] ?? nil })
+      let change = change(of: part, to: past, isNothing: value == nil, &bytes)
       guard bytes <= Self.maxBytes else { throw Self.tooExpensive }
-      if let change { changes.append((part, value, change)) }
+      guard let change else { continue }
+      if part.companion != nil { bindings += 1 }
+      guard bindings <= Self.maxBindings else {
+        throw TooExpensive("at most \(Self.maxBindings) bindings are undone at once")
+      }
+      changes.append((part, past, change))
     }
     return changes
   }
@@ -220,41 +255,65 @@ struct UndoPlan {
   }
 
   /// Returns how a source changes; `nil` if it has the value already.
+  ///
+  /// - Parameter isNothing: Whether it had no value.
   private func change(
-    of part: Part, to value: JSONText?, _ bytes: inout Int
+    of part: Part, to past: PastSource, isNothing: Bool, _ bytes: inout Int
   ) -> Undone.Change? {
-    let sources = context.rights.sources(of: part.source)
-    let empty = sources?.emptyValue(of: part.source)
-    let now = sources?.newest(part.source) ?? empty
+    var now =
+      context.rights.sources(of: part.source)?.newest(part.source)
+      ?? emptyValue(of: part.source, part.service)
+    var old = past.value
     bytes += now?.text.utf8.count ?? 0
-    let old = value ?? empty
     guard now != old else { return nil }
+    let refusal = refusal(of: part, to: past)
+    // Of declarations, only those that change are shown.
+    if part.service.undo != nil, let one = now?.members, let other = old?.members {
+      now = JSONText(sorted: one.filter { other[$0.key] != $0.value })
+      old = JSONText(sorted: other.filter { one[$0.key] != $0.value })
+    }
     let isLong = [now, old].contains { ($0?.text.utf8.count ?? 0) > Self.maxShown }
     return Undone.Change(
       source: part.source, from: isLong ? nil : now, to: isLong ? nil : old,
-      long: isLong ? true : nil, refused: refusal(of: part, to: old),
-      leased: part.hadLease && value != nil ? true : nil)
+      long: isLong ? true : nil, refused: refusal,
+      leased: part.hadLease && !isNothing ? true : nil)
   }
 
   /// Returns why a source does not take a value; `nil` if it does.
-  private func refusal(of part: Part, to value: JSONText?) -> String? {
+  private func refusal(of part: Part, to past: PastSource) -> String? {
     guard context.role.mayWrite(part.source) else {
       return context.access.notWritable(part.source).message
     }
-    return value.flatMap { context.host.types.mismatch(of: $0, for: part.source) }
+    if let undo = part.service.undo { return undo.refusal(of: past, context) }
+    return past.value.flatMap { context.host.types.mismatch(of: $0, for: part.source) }
       .map { "\($0)" }
   }
 
-  private func restore(_ part: Part, to value: JSONText?) throws {
-    let old = value ?? context.rights.sources(of: part.source)?.emptyValue(of: part.source)
+  private func restore(_ part: Part, to past: PastSource) throws -> RestoredSource? {
     guard context.role.mayWrite(part.source) else {
       throw Refusal.denied(stream: part.source)
     }
-    if let old {
+    if let undo = part.service.undo { return try undo.restore(past, context) }
+    if let old = past.value {
       _ = try part.service.writer?(part.source, old)
     } else {
       try part.service.clearer?(part.source)
     }
+    return nil
+  }
+}
+
+extension JSONText {
+  /// Creates an object whose members are in the order of their names.
+  fileprivate init(sorted members: [String: JSONText]) {
+    var buffer = ByteBuffer()
+    buffer.object {
+      for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+        $0.key(quoted: name)
+        $0.append(value.text)
+      }
+    }
+    self.init(trusted: buffer.string)
   }
 }
 

@@ -14,6 +14,7 @@ package func bindTypes(_ catalog: Catalog, to types: TypesService, _ silence: Si
     of: types.ledger,
     [.init(DeclaredTypes.source, "The types that users have declared, by pattern.", .any)],
     exists: { $0 == DeclaredTypes.source })
+  catalog.offerUndo(of: types.ledger.service, TypesUndo(types))
   catalog.offerSource(
     "daemon/silent", "The sources that were silent for longer than their type says.",
     silence.silent.readOnlyView, isOptional: true)

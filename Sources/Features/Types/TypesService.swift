@@ -79,7 +79,7 @@ package final class TypesService {
     return true
   }
 
-  private func checkIsNotInFile(_ pattern: String) throws(TypesError) {
+  func checkIsNotInFile(_ pattern: String) throws(TypesError) {
     guard let one = filed.first(where: { $0.pattern.text == pattern }) else { return }
     throw .inFile(pattern: pattern, place: "\(one.file ?? ""):\(one.line ?? 0)")
   }

@@ -19,8 +19,8 @@ let undoSyntax = Syntax(
     SEQ is the position of one event; see 'bindctl events'. PATTERN selects sources. --by without SEQ, --since or
     --cmd undoes what the user has changed in the last hour, and shows the newest change first. Shows the changes
     first, and asks on a terminal; in a script, add --yes. Refuses a source that another event has changed since, unless
-    --force is given. Cells, lists, maps and rows of services can be undone; for others it says why not. An undo is
-    an event like others, and can be undone too.
+    --force is given. Cells, lists, maps, rows of services, declared types and kept bindings can be undone; for others
+    it says why not. An undo is an event like others, and can be undone too.
     """,
   examples: [
     "bindctl undo 81234", "bindctl undo --since -10m 'cells/kitchen/**'",
