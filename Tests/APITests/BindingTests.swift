@@ -1,6 +1,7 @@
 import API
 import Apps
 import Configuration
+import Connections
 import EventSourcing
 import Features
 import JSON
