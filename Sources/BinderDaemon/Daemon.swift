@@ -54,6 +54,11 @@ final class Daemon {
         checked.warnings += services.misfits(with: files.types, access)
         guard let scripts = services.scripts?.check(files.scripts) else { return checked }
         return (checked.faults + scripts.faults, checked.warnings + scripts.warnings)
+      },
+      changes: { files in
+        let isActive = if case .active = engine.store.role { true } else { false }
+        return services.changes(with: files, isActive: isActive)
+          + (access.catalog.hasOtherViews(than: files.views) ? ["views"] : [])
       }
     ) { configuration, files in
       access.change(to: configuration, in: engine)

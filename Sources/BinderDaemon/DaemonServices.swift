@@ -120,6 +120,19 @@ struct DaemonServices {
   /// Ends the bindings in memory, with their timers.
   func endBindings() { standard.liveBindings?.end() }
 
+  /// Returns which of the bindings, services and types of files a reload would change.
+  func changes(with files: DeclaredFiles, isActive: Bool) -> [String] {
+    var changes: [String] = []
+    if isActive, let live = standard.liveBindings, changesBindings(live, files.bindings) {
+      changes.append("bindings")
+    }
+    if isActive, let scripts, scripts.hasOtherTexts(than: files.scripts) {
+      changes.append("services")
+    }
+    if standard.types.differs(from: files.types.types) { changes.append("types") }
+    return changes
+  }
+
   /// Starts and ends bindings so that those of files are as the files say.
   ///
   /// - Returns: Whether some have changed, and the faults of those that cannot run.

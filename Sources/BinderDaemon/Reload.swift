@@ -10,6 +10,9 @@ typealias TakeOver = (Configuration, DeclaredFiles) -> (
   changed: [String], faults: [ConfigurationFault]
 )
 
+/// Returns what files would change besides the configuration, without changing it.
+typealias FileChanges = (DeclaredFiles) -> [String]
+
 /// Checks the views of files against the catalogue and the types against the present values, and
 /// returns faults and warnings.
 ///
@@ -30,6 +33,7 @@ final class Reload {
   private let options: Options
   private let takeOver: TakeOver
   private let checkViews: CheckViews
+  private let changes: FileChanges
 
   /// Returns the warnings about a configuration that only the running daemon can give.
   let warnings: (Configuration) -> [ConfigurationFault]
@@ -37,9 +41,10 @@ final class Reload {
   init(
     _ file: ConfigurationFile, _ settings: Settings, _ log: Log, _ manager: ServiceManager,
     warnings: @escaping (Configuration) -> [ConfigurationFault],
-    checkViews: @escaping CheckViews, takeOver: @escaping TakeOver
+    checkViews: @escaping CheckViews, changes: @escaping FileChanges,
+    takeOver: @escaping TakeOver
   ) {
-    (self.warnings, self.checkViews) = (warnings, checkViews)
+    (self.warnings, self.checkViews, self.changes) = (warnings, checkViews, changes)
     self.file = file
     options = settings.options
     (started, configuration) = (settings.configuration, settings.configuration)
@@ -83,9 +88,9 @@ final class Reload {
 
   private func check() throws(ConfigurationFaults) -> ReloadReport {
     let new = try file.read()
-    let (_, ofViews) = try read(new)
+    let (files, ofViews) = try read(new)
     return ReloadReport(
-      file: path, changed: configuration.changes(in: new),
+      file: path, changed: configuration.changes(in: new) + changes(files),
       needsRestart: started.needsRestart(for: new),
       warnings: new.warnings + warnings(new) + ofViews)
   }

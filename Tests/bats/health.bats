@@ -195,6 +195,28 @@ six_watch() {
     [[ ${lines[2]} == *"→ start one with: binderd --socket $BINDER_SOCKET" ]]
 }
 
+@test "reload --check and doctor name the files that were changed and not reloaded" {
+    echo '{}' > "$directory/binder.conf"
+    start_daemon --config "$directory/binder.conf"
+    mkdir -p "$directory"/{bind,types,view,service}.d
+    is "$(bindctl reload --check)" 'changed: nothing'
+    echo 'a: cells/a ~> cells/b' > "$directory/bind.d/a.bind"
+    echo 'cells/c: number' > "$directory/types.d/a.types"
+    printf 'view "A."\ncells/a ~> a\n' > "$directory/view.d/a.view"
+    is "$(bindctl reload --check)" 'changed: bindings, types, views'
+    is "$(bindctl reload --check)" 'changed: bindings, types, views'
+    is "$(check config)" "warning: $directory/binder.conf: bindings, types, views changed, and was not applied | bindctl reload"
+    is "$(bindctl reload)" 'changed: bindings, types, views'
+    is "$(bindctl reload --check)" 'changed: nothing'
+    rm "$directory/bind.d/a.bind"
+    is "$(bindctl reload --check)" 'changed: bindings'
+    # A service whose name the daemon has is not used.
+    echo 'service("cells", "Cells.")' > "$directory/service.d/cells.service"
+    is "$(bindctl reload --check)" 'changed: bindings'
+    echo 'service("lamps", "Lamps.")' > "$directory/service.d/lamps.service"
+    is "$(bindctl reload --check)" 'changed: bindings, services'
+}
+
 @test "doctor: a configuration that was not applied, needs a restart, or is wrong" {
     echo '{}' > "$directory/binder.conf"
     start_daemon --config "$directory/binder.conf"

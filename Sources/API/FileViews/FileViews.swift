@@ -100,6 +100,11 @@ extension Catalog {
   /// All views that clients can open, by name.
   var allViews: [String: ViewBinder] { views.merging(files.views) { own, _ in own } }
 
+  /// Returns whether a view of files is new, changed or gone.
+  package func hasOtherViews(than files: FileViews) -> Bool {
+    files.entries.mapValues(\.view.text) != self.files.texts
+  }
+
   /// Offers the views of files in place of those before.
   ///
   /// Open views whose text has changed are closed with all that belong to the same first view, so

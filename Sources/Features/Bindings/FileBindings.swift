@@ -77,6 +77,17 @@ package func loadBindings(
   return (hasChanged, faults)
 }
 
+/// Returns whether loading bindings of files would start or end any.
+package func changesBindings(_ live: LiveBindings, _ files: BindFiles) -> Bool {
+  func expressions(_ bindings: [FileBinding]) -> [String: String] {
+    Dictionary(
+      bindings.map { ($0.identity, "\($0.expression)") }, uniquingKeysWith: { first, _ in first })
+  }
+  // The journal has the others, so that they are not loaded.
+  let loaded = files.bindings.filter { live.kept[$0.name] == nil }
+  return expressions(loaded) != expressions(live.filed.values.map(\.source))
+}
+
 extension FileBinding {
   /// Returns the fault with the place of an error in its expression, which its message says at the end.
   fileprivate func fault(_ error: WireError) -> ConfigurationFault {

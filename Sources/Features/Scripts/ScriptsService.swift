@@ -227,6 +227,11 @@ package final class ScriptsService {
       }.map(\.name))
   }
 
+  /// Returns whether files have a text that would be used in place of another one.
+  package func hasOtherTexts(than files: ScriptFiles) -> Bool {
+    changing(in: files).contains { conflict($0) == nil }
+  }
+
   private enum Change {
     case done, folding
   }

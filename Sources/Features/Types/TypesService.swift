@@ -94,11 +94,14 @@ package final class TypesService {
     return SourceName.fault(in: name)
   }
 
+  /// Returns whether the types of files are others than those in use.
+  package func differs(from files: [DeclaredType]) -> Bool { files != filed }
+
   /// Uses the types of files.
   ///
   /// - Returns: Whether they have changed.
   package func use(_ files: [DeclaredType]) -> Bool {
-    guard files != filed else { return false }
+    guard differs(from: files) else { return false }
     filed = files
     refresh()
     return true
