@@ -154,7 +154,7 @@ extension WireError {
   /// Returns a suggestion for the user; `nil` if there is none.
   fileprivate func nextStep(after asked: Asked) -> String? {
     let command = asked.command
-    if let condition = comparison { return "did you mean '\(condition)'?" }
+    if let meant = meantComparison { return "did you mean '\(meant)'?" }
     if name == .notFound, command == "bind", case .string(let source)? = data["id"] {
       if source.contains("*") {
         return "a binding has no pattern; list its sources, as in (cells/a, cells/b)"
@@ -219,7 +219,7 @@ extension WireError {
   }
 
   /// The condition with `==` for a name that has a single `=`; `nil` for other names.
-  private var comparison: String? {
+  private var meantComparison: String? {
     guard name == .notFound, case .string(let source)? = data["id"] else { return nil }
     let words = source.split(separator: " ")
     guard words.count > 2, words[1] == "=" else { return nil }

@@ -127,6 +127,7 @@ package final class Handover {
   func leave(_ connection: some Keepable, hasSent: Bool) {
     isServing = false
     guard !isOver, !connection.isEnded, let kept = connection.kept else {
+      memory[.isCutting] = 0
       memory[.current] = 0
       return
     }

@@ -99,7 +99,8 @@ final class Automation {
     guard let schedule, let scheduler = all.scheduler else { return }
     timer = ScheduleTimer(schedule, all.time, on: scheduler) { [unowned self] seconds in
       all.perform(for: access.caller.uid) { [weak self] in
-        self?.pass(.string(Timestamp(microseconds: seconds * 1_000_000).text))
+        guard let self, binding?.isDisposed == false else { return }
+        pass(.string(Timestamp(microseconds: seconds * 1_000_000).text))
       }
     }
   }
