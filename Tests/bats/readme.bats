@@ -36,7 +36,7 @@ teardown() { remove_place; }
         bindctl bind --daemon "$line" > "$directory/shown"
         count=$((count + 1))
     done < <(sed -n '/^## Automations/,/^## A view in/p' README.md | awk '/^```/ { inside = !inside; next } inside')
-    is "$count" 8
+    is "$count" 9
     bindctl set cells/wanted 20
     bindctl set cells/temperature 19
     eventually is "$(bindctl wait cells/heater)" true
