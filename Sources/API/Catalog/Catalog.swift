@@ -291,3 +291,29 @@ extension ServiceEvent {
 package struct Nothing: Codable {
   package init() {}
 }
+
+/// The way in which `undo` gives sources their past values back that clients do not set as a whole.
+package protocol SourceUndo: AnyObject {
+  /// The value of a source without entries, if its entries are undone one by one; otherwise `nil`.
+  func emptyValue(of source: String) -> JSONText?
+
+  /// Returns the source whose past value comes back together with that of another one; `nil` if there is
+  /// none.
+  func companion(of source: String) -> String?
+
+  /// Returns why a source is not undone by itself; `nil` if it is.
+  func obstacle(to source: String) -> String?
+
+  /// Returns why a source does not take a past value; `nil` if it does.
+  func refusal(of past: PastSource, _ context: CallContext) -> String?
+
+  /// Gives a source a past value back, within the command of the undo.
+  func restore(_ past: PastSource, _ context: CallContext) throws -> RestoredSource
+}
+
+extension Catalog {
+  /// Offers the undo of sources that clients do not set.
+  package func offerUndo(of service: String, _ undo: any SourceUndo) {
+    line(.method) { [unowned self] in offered(service, for: "undo").undo = undo }
+  }
+}
