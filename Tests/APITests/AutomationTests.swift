@@ -434,15 +434,19 @@ struct AutomationTests {
       daemon.bind(#"every("2026-01-04 08:00") | count ~> cells/n"#, "n")
     }
     time.advance(30 * 3600 * 1000)
-    let daemon = try open()
-    daemon.settle()
+    do {
+      let daemon = try open()
+      daemon.settle()
+      daemon.wait(60)
+      #expect(daemon.value("caught") == "1")
+      daemon.wait(24 * 3600)
+      #expect(daemon.value("n") == "1")
+      daemon.wait(3 * 86_400)
+      #expect(daemon.value("n") == "1")
+    }
+    let daemon = try Daemon(store, time, "", shift: 0)
     daemon.wait(60)
-    #expect(daemon.value("caught") == "1")
-    daemon.wait(24 * 3600)
-    #expect(daemon.value("n") == "1")
-    daemon.wait(3 * 86_400)
-    #expect(daemon.value("n") == "1")
-    // It had been wrong by days.
+    // The clock had been wrong by days.
     daemon.shift -= 5 * 86_400 * 1_000_000
     daemon.wait(3 * 86_400)
     #expect(daemon.value("n") == "2")
