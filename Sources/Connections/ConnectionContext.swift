@@ -53,11 +53,8 @@ package final class ConnectionContext {
   /// Keeps the connections over a restart; `nil` if they end with the daemon.
   package var handover: Handover?
 
-  /// The identity of the journal.
-  package var epoch = ""
-
-  /// The last durable position of the journal.
-  package private(set) var position: UInt64 = 0
+  /// The identity of the journal, and its last durable position.
+  private var journal: (epoch: String, position: UInt64) = ("", 0)
 
   /// The numbers of what all clients have.
   package internal(set) var counts = ClientCounts()
@@ -101,6 +98,15 @@ package final class ConnectionContext {
     get { users.roleLimits }
     set { users.roleLimits = newValue }
   }
+
+  /// The identity of the journal.
+  package var epoch: String {
+    get { journal.epoch }
+    set { journal.epoch = newValue }
+  }
+
+  /// The last durable position of the journal.
+  package var position: UInt64 { journal.position }
 
   /// Users exempt from the limits of one user (administrators).
   package var owners: Set<UInt32> {
@@ -161,7 +167,7 @@ package final class ConnectionContext {
 
   /// Advances the durable position.
   func advance(to position: UInt64) {
-    self.position = position
+    journal.position = position
     slowLog.advance(to: position)
     broadcasts.scheduleMarks()
     agenda.listWaiting()
