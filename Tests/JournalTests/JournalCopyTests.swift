@@ -163,6 +163,20 @@ struct JournalCopyTests {
     }
   }
 
+  /// Appends events, and removes some that are already copied, and 256 others that are not.
+  private func disturb(_ journal: SQLiteJournal, removingFrom first: UInt64) {
+    for _ in 0..<10 { _ = try? journal.store.append([draft("b/x")]) }
+    try? journal.settle()
+    try? remove(
+      Removal(first: 20, last: 30, runs: [21...29], services: ["a": 27, "b": 29, "*": 29]),
+      from: journal)
+    let last = first + 255
+    try? remove(
+      Removal(
+        first: first, last: last, runs: [first...last], services: ["b": last, "*": last]),
+      from: journal)
+  }
+
   @Test
   func `a backup is complete while events are appended and removed`() throws {
     let journal = try makeJournal()
@@ -173,18 +187,7 @@ struct JournalCopyTests {
       guard !isDisturbed else { return }
       isDisturbed = true
       #expect(seq < 20_000)
-      for _ in 0..<10 { _ = try? journal.store.append([draft("b/x")]) }
-      try? journal.settle()
-      // Remove events that are already copied, and others that are not.
-      try? remove(
-        Removal(first: 20, last: 30, runs: [21...29], services: ["a": 27, "b": 29, "*": 29]),
-        from: journal)
-      try? remove(
-        Removal(
-          first: 20_000, last: 20_255, runs: [20_000...20_255],
-          services: [
-            "b": 20_255, "*": 20_255,
-          ]), from: journal)
+      disturb(journal, removingFrom: 20_000)
     }
     #expect(report.last == 25_010)
     #expect(report.damages.isEmpty)
@@ -220,16 +223,7 @@ struct JournalCopyTests {
     let report = try makeBranch { seq in
       steps += 1
       guard steps == 3 else { return steps < 4 }
-      for _ in 0..<10 { _ = try? journal.store.append([draft("b/x")]) }
-      try? journal.settle()
-      try? remove(
-        Removal(first: 20, last: 30, runs: [21...29], services: ["a": 27, "b": 29, "*": 29]),
-        from: journal)
-      try? remove(
-        Removal(
-          first: 10_000, last: 10_255, runs: [10_000...10_255],
-          services: ["b": 10_255, "*": 10_255]),
-        from: journal)
+      disturb(journal, removingFrom: 10_000)
       return true
     }
     #expect(steps == 4, "another call goes on")
